@@ -2,6 +2,7 @@ import { X509Certificate } from "node:crypto";
 import { existsSync, readFileSync } from "node:fs";
 import { parseEnv } from "node:util";
 import * as v from "valibot";
+import { isEscaped } from "../storage/postgres/postgres-address.js";
 
 /** Variables by name, as a process is given them. */
 export type Environment = Readonly<Record<string, string | undefined>>;
@@ -54,7 +55,18 @@ function address(protocols: readonly string[]) {
 
 export const httpUrl = address(["http:", "https:"]);
 export const webSocketUrl = address(["ws:", "wss:"]);
-export const databaseUrl = address(["postgres:", "postgresql:"]);
+/** Says nothing of the value: part of it is a password. */
+export const databaseUrl = v.pipe(
+  v.string(),
+  v.regex(
+    /^postgres(?:ql)?:\/\//,
+    "expected an address that begins with postgres:// or postgresql://",
+  ),
+  v.check(
+    isEscaped,
+    "expected postgres://user:password@host:5432/name; characters such as / ? # % @ : in the user's name or password have to be percent-encoded (/ is %2F, ? is %3F, # is %23, % is %25)",
+  ),
+);
 
 /**
  * The text of a file that a person wrote, whatever their editor puts around it: a byte order mark is left out, and lines end with a

@@ -107,6 +107,7 @@ export class Edge {
     const address = head.clientAddress || this.clientAddress(response, request);
     return new RequestBody(response, {
       announcedLength: request.getHeader("content-length"),
+      encoding: request.getHeader("content-encoding"),
       owner: `address ${addressGroup(address)}`,
       clock: this.#options.clock,
       room: this.#bodyRoom,

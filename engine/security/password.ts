@@ -22,20 +22,41 @@ const scryptWork = new BoundedWork({
   retryAfterSec: 3,
 });
 
-/** `<salt_hex>:<hash_hex>`. Rejects with a Failure `unavailable` when too many passwords wait to be hashed. */
+/** `<salt_hex>:<hash_hex>`, of the password in NFKC: keyboards and systems write one character in several ways. Rejects with a Failure `unavailable` when too many passwords wait to be hashed. */
 export async function hashPassword(password: string): Promise<string> {
   const salt = randomBytes(SALT_BYTES);
-  const hash = await deriveHash(password, salt);
+  const hash = await deriveHash(password.normalize("NFKC"), salt);
   return `${salt.toString("hex")}:${hash.toString("hex")}`;
 }
 
-/** Compares in constant time; a stored text that is not of the format matches nothing. Rejects as hashPassword does. */
-export async function verifyPassword(password: string, stored: string): Promise<boolean> {
+/** `otherForm`: the hash is of an earlier release, which did not normalize, and should be replaced. */
+export type PasswordMatch = "normalized" | "otherForm";
+
+/**
+ * Compares in constant time, first in NFKC, then as typed and in the forms that other systems type; of most passwords all of
+ * these are one. Undefined: another password, or a stored text that is not of the format. Rejects as hashPassword does.
+ */
+export async function matchPassword(
+  password: string,
+  stored: string,
+): Promise<PasswordMatch | undefined> {
   const found = STORED_FORMAT.exec(stored);
-  if (found === null) return false;
+  if (found === null) return undefined;
   const [, saltHex = "", hashHex = ""] = found;
-  const hash = await deriveHash(password, Buffer.from(saltHex, "hex"));
-  return timingSafeEqual(hash, Buffer.from(hashHex, "hex"));
+  const normalized = password.normalize("NFKC");
+  const forms = [normalized, password, password.normalize("NFC"), password.normalize("NFD")];
+  for (const form of new Set(forms)) {
+    const hash = await deriveHash(form, Buffer.from(saltHex, "hex"));
+    if (timingSafeEqual(hash, Buffer.from(hashHex, "hex"))) {
+      return form === normalized ? "normalized" : "otherForm";
+    }
+  }
+  return undefined;
+}
+
+/** As `matchPassword`, where it does not matter how the hash was made. */
+export async function verifyPassword(password: string, stored: string): Promise<boolean> {
+  return (await matchPassword(password, stored)) !== undefined;
 }
 
 /** Tells a stored hash from the next one, and nothing of the password: it goes by the salt, which nobody is told. */

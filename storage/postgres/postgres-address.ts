@@ -1,6 +1,34 @@
 /** Where the database is, without user and password: `host:5432/name`. */
 export function addressOf(url: string): string {
-  const { hostname, port, pathname, searchParams } = new URL(url);
-  const host = hostname === "" ? (searchParams.get("host") ?? "localhost") : hostname;
-  return `${host}:${port === "" ? "5432" : port}${pathname}`;
+  if (!isEscaped(url)) return "the address in DATABASE_URL";
+  const { hostname, port, pathname, searchParams } = new URL(withHost(url));
+  const host = searchParams.get("host") ?? (hostname === "" ? "localhost" : hostname);
+  return `${host}:${searchParams.get("port") ?? (port === "" ? "5432" : port)}${pathname}`;
+}
+
+/**
+ * Whether a PostgreSQL URL says where its parts end. A `/`, `?` or `#` in a password that is not percent-encoded ends the host's
+ * part: what stands before it is taken for host and port then, and the host for a path.
+ */
+export function isEscaped(url: string): boolean {
+  const whole = withHost(url);
+  if (!URL.canParse(whole)) return false;
+  const { username, password, pathname, hash, searchParams } = new URL(whole);
+  if (pathname.includes("@") || hash !== "") return false;
+  if ([...searchParams.keys()].some((name) => name.includes("@"))) return false;
+  return [username, password, pathname].every(isDecodable);
+}
+
+/** A user and no host are no URL elsewhere: `postgres://parley@/name?host=/var/run/postgresql`. */
+function withHost(url: string): string {
+  return URL.canParse(url) ? url : url.replace("@/", "@localhost/");
+}
+
+function isDecodable(text: string): boolean {
+  try {
+    decodeURIComponent(text);
+    return true;
+  } catch {
+    return false;
+  }
 }

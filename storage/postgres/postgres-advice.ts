@@ -1,6 +1,6 @@
 import type { Fault } from "../statements/fault.js";
 import type { StoreFault } from "../statements/store-condition.js";
-import { UNREACHABLE } from "./postgres-fault.js";
+import { UNREACHABLE, UNTRUSTED } from "./postgres-fault.js";
 
 interface Known {
   readonly pattern: RegExp;
@@ -14,6 +14,12 @@ const KNOWN: readonly Known[] = [
     reason: "what stands before the database refuses how it is spoken to",
     advice:
       "a pooler such as PgBouncer? Name the database itself, or a pooler in session mode, in DATABASE_SESSION_URL; DATABASE_URL may stay",
+  },
+  {
+    pattern: new RegExp(`^${UNTRUSTED}`),
+    reason: "the database's certificate is not trusted",
+    advice:
+      "add the certificate of its authority, or its own where it is self-signed, to DATABASE_URL: ?sslmode=verify-full&sslrootcert=FILE; and name the host as the certificate does",
   },
   {
     pattern: new RegExp(`^(?:${UNREACHABLE}|PG_08|PG_57P)`),

@@ -4,6 +4,10 @@ import { type Fault, faultCodeOf } from "../statements/fault.js";
 /** The server cannot be reached, or was lost before it had answered. */
 export const UNREACHABLE = "PG_UNREACHABLE";
 
+/** There is no trust in the certificate that the server has shown. */
+export const UNTRUSTED = "PG_UNTRUSTED";
+const CERTIFICATE_CODE = /CERT|^UNABLE_TO_(?:GET_ISSUER|VERIFY)/;
+
 const UNIQUE = "23505";
 const FOREIGN_KEY = "23503";
 /** Unique rules are named by their table and columns: the server tells columns only in a sentence of its own language. */
@@ -37,7 +41,8 @@ export function isLostConnection(error: unknown): boolean {
 /** What the driver says without the server is about the way to it, unless a value could not be sent. */
 function otherFault(error: unknown): Fault {
   const { code, message } = faultCodeOf(error);
-  return { kind: "other", code: isOfTheCaller(error) ? code : UNREACHABLE, message };
+  if (isOfTheCaller(error)) return { kind: "other", code, message };
+  return { kind: "other", code: CERTIFICATE_CODE.test(code) ? UNTRUSTED : UNREACHABLE, message };
 }
 
 function isOfTheCaller(error: unknown): boolean {

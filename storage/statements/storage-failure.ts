@@ -18,7 +18,7 @@ export class RequestFailed extends Error {
  * may succeed later.
  */
 const OF_THE_STORE =
-  /^(?:SQLITE_(?:FULL|BUSY|LOCKED|IOERR|READONLY|CANTOPEN|NOMEM)(?:_|$)|FILE_(?:GONE|REPLACED)$|PG_(?:UNREACHABLE|25006|55P03|3D000|(?:08|28|40|53|57|58|XX)\w{3})$)/;
+  /^(?:SQLITE_(?:FULL|BUSY|LOCKED|IOERR|READONLY|CANTOPEN|NOMEM)(?:_|$)|FILE_(?:GONE|REPLACED)$|PG_(?:UNREACHABLE|UNTRUSTED|25006|55P03|3D000|(?:08|28|40|53|57|58|XX)\w{3})$)/;
 const OF_A_LOCK = /^SQLITE_(?:BUSY|LOCKED)(?:_|$)/;
 
 /** Whether the store is to blame, and not what was asked of it. */

@@ -12,6 +12,7 @@ import {
   agentRecord,
   apiKeyRecord,
   callRecord,
+  insertOrganizations,
   insertProviders,
   METRICS,
   NOON_MS,
@@ -102,4 +103,25 @@ test("a filled database of an older release is brought up to date with all that 
   );
   assert.deepEqual((await checkPostgres(oldUrl)).findings, []);
   await Promise.all([today.close(), upgraded.close()]);
+});
+
+test("a unix socket is an address like any other", async (context) => {
+  const url = new URL(await cluster.makeDatabase());
+  const { rows } = await cluster.query("show unix_socket_directories");
+  const folder = String(rows[0]?.unix_socket_directories);
+  const socketUrl = `postgres://${url.pathname}?host=${encodeURIComponent(folder)}&port=${url.port}&user=${url.username}`;
+  const database = await openDatabase({ filePath: temporaryFile(), url: socketUrl });
+  context.after(() => database.close());
+  await insertOrganizations(database);
+});
+
+test("a user who may make no tables in the schema public is told what its owner has to do", async (context) => {
+  const url = new URL(await cluster.makeDatabase());
+  await cluster.query("create role guest login", url.href);
+  context.after(() => cluster.query("drop role guest"));
+  url.username = "guest";
+  await assert.rejects(
+    openDatabase({ filePath: temporaryFile(), url: url.href }),
+    /permission denied for schema public.*GRANT USAGE, CREATE ON SCHEMA public/,
+  );
 });

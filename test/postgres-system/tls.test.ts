@@ -65,6 +65,7 @@ test("every connection to PostgreSQL is made over TLS where DATABASE_URL says so
     await assert.rejects(open(url), (error: unknown) => {
       assert.ok(error instanceof StorageUnavailable);
       assert.match(error.message, /certificate/);
+      assert.match(error.message, /sslrootcert=FILE/);
       assert.doesNotMatch(error.message, /unused|parley:/, "no password is told");
       return true;
     });

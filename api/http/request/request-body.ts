@@ -12,6 +12,9 @@ export const BODIES_BYTES_MAX = 64 * 1024 * 1024;
 export const BODIES_PER_OWNER_BYTES_MAX = 16 * 1024 * 1024;
 const RETRY_LATER: HttpRefusal["headers"] = [["retry-after", "1"]];
 
+const NOT_ENCODED = /^(?:\s|,|identity)*$/i;
+const COMPRESSED = "content-encoding: expected none (identity): send the body uncompressed";
+
 const EMPTY = Buffer.alloc(0);
 
 /** The part of a body that counts. */
@@ -80,6 +83,8 @@ export class BodyRoom {
 
 export interface RequestBodyOptions {
   readonly announcedLength: string;
+  /** The header `content-encoding`; empty when there is none. */
+  readonly encoding?: string;
   /** Who sends it, as far as that is known before the request is authenticated. */
   readonly owner: string;
   readonly clock: Clock;
@@ -93,6 +98,7 @@ export class RequestBody implements CountedBody {
   readonly whole: Promise<Buffer>;
   readonly #room: BodyRoom;
   readonly #bytesMax: number;
+  readonly #isEncoded: boolean;
   #owner: string;
   #resolve: (bytes: Buffer) => void = () => undefined;
   #reject: (error: Error) => void = () => undefined;
@@ -102,10 +108,18 @@ export class RequestBody implements CountedBody {
   #cancelDeadline: CancelTimer = () => undefined;
 
   constructor(response: HttpResponse, options: RequestBodyOptions) {
-    const { announcedLength, owner, clock, room, bytesMax = BODY_BYTES_MAX } = options;
+    const {
+      announcedLength,
+      owner,
+      clock,
+      room,
+      bytesMax = BODY_BYTES_MAX,
+      encoding = "",
+    } = options;
     this.#room = room;
     this.#owner = owner;
     this.#bytesMax = bytesMax;
+    this.#isEncoded = !NOT_ENCODED.test(encoding);
     this.whole = new Promise((resolve, reject) => {
       this.#resolve = resolve;
       this.#reject = reject;
@@ -165,6 +179,10 @@ export class RequestBody implements CountedBody {
 
   /** Its bytes count until the request is answered. */
   #finish(): void {
+    if (this.#isEncoded) {
+      this.refuse(new HttpRefusal(415, COMPRESSED, [["accept-encoding", "identity"]]));
+      return;
+    }
     const [only = EMPTY] = this.#parts;
     const bytes = this.#parts.length < 2 ? only : Buffer.concat(this.#parts, this.#byteCount);
     this.#settle();

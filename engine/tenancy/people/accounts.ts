@@ -4,7 +4,12 @@ import { UniqueViolation } from "../../../storage/statements/unique-violation.js
 import type { AuditActor } from "../../../storage/tenancy/audit-record.js";
 import { Failure } from "../../failure.js";
 import type { AccessTokens } from "../../security/access-token.js";
-import { hashPassword, passwordMark, verifyPassword } from "../../security/password.js";
+import {
+  hashPassword,
+  matchPassword,
+  passwordMark,
+  verifyPassword,
+} from "../../security/password.js";
 import type { Clock } from "../../time/clock.js";
 import { auditEntry } from "../audit-entry.js";
 import { ReadCache } from "../read-cache.js";
@@ -140,13 +145,21 @@ export class Accounts {
   /** Failure `unauthenticated` for an unknown e-mail and for a wrong password alike, after the same time. */
   async signIn({ email, password }: Pick<SignUp, "email" | "password">): Promise<SignedIn> {
     const user = await this.#database.users.findByEmail(canonicalEmail(email));
-    const matches = await verifyPassword(password, user?.passwordHash ?? NOBODYS_PASSWORD_HASH);
-    if (user === undefined || !matches) {
+    const match = await matchPassword(password, user?.passwordHash ?? NOBODYS_PASSWORD_HASH);
+    if (user === undefined || match === undefined) {
       throw new Failure("unauthenticated", "the e-mail or the password is wrong");
     }
     const organization = await this.#database.organizations.findById(user.orgId);
     if (organization === undefined) throw new Error(`user ${user.id} has no organization`);
-    return { user, organization, token: await this.#issueToken(user) };
+    const signedIn = match === "otherForm" ? await this.#normalizePassword(user, password) : user;
+    return { user: signedIn, organization, token: await this.#issueToken(signedIn) };
+  }
+
+  /** Earlier tokens of the user open nothing afterwards, as after every change of the hash. */
+  async #normalizePassword(user: UserRecord, password: string): Promise<UserRecord> {
+    const passwordHash = await hashPassword(password);
+    const isReplaced = await this.#database.users.replacePassword(user, passwordHash);
+    return isReplaced ? { ...user, passwordHash } : user;
   }
 
   /**

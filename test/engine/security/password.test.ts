@@ -2,7 +2,12 @@ import assert from "node:assert/strict";
 import crypto, { scryptSync } from "node:crypto";
 import { syncBuiltinESMExports } from "node:module";
 import { type TestContext, test } from "node:test";
-import { hashPassword, passwordMark, verifyPassword } from "../../../engine/security/password.js";
+import {
+  hashPassword,
+  matchPassword,
+  passwordMark,
+  verifyPassword,
+} from "../../../engine/security/password.js";
 
 test("a password is stored as a 16-byte salt and a 64-byte hash in hexadecimal", async () => {
   const stored = await hashPassword("correct horse");
@@ -87,4 +92,24 @@ test("a hash that cannot be made is an error, and no password", async (t) => {
   await new Promise(setImmediate);
   end(new Error("no memory"));
   await hashed;
+});
+
+test("one password is the same in every Unicode form, also against a hash of what was typed on another system", async () => {
+  const [composed, decomposed, wide] = [
+    "caf\u00e9 12",
+    "cafe\u0301 12",
+    "caf\u00e9\u00a0\uff11\uff12",
+  ];
+  const stored = await hashPassword(decomposed);
+  for (const typed of [composed, decomposed, wide]) {
+    assert.equal(await matchPassword(typed, stored), "normalized");
+  }
+  assert.equal(await matchPassword("cafe 12", stored), undefined);
+  const salt = Buffer.alloc(16, 7);
+  const asTyped = (password: string) =>
+    `${salt.toString("hex")}:${scryptSync(password, salt, 64).toString("hex")}`;
+  assert.equal(await matchPassword(wide, asTyped(wide)), "otherForm");
+  for (const typed of [composed, decomposed]) {
+    assert.equal(await matchPassword(typed, asTyped(decomposed)), "otherForm");
+  }
 });

@@ -31,8 +31,12 @@ test("another fault keeps the server's code and words", () => {
 
 test("what the driver says by itself is about the way to the server, unless a value cannot be sent", () => {
   const refused = Object.assign(new Error("connect ECONNREFUSED"), { code: "ECONNREFUSED" });
+  const selfSigned = Object.assign(new Error("self-signed certificate"), {
+    code: "DEPTH_ZERO_SELF_SIGNED_CERT",
+  });
   for (const [error, code, isLost] of [
     [refused, "PG_UNREACHABLE", true],
+    [selfSigned, "PG_UNTRUSTED", true],
     [new TypeError("a bigint is no JSON"), "ERROR", false],
     [new RangeError("too long"), "ERROR", false],
     ["no error", "ERROR", false],

@@ -56,3 +56,20 @@ test("a field that is not known is ignored, however long it is", async () => {
   assert.equal(answer.status, 200, answer.text);
   assert.equal(Object(answer.body).name, "Engines");
 });
+
+test("a compressed body is refused with what is expected, and bounded like any other", async () => {
+  const send = (encoding: string, raw: string) =>
+    platform.client.send("PATCH", "/api/dashboard/organization", {
+      headers: { ...tenancy.byKey, "content-encoding": encoding },
+      raw,
+    });
+  for (const encoding of ["gzip", "br", "identity, deflate"]) {
+    const refused = await send(encoding, "not looked at");
+    assert.equal(refused.status, 415, encoding);
+    assert.deepEqual(refused.body, {
+      error: "content-encoding: expected none (identity): send the body uncompressed",
+    });
+  }
+  assert.equal((await send("gzip", "x".repeat(LIMIT_BYTES + 1))).status, 413);
+  assert.equal((await send("identity", JSON.stringify({ name: "Engines" }))).status, 200);
+});

@@ -147,3 +147,19 @@ test("a token that has expired, or names nobody, or another organization, opens 
   platform.clock.advance(3_600_000);
   assert.equal(await platform.accounts.authenticateUser(token), undefined);
 });
+
+test("a hash of an earlier release, which took passwords as typed, is replaced at the next sign-in", async () => {
+  const platform = await sharedPlatform();
+  const { user } = await platform.accounts.signUp({ ...newcomer(), password: "caf\u00e9 horse" });
+  const salt = Buffer.alloc(16, 7);
+  const asTyped = crypto.scryptSync("cafe\u0301 horse", salt, 64).toString("hex");
+  const { users } = platform.database;
+  await users.replacePassword(user, `${salt.toString("hex")}:${asTyped}`);
+  const signIn = (password: string) => platform.accounts.signIn({ email: user.email, password });
+  const first = await signIn("caf\u00e9 horse");
+  const stored = await users.findById(user.id);
+  assert.doesNotMatch(stored?.passwordHash ?? "", new RegExp(asTyped));
+  assert.equal((await platform.accounts.authenticateUser(first.token))?.user.id, user.id);
+  await signIn("cafe\u0301 horse");
+  assert.equal((await users.findById(user.id))?.passwordHash, stored?.passwordHash);
+});
