@@ -95,6 +95,9 @@ test("those of all together are bounded: who has most gives way to a newcomer", 
   const more = await fill(OWNERS, "192.0.2.200");
   const first = await Promise.race(all.map(({ answered }) => answered));
   assert.match(first, /^HTTP\/1\.1 503 .*too many unfinished requests/s);
-  const last = await Promise.race([...more.map(({ answered }) => answered), "they wait"]);
+  const last = await Promise.race([
+    ...more.map(({ answered }) => answered),
+    Promise.resolve("they wait"),
+  ]);
   assert.equal(last, "they wait");
 });
