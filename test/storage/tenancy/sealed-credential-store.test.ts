@@ -93,3 +93,15 @@ test("the headers of agents' tools are credentials too", async (context) => {
   assert.deepEqual(await agents.findById("org", "agent"), { ...agent, sealedToolHeaders: "new" });
   assert.deepEqual(await sealedCredentials.find(found), { ...found, sealed: "new" });
 });
+
+test("there is one key check, which is replaced only by those that know it", async (context) => {
+  const { sealedCredentials } = await temporaryDatabase(context);
+  assert.equal(await sealedCredentials.keyCheck(), undefined);
+  assert.equal(await sealedCredentials.replaceKeyCheck("another", "first"), false);
+  assert.equal(await sealedCredentials.replaceKeyCheck(undefined, "first"), true);
+  assert.equal(await sealedCredentials.replaceKeyCheck(undefined, "late"), false);
+  assert.equal(await sealedCredentials.keyCheck(), "first");
+  assert.equal(await sealedCredentials.replaceKeyCheck("first", "second"), true);
+  assert.equal(await sealedCredentials.replaceKeyCheck("first", "third"), false);
+  assert.equal(await sealedCredentials.keyCheck(), "second");
+});
