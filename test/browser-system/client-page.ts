@@ -17,7 +17,7 @@ const NOTE_NAME = "noteEvent";
 
 /** The page's whole script: the call's events are told to the test. */
 const SCRIPT = `import { BrowserCall, soundDevices } from "/client/parley-client.js";
-const names = ["state", "connected", "words", "turn", "wait", "microphone", "fault", "ended"];
+const names = ["state", "connected", "words", "turn", "wait", "microphone", "fault", "mended", "ended"];
 globalThis.devices = soundDevices;
 globalThis.begin = (options) => {
   const call = new BrowserCall(options);

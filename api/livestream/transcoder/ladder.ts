@@ -18,7 +18,7 @@ const MEND_PERIOD_MS = 1_000;
 const REPORT_PERIOD_MS = 2_000;
 /**
  * A broadcast whose tracks change again and again has its ladder started anew so rarely: the pause doubles with each change, and is
- * over when there was none for a minute.
+ * over when there was none for a minute beyond it.
  */
 const CHANGE_PAUSE_MIN_MS = 2_000;
 const CHANGE_PAUSE_MAX_MS = 60_000;
@@ -110,8 +110,12 @@ export class Ladder {
     this.#source.see(tracks);
   }
 
-  /** Falls behind, and has something that it can drop. */
+  /**
+   * Falls behind, and has something that it can drop. While a track may have ended nothing is dropped: a new ffmpeg would wait
+   * for that track until the stream is un-listed.
+   */
   isTooSlow(nowMs: number): boolean {
+    if (this.#run?.flow.isUnsure(nowMs) === true) return false;
     return this.#level < this.#plans.length - 1 && (this.#run?.isSlow(nowMs) ?? false);
   }
 
@@ -260,7 +264,7 @@ export class Ladder {
     const level = isReduced && within !== -1 ? Math.max(within, admitted) : admitted;
     const plan = plans[level];
     if (plan === undefined) return;
-    const isCalm = nowMs - this.#changedMs > CHANGES_FORGOTTEN_MS;
+    const isCalm = nowMs - this.#changedMs > this.#changePauseMs + CHANGES_FORGOTTEN_MS;
     this.#changePauseMs = isCalm
       ? CHANGE_PAUSE_MIN_MS
       : Math.min(this.#changePauseMs * 2, CHANGE_PAUSE_MAX_MS);

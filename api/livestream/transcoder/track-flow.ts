@@ -5,6 +5,8 @@ export type TrackKind = (typeof TRACK_KINDS)[number];
 const AUDIO_ENDED_AFTER_MS = 3_000;
 /** Longer, since a picture that does not change may be sent once in seconds. */
 const VIDEO_ENDED_AFTER_MS = 6_000;
+/** A track may have ended when it is silent for so long. */
+const SILENT_AFTER_MS = 500;
 /** A track flows while its packets are no further apart. */
 const FLOWING_MS = 2_500;
 /** An ended track is back when it has flowed for so long. */
@@ -102,6 +104,13 @@ export class TrackFlow {
     if (watch === undefined || other === undefined) return false;
     const afterMs = kind === "video" ? VIDEO_ENDED_AFTER_MS : AUDIO_ENDED_AFTER_MS;
     return nowMs - watch.lastMs > afterMs && other.isFlowing(nowMs, afterMs);
+  }
+
+  /** A track is silent beside one that flows, and it is not known yet whether it has ended. */
+  isUnsure(nowMs: number): boolean {
+    const watches = [...this.#watches.values()];
+    const isFlowing = watches.some((watch) => watch.isFlowing(nowMs, FLOWING_MS));
+    return isFlowing && watches.some(({ lastMs }) => nowMs - lastMs > SILENT_AFTER_MS);
   }
 
   isBack(kind: TrackKind, nowMs: number): boolean {

@@ -72,13 +72,29 @@ test("an agent is public nowhere until it is told where", async () => {
   assert.deepEqual(v.parse(Made, before.body).publicOrigins, []);
   const origins = ["https://shop.example.com", "http://localhost:3000"];
   assert.deepEqual(v.parse(Made, (await patch(origins)).body).publicOrigins, origins);
+  const ofApps = ["capacitor://localhost", "tauri://localhost", "https://*.example.com"];
+  assert.deepEqual(v.parse(Made, (await patch(ofApps)).body).publicOrigins, ofApps);
+  await patch(origins);
   const renamed = await platform.client.send("PATCH", path, {
     body: { name: "Other" },
     headers: tenancy.byToken,
   });
   assert.deepEqual(v.parse(Made, renamed.body).publicOrigins, origins);
-  for (const wrong of [["*"], ["https://a.example/"], "https://a.example", letters().map(site)]) {
-    assert.equal((await patch(wrong)).status, 400, JSON.stringify(wrong));
+  for (const wrong of [
+    ["*"],
+    ["https://a.example/"],
+    ["https://*"],
+    ["https://*.com"],
+    ["https://a.*.example.com"],
+    ["https://shop*.example.com"],
+    ["capacitor://*.example.com"],
+    ["file://a"],
+    "https://a.example",
+    letters().map(site),
+  ]) {
+    const { status, text } = await patch(wrong);
+    assert.equal(status, 400, `${JSON.stringify(wrong)}: ${text}`);
+    assert.match(text, /publicOrigins/);
   }
 });
 

@@ -1,4 +1,12 @@
-import { chmodSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import {
+  chmodSync,
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  readFileSync,
+  rmSync,
+  writeFileSync,
+} from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import type { TestContext } from "node:test";
@@ -37,6 +45,7 @@ export class ListedBroadcast {
   readonly clock = new VirtualClock();
   readonly log = new RecordingLogger();
   readonly runFolder: string;
+  readonly #startsFile: string;
   readonly transcoder: Transcoder;
   readonly api: StateApi;
   published: readonly PublishedStream[] = [ALICE];
@@ -65,9 +74,13 @@ export class ListedBroadcast {
   private constructor(folder: string, api: StateApi) {
     this.api = api;
     this.runFolder = join(folder, "run");
+    this.#startsFile = join(folder, "starts");
     for (const name of ["hls", "bin"]) mkdirSync(join(folder, name));
-    // What runs does not matter here, only that something does.
-    writeFileSync(join(folder, "bin/ffmpeg"), "#!/bin/sh\nexec sleep 600\n");
+    // What runs does not matter here, only that something does, and with what it was started.
+    writeFileSync(
+      join(folder, "bin/ffmpeg"),
+      `#!/bin/sh\necho "$*" >>'${this.#startsFile}'\nexec sleep 600\n`,
+    );
     chmodSync(join(folder, "bin/ffmpeg"), 0o755);
     const config = parseTranscoderConfig({
       HLS_ROOT: join(folder, "hls"),
@@ -86,6 +99,18 @@ export class ListedBroadcast {
       clock: this.clock,
       log: this.log,
     });
+  }
+
+  /** The number of the first segment of each ffmpeg so far, once there are so many. Lets no time pass. */
+  async untilStarts(count: number): Promise<readonly number[]> {
+    for (;;) {
+      const text = existsSync(this.#startsFile) ? readFileSync(this.#startsFile, "utf8") : "";
+      const numbers = [...text.matchAll(/ -start_number (\d+) /g)].map(([, number]) =>
+        Number(number),
+      );
+      if (numbers.length >= count) return numbers;
+      await nextTurn();
+    }
   }
 
   /** Lets no time pass on the transcoder's clock. */

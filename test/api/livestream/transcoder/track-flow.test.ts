@@ -45,6 +45,22 @@ test("a track that is silent while the other flows has ended; where both are sil
   assert.equal(jumps(), 0);
 });
 
+test("a track that falls silent beside another is unsure until it has ended or flows again", () => {
+  const { flow } = watched();
+  send(flow, "audio", 0, 5_000, 20);
+  send(flow, "video", 0, 5_000, 40);
+  assert.equal(flow.isUnsure(5_000), false);
+  send(flow, "video", 5_040, 6_000, 40);
+  assert.equal(flow.isUnsure(6_000), true);
+  send(flow, "audio", 6_020, 6_100, 20);
+  assert.equal(flow.isUnsure(6_100), false);
+  assert.equal(
+    flow.isUnsure(30_000),
+    false,
+    "a source that stands still is none whose track ended",
+  );
+});
+
 test("a picture that is sent once in two seconds is none that has ended", () => {
   const { flow } = watched();
   send(flow, "audio", 0, 20_000, 20);
