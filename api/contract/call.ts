@@ -40,7 +40,7 @@ const filters = {
   ),
   attention: v.optional(
     choiceField(
-      `only calls that failed, were interrupted often, had callers wait for long, were deaf for long or silent${AMONG_LATEST}`,
+      `only calls that failed, got no reply because LLM or TTS failed each time, were interrupted often, had callers wait for long, were deaf for long or silent${AMONG_LATEST}`,
       ["true", "false"],
     ),
   ),

@@ -6,7 +6,7 @@ import { BoundedWork } from "../security/bounded-work.js";
 import type { EndReason } from "../session/ending.js";
 import type { Clock } from "../time/clock.js";
 import { utcDate } from "../time/utc-date.js";
-import { DEAF_FOR_LONG, WAITED_FOR_LONG } from "./opening/call-entry.js";
+import { DEAF_FOR_LONG, EVERY_REPLY_FAILED, WAITED_FOR_LONG } from "./opening/call-entry.js";
 import { type UsageShares, usageShares } from "./usage-shares.js";
 import { type VendorShare, vendorShares } from "./vendor-shares.js";
 import { type DailyWaits, dailyWaits } from "./wait-reports.js";
@@ -60,7 +60,7 @@ const ATTENTION: AttentionSigns = {
   interruptionsMin: 4,
   /** Callers ask whether anybody is there when they wait so long on average. */
   waitMinMs: 2_500,
-  fields: [DEAF_FOR_LONG, WAITED_FOR_LONG],
+  fields: [DEAF_FOR_LONG, EVERY_REPLY_FAILED, WAITED_FOR_LONG],
   value: CALLER_SAID_NOTHING,
 };
 const DAY_MS = 24 * 60 * 60 * 1_000;

@@ -1,6 +1,8 @@
 import assert from "node:assert/strict";
 import { after, before, describe, test } from "node:test";
+import { CallReports } from "../../engine/calls/call-reports.js";
 import type { ChatFault } from "../../engine/sandbox/faults.js";
+import { SystemClock } from "../../engine/time/clock.js";
 import type { CallRecord } from "../../storage/records.js";
 import { closeOf, ended, repliesOf, spoke } from "./events.js";
 import { OWN_VENDORS_ALLOWED, OwnVendors } from "./own-vendors.js";
@@ -49,6 +51,26 @@ describe("a language model that fails", { concurrency: CONCURRENT_MAX }, () => {
     const call = await own.endedCall();
     assert.equal(call.status, "failed");
     assert.equal(call.transcript.length, 6);
+  });
+
+  test("a call whose every reply failed before its caller left is listed among those that need attention", async (context) => {
+    const own = await OwnVendors.of(server, context, {
+      faults: { openai: { fault: "serverError" } },
+    });
+    const caller = await own.call();
+    await caller.say("one");
+    await caller.until(ended);
+    assert.deepEqual(repliesOf(caller), [APOLOGY]);
+    await caller.hangUp();
+    const call = await own.endedCall();
+    assert.equal(call.metadata["everyReplyFailed"], true);
+    const reports = new CallReports({ database: server.parley.database, clock: new SystemClock() });
+    const page = { skip: 0, limit: 10 };
+    const { items } = await reports.list(call.orgId, { ...page, attention: true });
+    assert.deepEqual(
+      items.map(({ id }) => id),
+      [call.id],
+    );
   });
 
   for (const llm of VENDORS) {

@@ -59,6 +59,7 @@ const INTERRUPTIONS_MANY = 4;
 export function attentionWords(call: MeasuredCall): string {
   const { interruptions, avgLatencyMs } = call.metrics;
   if (call.status === "failed") return endingWords(call);
+  if (call.metadata?.["everyReplyFailed"] === true) return "every reply failed";
   if (call.metadata?.["deafForLong"] === true) {
     return `the agent heard nothing for ${waitWords(Number(call.metadata["deafMs"]))}`;
   }

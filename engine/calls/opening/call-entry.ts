@@ -23,6 +23,8 @@ const DEAF_FOR_LONG_MS = 5_000;
 /** Stands in the metadata of a call with one wait that a caller took for a dead line, whatever the others were. */
 export const WAITED_FOR_LONG = "waitedForLong";
 const WAITED_FOR_LONG_MS = 5_000;
+/** Stands in the metadata of a call in which the agent answered nothing that the caller said: LLM or TTS failed in each turn. */
+export const EVERY_REPLY_FAILED = "everyReplyFailed";
 
 /** One moment on both clocks: the machine's, which names it, and the one that never steps, which measures from it. */
 export interface Moment {
@@ -41,6 +43,9 @@ export class CallEntry implements CallRecorder {
   #durationMaxMs = Number.POSITIVE_INFINITY;
   #deafMs = 0;
   #longestWaitMs = 0;
+  #answeredTurns = 0;
+  #failedTurns = 0;
+  #hasReplyFailure = false;
   readonly #history: SharedHistory;
   readonly #present = new PresentWords();
   #isEnded = false;
@@ -80,6 +85,7 @@ export class CallEntry implements CallRecorder {
     const { calls, metrics, feed } = this.#around;
     if (save.report !== undefined) metrics.turnEnded(save.report);
     this.#longestWaitMs = Math.max(this.#longestWaitMs, save.report?.totalMs ?? 0);
+    this.#countReply(save.report);
     if (answers.llm?.hedges !== undefined) metrics.hedged(answers.llm.hedges);
     const { callId, orgId } = this.#start;
     const turn = {
@@ -109,7 +115,17 @@ export class CallEntry implements CallRecorder {
     });
   }
 
+  #countReply(report: TurnSave["report"]): void {
+    if (report?.kind !== "reply") return;
+    const { outcome, totalMs } = report;
+    if (totalMs !== undefined) this.#answeredTurns += 1;
+    else if (outcome === "failed" || (outcome === "cutOff" && this.#hasReplyFailure)) {
+      this.#failedTurns += 1;
+    }
+  }
+
   vendorFailed(category: "llm" | "tts" | "stt", error: VendorError): void {
+    if (category !== "stt") this.#hasReplyFailure = true;
     this.#around.metrics.vendorFailed(category, error);
     const { vendor, fault, status, requestId } = error;
     const fields = { callId: this.#start.callId, category, vendor, fault, status, requestId };
@@ -199,6 +215,7 @@ export class CallEntry implements CallRecorder {
         }),
         ...this.#deafness(),
         ...this.#longWait(),
+        ...(this.#failedTurns > 0 && this.#answeredTurns === 0 && { [EVERY_REPLY_FAILED]: true }),
       },
       messages: this.#messages(save),
       usage: this.#usage(save, endedAtMs, durationSec),

@@ -145,6 +145,8 @@ test("the reason why a call needs attention is told in a few words", () => {
     attentionWords({ ...call, metadata: { deafForLong: true, deafMs: 8_240 } }),
     "the agent heard nothing for 8.2 s",
   );
+  const failed = { everyReplyFailed: true, endReason: "callerLeft" };
+  assert.equal(attentionWords({ ...call, metadata: failed }), "every reply failed");
   assert.equal(
     attentionWords({ ...call, metadata: { waitedForLong: true, longestWaitMs: 9_040 } }),
     "waited 9.0 s for one answer",
