@@ -21,6 +21,11 @@ const LEARNT_FLOOR_MAX = 400;
 const PIECES_KEPT_MASK = 0b11111;
 const VOICED_PIECES_MIN = 3;
 
+/** A run of a voice that is as long as a short syllable. A keystroke, a click or a knock is shorter. */
+const SYLLABLE_MIN_MS = 100;
+/** A closed consonant may be one quiet piece in the middle of a run. */
+const RUN_GAP_PIECES_MAX = 1;
+
 const MULAW_SIZES = Uint16Array.from(
   decodeMulaw(Uint8Array.from({ length: 256 }, (_, code) => code)),
   Math.abs,
@@ -37,6 +42,9 @@ export class VoiceMeter {
   #floor = LEARNT_FLOOR_MAX;
   #learntPieces = 0;
   #voicedPieces = 0;
+  #runMs = 0;
+  #runGapPieces = 0;
+  #syllablesMs = 0;
 
   constructor(format: HeardFormat) {
     this.#isMulaw = format.encoding === "mulaw";
@@ -49,13 +57,32 @@ export class VoiceMeter {
   /** Takes whole samples, and says how many ms of them are a voice. */
   hear(audio: Uint8Array): number {
     let voicedMs = 0;
+    this.#syllablesMs = 0;
     for (let from = 0; from < audio.length; from += this.#pieceBytes) {
       const to = Math.min(audio.length, from + this.#pieceBytes);
-      if (this.#isVoice(this.#levelOf(audio, from, to))) {
-        voicedMs += (PIECE_MS * (to - from)) / this.#pieceBytes;
-      }
+      const durationMs = (PIECE_MS * (to - from)) / this.#pieceBytes;
+      const isVoice = this.#isVoice(this.#levelOf(audio, from, to));
+      this.#followRun(isVoice, durationMs);
+      if (isVoice) voicedMs += durationMs;
     }
     return voicedMs;
+  }
+
+  /** Of the voice that was heard last, the part in runs as long as a syllable. A run counts as a whole once it is long enough. */
+  get syllablesMs(): number {
+    return this.#syllablesMs;
+  }
+
+  #followRun(isVoice: boolean, durationMs: number): void {
+    if (!isVoice) {
+      this.#runGapPieces += 1;
+      if (this.#runGapPieces > RUN_GAP_PIECES_MAX) this.#runMs = 0;
+      return;
+    }
+    this.#runGapPieces = 0;
+    const wasSyllable = this.#runMs >= SYLLABLE_MIN_MS;
+    this.#runMs += durationMs;
+    if (this.#runMs >= SYLLABLE_MIN_MS) this.#syllablesMs += wasSyllable ? durationMs : this.#runMs;
   }
 
   #isVoice(level: number): boolean {

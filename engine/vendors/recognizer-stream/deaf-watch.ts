@@ -17,6 +17,8 @@ const SHORT_UNANSWERED_MAX = 2;
  */
 const UNANSWERED_MAX = 3;
 const UNANSWERED_MIN_MS = 10_000;
+/** Three coughs are less voice than this, three short words are more. */
+const UNANSWERED_VOICE_MIN_MS = 1_350;
 /** Noises this far apart are no caller who tries again. */
 const UNANSWERED_APART_MAX_MS = 15_000;
 /** So often this much voice goes unheard, on one connection and then on two; then the recognizer has failed. */
@@ -38,6 +40,8 @@ export class DeafWatch {
   #quietMs = 0;
   /** Utterances that were more than a cough and have ended since something was understood. */
   #endedUtterances = 0;
+  /** The voice in them. */
+  #unansweredVoiceMs = 0;
   /** Since the first of them began. */
   #unansweredMs = 0;
   #isDoubted = false;
@@ -51,8 +55,10 @@ export class DeafWatch {
   /** Whole samples that the recognizer is given. After "deaf" it counts anew; "doubtful" and "unanswered" it says once until something is understood. */
   hear(audio: Uint8Array): Hearing {
     const voicedMs = this.#meter.hear(audio);
-    this.#unheardMs += voicedMs;
-    this.#follow(voicedMs, audio);
+    // A voice in syllables: typing and knocks are none.
+    const { syllablesMs } = this.#meter;
+    this.#unheardMs += syllablesMs;
+    this.#follow(voicedMs, syllablesMs, audio);
     if (this.#unheardMs >= VOICE_UNHEARD_MAX_MS) {
       this.#unheardMs = 0;
       this.#deafTimes += 1;
@@ -60,7 +66,7 @@ export class DeafWatch {
     }
     if (this.#becomesDoubtful()) return "doubtful";
     if (this.#isGivenUp) {
-      this.#endedUtterances = 0;
+      this.#forgetUtterances();
       return "lost";
     }
     return this.#becomesUnanswered() ? "unanswered" : "fine";
@@ -70,29 +76,39 @@ export class DeafWatch {
   understood(): void {
     this.#unheardMs = 0;
     this.#utteranceMs = 0;
-    this.#endedUtterances = 0;
-    this.#unansweredMs = 0;
+    this.#forgetUtterances();
     this.#isDoubted = false;
     this.#deafTimes = 0;
   }
 
-  #follow(voicedMs: number, audio: Uint8Array): void {
+  #forgetUtterances(): void {
+    this.#endedUtterances = 0;
+    this.#unansweredVoiceMs = 0;
+    this.#unansweredMs = 0;
+  }
+
+  #follow(voicedMs: number, syllablesMs: number, audio: Uint8Array): void {
     const durationMs = audio.length / this.#bytesPerMs;
     if (this.#unansweredMs > 0 || voicedMs > 0) this.#unansweredMs += durationMs;
     if (voicedMs === 0) {
       const wasEnded = this.#quietMs >= ENDED_AGO_MS;
       this.#quietMs += durationMs;
       const isEnded = !wasEnded && this.#quietMs >= ENDED_AGO_MS;
-      if (isEnded && this.#utteranceMs >= SHORT_UTTERANCE_MS) this.#endedUtterances += 1;
-      if (this.#quietMs >= UNANSWERED_APART_MAX_MS) {
-        this.#endedUtterances = 0;
-        this.#unansweredMs = 0;
-      }
+      if (isEnded) this.#endUtterance();
+      if (this.#quietMs >= UNANSWERED_APART_MAX_MS) this.#forgetUtterances();
       return;
     }
     if (this.#quietMs >= ENDED_AGO_MS) this.#utteranceMs = 0;
     this.#quietMs = 0;
-    this.#utteranceMs += voicedMs;
+    this.#utteranceMs += syllablesMs;
+  }
+
+  /** A cough does not count towards the voice that a deaf STT has missed, or many of them would. */
+  #endUtterance(): void {
+    if (this.#utteranceMs >= SHORT_UTTERANCE_MS) {
+      this.#endedUtterances += 1;
+      this.#unansweredVoiceMs += this.#utteranceMs;
+    } else this.#unheardMs = Math.max(0, this.#unheardMs - this.#utteranceMs);
   }
 
   /** A cough is too short, however many there are of them. */
@@ -105,6 +121,7 @@ export class DeafWatch {
 
   get #isGivenUp(): boolean {
     if (this.#deafTimes === 0 || this.#quietMs < ENDED_AGO_MS) return false;
+    if (this.#unansweredVoiceMs < UNANSWERED_VOICE_MIN_MS) return false;
     return this.#endedUtterances >= UNANSWERED_MAX && this.#unansweredMs >= UNANSWERED_MIN_MS;
   }
 

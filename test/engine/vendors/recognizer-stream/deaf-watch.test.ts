@@ -91,6 +91,24 @@ describe("a recognizer that tells nothing", () => {
     }
   });
 
+  it("is neither doubted nor lost for coughs and typing, however long they go on", () => {
+    for (let n = 0; n < 60; n += 1) {
+      assert.deepEqual(hear(LOUD, 380), [], `cough ${n}`);
+      assert.deepEqual(hear(QUIET, 2_000), []);
+    }
+    for (let n = 0; n < 2_400; n += 1) {
+      const key = [...hear(LOUD, 40), ...hear(QUIET, 40), ...hear(LOUD, 20), ...hear(QUIET, 20)];
+      assert.deepEqual(key, [], `key ${n}`);
+    }
+  });
+
+  it("is not lost for three noises a little longer than a cough", () => {
+    for (let n = 0; n < 3; n += 1) {
+      const heard = [...hear(LOUD, 440), ...hear(QUIET, 5_000)];
+      assert.ok(!heard.includes("lost"));
+    }
+  });
+
   it("is not doubted for what was understood", () => {
     hear(LOUD, 1_100);
     watch.understood();
