@@ -121,6 +121,9 @@ export type AgreementWords = "ignored" | "answered";
 /** What becomes of a call that cannot go on for want of vendors; `transfer`: by the agent's first tool of that kind. */
 export type OnVendorsLost = "end" | "transfer";
 
+/** What the agent does when the caller spoke and the STT returned no words: asks the caller to repeat it, or nothing. */
+export type OnUnrecognizedSpeech = "ask" | "ignore";
+
 export interface AgentThresholds {
   readonly silenceTimeoutMs: number;
   readonly maxCallDurationSec: number;
@@ -129,6 +132,8 @@ export interface AgentThresholds {
   /** The model is asked before the end of the caller's turn is certain, which may cost replies that nobody hears. */
   readonly earlyReply: boolean;
   readonly onVendorsLost: OnVendorsLost;
+  /** null: `ask` on the telephone, `ignore` on the web. */
+  readonly onUnrecognizedSpeech: OnUnrecognizedSpeech | null;
   readonly endpointingMs: number;
   /** How long a caller may pause who is dictating, or has left a sentence open. */
   readonly patienceMs: number;

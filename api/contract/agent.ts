@@ -90,6 +90,16 @@ const thresholdFields = {
       ["end", "transfer"],
     ),
   ),
+  onUnrecognizedSpeech: v.optional(
+    worded(
+      v.pipe(
+        v.union([v.null(), v.picklist(["ask", "ignore"])]),
+        v.description(
+          "what the agent does when the caller spoke and the STT returned no words: `ask` the caller to repeat it, `ignore` it, or null for `ask` on the telephone and `ignore` elsewhere",
+        ),
+      ),
+    ),
+  ),
   endpointingMs: v.optional(wholeNumberField("milliseconds of silence", 10, 10_000)),
   patienceMs: v.optional(
     wholeNumberField(
@@ -260,6 +270,7 @@ export const Agent = v.object({
     agreementWords: v.picklist(["ignored", "answered"]),
     earlyReply: v.boolean(),
     onVendorsLost: v.picklist(["end", "transfer"]),
+    onUnrecognizedSpeech: v.nullable(v.picklist(["ask", "ignore"])),
     endpointingMs: v.number(),
     patienceMs: v.number(),
     keypadDigits: v.number(),

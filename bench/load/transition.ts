@@ -14,6 +14,7 @@ const SETTINGS: SessionSettings = {
   agreementWords: "ignored",
   earlyReply: false,
   onVendorsLost: "end",
+  repeatRequest: "",
   silenceTimeoutMs: 700,
   patienceMs: 1_500,
   keypadDigits: 0,

@@ -68,7 +68,7 @@ export class VoiceMeter {
     return voicedMs;
   }
 
-  /** Of the voice that was heard last, the part in runs as long as a syllable. A run counts as a whole once it is long enough. */
+  /** Voice in runs as long as a syllable, in the audio of the last `hear`. A run counts as a whole once it is long enough. */
   get syllablesMs(): number {
     return this.#syllablesMs;
   }

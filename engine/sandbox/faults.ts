@@ -21,6 +21,8 @@ export const DEEPGRAM_FAULTS = [
   "stallHandshake",
   "silent",
   "slow",
+  // The next utterance is taken for noise: no word of it is returned, and an empty result at its end.
+  "dropUtterance",
   "neverSpeechFinal",
   "utteranceEndOnly",
   "doubleSpeechFinal",

@@ -29,6 +29,8 @@ export type TurnKind =
   | "apology"
   | "resumed"
   | "reminder"
+  /** The agent asks the caller to repeat speech that the STT returned no words for. */
+  | "repeatRequest"
   | "farewell"
   /** The agent says that the caller could not be put through. */
   | "transferRefused";

@@ -24,6 +24,8 @@ export type TimerName =
   /** A word may become agreement with the next one. */
   | "nextWord"
   | "idle"
+  /** The STT has returned no words for a voice. */
+  | "unrecognized"
   | "timeUp"
   /** The vendor has not answered whether it takes the call on. */
   | "transfer"
@@ -46,6 +48,14 @@ export type SpeechStartedEvent = At & {
   readonly type: "speechStarted";
   /** How long ago the server itself last heard a voice; left out where it never did. */
   readonly voiceAgoMs?: number | undefined;
+};
+/** The VAD has heard so much of a voice as a word is long; a voice that goes on is reported again for each such piece. */
+export type VoiceHeardEvent = At & {
+  readonly type: "voiceHeard";
+  /** How long ago the piece began. */
+  readonly beganAgoMs: number;
+  /** How long ago the voice began that it is a piece of, without a pause since. */
+  readonly voiceBeganAgoMs: number;
 };
 export type TranscriptEvent = At & {
   readonly type: "transcript";
@@ -194,6 +204,7 @@ export type TurnEvent =
 export type SessionEvent =
   | OpenedEvent
   | SpeechStartedEvent
+  | VoiceHeardEvent
   | TranscriptEvent
   | UtteranceEndEvent
   | CallerTurnEndedEvent

@@ -13,6 +13,7 @@ import type { EffectRunner } from "./effect-runner.js";
 import { CALLER_LEFT, CALLER_TOO_FAST, type Ending } from "./ending.js";
 import type { SentenceId } from "./playback/caller-channel.js";
 import { HeardClock } from "./turn-taking/heard-clock.js";
+import { VoicePieces } from "./turn-taking/unrecognized-speech.js";
 
 /**
  * A network that stood still brings at once what was said meanwhile, and a file may be sent whole. More than that nobody has
@@ -48,6 +49,7 @@ export class Session implements SpeechListener {
   readonly #bytesPerMs: number;
   readonly #tap: CallAudioTap | undefined;
   readonly #voice: VoiceMeter;
+  readonly #voicePieces = new VoicePieces();
   readonly #heardClock = new HeardClock();
   #stream: SpeechStream | undefined;
   #heardBytes = 0;
@@ -99,6 +101,11 @@ export class Session implements SpeechListener {
     this.#heardBytes += audio.byteLength;
     this.#heardClock.heard(this.heardMs, nowMs);
     if (this.#voice.hear(audio) > 0) this.#runner.noteVoice();
+    const piece = this.#voicePieces.hear(
+      this.#voice.syllablesMs,
+      audio.byteLength / this.#bytesPerMs,
+    );
+    if (piece !== undefined) this.#runner.report({ type: "voiceHeard", ...piece });
     this.#tap?.caller(audio);
     this.#stream?.write(audio);
   }

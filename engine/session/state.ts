@@ -38,6 +38,8 @@ export interface SessionSettings {
   readonly mustEnd: string;
   /** What the agent says by itself; undefined for one that says nothing that its author or its model did not write. */
   readonly phrases: StockPhrases | undefined;
+  /** Spoken when the caller spoke and the STT returned no words; empty where the agent ignores that. */
+  readonly repeatRequest: string;
   readonly sensitivity: InterruptionSensitivity;
   /** The first part of the agent's language tag, in lower case. */
   readonly language: string;
@@ -146,6 +148,10 @@ export interface SessionState {
   readonly readyPhrases: readonly ReadyPhrase[];
   /** How often the caller was asked whether somebody is there, since the last words. */
   readonly reminders: number;
+  /** When the newest voice began that the STT has returned no words for, and that is not the agent's own. */
+  readonly unrecognizedVoiceAtMs: number | undefined;
+  /** Requests to repeat unrecognized speech since words last came. */
+  readonly repeatRequests: number;
   /** How long the agent's voice takes for a character, from the sentences that are whole. */
   readonly voiceMsPerChar: number;
   readonly metrics: CallMetrics;
@@ -194,6 +200,8 @@ export function newSession(
     failedTurns: 0,
     readyPhrases: [],
     reminders: 0,
+    unrecognizedVoiceAtMs: undefined,
+    repeatRequests: 0,
     voiceMsPerChar,
     metrics: NO_METRICS,
     latencySumMs: 0,
@@ -239,6 +247,8 @@ export function withTurnInState(state: SessionState, turn: Turn | undefined): Se
     failedTurns: state.failedTurns,
     readyPhrases: state.readyPhrases,
     reminders: state.reminders,
+    unrecognizedVoiceAtMs: state.unrecognizedVoiceAtMs,
+    repeatRequests: state.repeatRequests,
     voiceMsPerChar: state.voiceMsPerChar,
     metrics: state.metrics,
     latencySumMs: state.latencySumMs,

@@ -51,6 +51,7 @@ import {
 } from "./turn-taking/hearing.js";
 import { onHoldTimer, onSentenceHeard } from "./turn-taking/holding.js";
 import { onOnsetTimer } from "./turn-taking/onset.js";
+import { onUnrecognizedTimer, onVoiceHeard } from "./turn-taking/unrecognized-speech.js";
 import { onPhraseReady, onWaitingTimer, preparedPhrases } from "./turn-taking/waiting-words.js";
 
 export interface Transition {
@@ -96,6 +97,8 @@ function next(state: SessionState, event: SessionEvent, out: SessionEffect[]): S
       return onOpened(state, event, out);
     case "speechStarted":
       return onSpeechStarted(state, event, out);
+    case "voiceHeard":
+      return onVoiceHeard(state, event, out);
     case "transcript":
       return onTranscript(state, event, out);
     case "callerTurnEnded":
@@ -194,6 +197,8 @@ function onTimer(state: SessionState, event: TimerFiredEvent, out: SessionEffect
       return onNextWordTimer(state, event.atMs, out);
     case "idle":
       return onIdleTimer(state, event, out);
+    case "unrecognized":
+      return onUnrecognizedTimer(state, event, out);
     case "timeUp":
       return onTimeUp(state, event.atMs, out);
     case "transfer":

@@ -7,6 +7,8 @@ export interface StockPhrases {
   readonly stillThere: string;
   /** Nobody has answered that. */
   readonly nobodyThere: string;
+  /** The caller spoke, and the STT returned no words. */
+  readonly notRecognized: string;
   readonly timeIsUp: string;
   /** The caller cannot be understood any more. */
   readonly cannotHear: string;
@@ -31,6 +33,7 @@ const ENGLISH: StockPhrases = {
   waiting: ["One moment.", "I am still working on it."],
   stillThere: "Are you still there?",
   nobodyThere: "I cannot hear you, so I will hang up now. Goodbye.",
+  notRecognized: "Sorry, I did not catch that.",
   timeIsUp: "I am sorry, the time for this call is over. Goodbye.",
   cannotHear: "I am sorry, I cannot hear you any more. Please call again.",
   cannotHearAtAll: "I am sorry, I cannot hear you. Please call again.",
@@ -50,6 +53,7 @@ const PHRASES: Readonly<Record<string, StockPhrases>> = {
     waiting: ["Einen Moment, bitte.", "Ich bin noch dabei."],
     stillThere: "Sind Sie noch da?",
     nobodyThere: "Ich höre Sie leider nicht und lege jetzt auf. Auf Wiederhören.",
+    notRecognized: "Entschuldigung, das habe ich nicht verstanden.",
     timeIsUp: "Die Zeit für dieses Gespräch ist leider um. Auf Wiederhören.",
     cannotHear: "Ich kann Sie leider nicht mehr hören. Bitte rufen Sie noch einmal an.",
     cannotHearAtAll: "Ich kann Sie leider nicht hören. Bitte rufen Sie noch einmal an.",
@@ -68,6 +72,7 @@ const PHRASES: Readonly<Record<string, StockPhrases>> = {
     waiting: ["Un instant, s'il vous plaît.", "J'y travaille encore."],
     stillThere: "Êtes-vous toujours là ?",
     nobodyThere: "Je ne vous entends pas, je vais donc raccrocher. Au revoir.",
+    notRecognized: "Pardon, je n'ai pas compris.",
     timeIsUp: "Je suis désolé, le temps de cet appel est écoulé. Au revoir.",
     cannotHear: "Je suis désolé, je ne vous entends plus. Veuillez rappeler.",
     cannotHearAtAll: "Je suis désolé, je ne vous entends pas. Veuillez rappeler.",
@@ -84,6 +89,7 @@ const PHRASES: Readonly<Record<string, StockPhrases>> = {
     waiting: ["Un momento, por favor.", "Sigo en ello."],
     stillThere: "¿Sigue usted ahí?",
     nobodyThere: "No le oigo, así que voy a colgar. Hasta luego.",
+    notRecognized: "Perdone, no le he entendido.",
     timeIsUp: "Lo siento, se ha acabado el tiempo de esta llamada. Hasta luego.",
     cannotHear: "Lo siento, ya no le oigo. Por favor, llame de nuevo.",
     cannotHearAtAll: "Lo siento, no le oigo. Por favor, llame de nuevo.",
@@ -99,6 +105,7 @@ const PHRASES: Readonly<Record<string, StockPhrases>> = {
     waiting: ["Un momento, per favore.", "Ci sto ancora lavorando."],
     stillThere: "È ancora in linea?",
     nobodyThere: "Non la sento, quindi chiudo la chiamata. Arrivederci.",
+    notRecognized: "Mi scusi, non ho capito.",
     timeIsUp: "Mi dispiace, il tempo per questa chiamata è finito. Arrivederci.",
     cannotHear: "Mi dispiace, non la sento più. La prego di richiamare.",
     cannotHearAtAll: "Mi dispiace, non la sento. La prego di richiamare.",
@@ -115,6 +122,7 @@ const PHRASES: Readonly<Record<string, StockPhrases>> = {
     waiting: ["Um momento, por favor.", "Ainda estou a tratar disso."],
     stillThere: "Ainda está aí?",
     nobodyThere: "Não consigo ouvir, por isso vou desligar. Até logo.",
+    notRecognized: "Desculpe, não entendi.",
     timeIsUp: "Desculpe, o tempo desta chamada terminou. Até logo.",
     cannotHear: "Desculpe, já não consigo ouvir. Por favor, ligue de novo.",
     cannotHearAtAll: "Desculpe, não consigo ouvir. Por favor, ligue de novo.",
@@ -131,6 +139,7 @@ const PHRASES: Readonly<Record<string, StockPhrases>> = {
     waiting: ["Een ogenblik, alstublieft.", "Ik ben er nog mee bezig."],
     stillThere: "Bent u er nog?",
     nobodyThere: "Ik hoor u niet, dus ik hang nu op. Tot ziens.",
+    notRecognized: "Sorry, dat heb ik niet verstaan.",
     timeIsUp: "Het spijt me, de tijd voor dit gesprek is om. Tot ziens.",
     cannotHear: "Het spijt me, ik kan u niet meer horen. Belt u alstublieft opnieuw.",
     cannotHearAtAll: "Het spijt me, ik kan u niet horen. Belt u alstublieft opnieuw.",
@@ -147,6 +156,7 @@ const PHRASES: Readonly<Record<string, StockPhrases>> = {
     waiting: ["Chwileczkę.", "Jeszcze nad tym pracuję."],
     stillThere: "Czy jest tam ktoś jeszcze?",
     nobodyThere: "Nic nie słyszę, więc kończę rozmowę. Do widzenia.",
+    notRecognized: "Przepraszam, nie usłyszałem tego.",
     timeIsUp: "Przepraszam, czas tej rozmowy dobiegł końca. Do widzenia.",
     cannotHear: "Przepraszam, nic już nie słyszę. Proszę zadzwonić ponownie.",
     cannotHearAtAll: "Przepraszam, nic nie słyszę. Proszę zadzwonić ponownie.",
@@ -163,6 +173,7 @@ const PHRASES: Readonly<Record<string, StockPhrases>> = {
     waiting: ["Bir dakika lütfen.", "Hâlâ üzerinde çalışıyorum."],
     stillThere: "Hâlâ orada mısınız?",
     nobodyThere: "Sizi duyamıyorum, bu yüzden kapatıyorum. Hoşça kalın.",
+    notRecognized: "Pardon, bunu anlayamadım.",
     timeIsUp: "Üzgünüm, bu görüşmenin süresi doldu. Hoşça kalın.",
     cannotHear: "Üzgünüm, artık sizi duyamıyorum. Lütfen tekrar arayın.",
     cannotHearAtAll: "Üzgünüm, sizi duyamıyorum. Lütfen tekrar arayın.",
@@ -178,6 +189,7 @@ const PHRASES: Readonly<Record<string, StockPhrases>> = {
     waiting: ["少々お待ちください。", "まだ確認しております。"],
     stillThere: "もしもし、聞こえますか。",
     nobodyThere: "お声が聞こえないため、お電話を切らせていただきます。失礼いたします。",
+    notRecognized: "申し訳ありません。聞き取れませんでした。",
     timeIsUp: "申し訳ありません。お時間になりましたので、失礼いたします。",
     cannotHear: "申し訳ありません。お声が聞こえなくなりました。もう一度おかけ直しください。",
     cannotHearAtAll: "申し訳ありません。お声が聞こえません。もう一度おかけ直しください。",
@@ -194,6 +206,7 @@ const PHRASES: Readonly<Record<string, StockPhrases>> = {
     waiting: ["请稍等。", "我还在处理。"],
     stillThere: "您还在吗？",
     nobodyThere: "我听不到您的声音，先挂断了。再见。",
+    notRecognized: "抱歉，我没有听清。",
     timeIsUp: "抱歉，这次通话的时间到了。再见。",
     cannotHear: "抱歉，我听不到您的声音了。请您再打一次。",
     cannotHearAtAll: "抱歉，我听不到您的声音。请您再打一次。",
@@ -209,6 +222,7 @@ const PHRASES: Readonly<Record<string, StockPhrases>> = {
     waiting: ["एक क्षण रुकिए।", "मैं अभी देख रहा हूँ।"],
     stillThere: "क्या आप लाइन पर हैं?",
     nobodyThere: "मुझे आपकी आवाज़ नहीं आ रही, इसलिए मैं फ़ोन रख रहा हूँ। नमस्ते।",
+    notRecognized: "माफ़ कीजिए, मैं यह सुन नहीं पाया।",
     timeIsUp: "माफ़ कीजिए, इस कॉल का समय समाप्त हो गया है। नमस्ते।",
     cannotHear: "माफ़ कीजिए, मुझे आपकी आवाज़ नहीं आ रही। कृपया दोबारा फ़ोन करें।",
     cannotHearAtAll: "माफ़ कीजिए, मुझे आपकी आवाज़ नहीं आ रही। कृपया दोबारा फ़ोन करें।",

@@ -26,6 +26,7 @@ const thresholds = v.object({
   agreementWords: v.optional(v.picklist(["ignored", "answered"]), "ignored"),
   earlyReply: v.optional(v.boolean(), false),
   onVendorsLost: v.optional(v.picklist(["end", "transfer"]), "end"),
+  onUnrecognizedSpeech: v.optional(v.nullable(v.picklist(["ask", "ignore"])), null),
   endpointingMs: v.number(),
   // Agents that were stored before there were these have their defaults.
   patienceMs: v.optional(v.number(), 1_500),

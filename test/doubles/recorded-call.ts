@@ -23,6 +23,7 @@ export const PLAIN_SETTINGS: SessionSettings = {
   patienceMs: 1_500,
   keypadDigits: 0,
   phrases: undefined,
+  repeatRequest: "",
   waitingWordMs: 0,
   callerSilenceMs: 0,
   durationMaxMs: 1_800_000,

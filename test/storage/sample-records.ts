@@ -124,6 +124,7 @@ export function agentRecord(fields: Partial<AgentRecord> = {}): AgentRecord {
       agreementWords: "ignored",
       earlyReply: false,
       onVendorsLost: "end",
+      onUnrecognizedSpeech: null,
       endpointingMs: 200,
       patienceMs: 1_500,
       keypadDigits: 0,

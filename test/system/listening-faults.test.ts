@@ -26,6 +26,7 @@ const ODDITIES: readonly DeepgramFault[] = [
 ];
 const FAILED = "speech recognition failed";
 const APOLOGY = "I am sorry, I could not answer that just now.";
+const NOT_RECOGNIZED = "Sorry, I did not catch that.";
 const CONCURRENT_MAX = 5;
 
 let server: TestServer;
@@ -107,6 +108,27 @@ describe("a recognizer that fails", { concurrency: CONCURRENT_MAX }, () => {
     assert.deepEqual(repliesOf(caller), ["ok"]);
     await caller.hangUp();
     await own.endedCall();
+  });
+
+  test("a caller of whom the STT returned no words is asked to repeat it, and answered then", async (context) => {
+    const thresholds = { onUnrecognizedSpeech: "ask" } as const;
+    const own = await OwnVendors.of(server, context, { agent: { thresholds } });
+    const caller = await own.call();
+    own.faults.deepgram = { fault: "dropUtterance", times: 1 };
+    await caller.say("say thank you very much");
+    await caller.until(ended);
+    assert.deepEqual(repliesOf(caller), [NOT_RECOGNIZED]);
+    const isSecond = () => caller.events.filter(ended).length === 2;
+    await caller.say("say thank you very much");
+    await caller.until(isSecond);
+    assert.deepEqual(repliesOf(caller), [NOT_RECOGNIZED, "thank you very much"]);
+    await caller.hangUp();
+    const call = await own.endedCall();
+    assert.equal(call.status, "completed");
+    assert.deepEqual(
+      call.transcript.map(({ role }) => role),
+      ["assistant", "user", "assistant"],
+    );
   });
 
   for (const fault of ODDITIES) {

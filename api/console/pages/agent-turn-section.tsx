@@ -101,6 +101,16 @@ export function TurnSection({ draft, onChange, wrongAt }: SectionProps) {
         onChange={(value) => change({ onVendorsLost: value === "transfer" ? "transfer" : "end" })}
         wrong={wrongAt("thresholds.onVendorsLost")}
       />
+      <SelectField
+        label="Speech that the STT returned no words for"
+        hint="The agent says that it did not catch that, twice at most until words come."
+        value={thresholds.onUnrecognizedSpeech ?? "line"}
+        options={UNRECOGNIZED_SPEECH}
+        onChange={(value) => {
+          const isChosen = value === "ask" || value === "ignore";
+          change({ onUnrecognizedSpeech: isChosen ? value : null });
+        }}
+      />
       <SilenceFields thresholds={thresholds} change={change} wrong={wrongAt} />
     </>
   );
@@ -145,6 +155,11 @@ const SENSITIVITIES = [
 const LOST_VENDORS = [
   { value: "end", label: "Ends with an apology" },
   { value: "transfer", label: "Is handed on after an apology" },
+] as const;
+const UNRECOGNIZED_SPEECH = [
+  { value: "line", label: "Asks on the telephone, not in a browser" },
+  { value: "ask", label: "Asks the caller to repeat it" },
+  { value: "ignore", label: "Ignores it" },
 ] as const;
 const AGREEMENTS = [
   { value: "ignored", label: "Ignored" },

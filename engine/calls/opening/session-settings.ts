@@ -29,6 +29,9 @@ export function sessionSettings(
   const { waitingWordMs } = thresholds;
   const callerSilenceMs =
     thresholds.callerSilenceMs ?? (isPaced ? CALLER_SILENCE_ON_TELEPHONE_MS : 0);
+  const saysOwnWords = waitingWordMs > 0 || callerSilenceMs > 0;
+  const onUnrecognizedSpeech =
+    thresholds.onUnrecognizedSpeech ?? (isPaced && saysOwnWords ? "ask" : "ignore");
   const backAgain = failedTransfer && wordsAfterTransfer(stock, failedTransfer);
   const durationSec = Math.min(thresholds.maxCallDurationSec, plan.limits.maxCallDurationSec);
   return {
@@ -37,7 +40,8 @@ export function sessionSettings(
     cannotTransfer: stock.cannotTransfer,
     suspended: stock.suspended,
     mustEnd: stock.mustEnd,
-    phrases: waitingWordMs === 0 && callerSilenceMs === 0 ? undefined : stock,
+    phrases: saysOwnWords ? stock : undefined,
+    repeatRequest: onUnrecognizedSpeech === "ask" ? stock.notRecognized : "",
     waitingWordMs,
     callerSilenceMs,
     sensitivity: thresholds.interruptionSensitivity,

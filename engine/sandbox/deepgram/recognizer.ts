@@ -78,6 +78,7 @@ export class Recognizer {
   #isUtteranceOpen = false;
   #lastWordEndMs: number | undefined;
   #isLoud = false;
+  #isDropping = false;
 
   constructor(options: RecognizerOptions, host: RecognizerHost) {
     this.#options = options;
@@ -115,13 +116,14 @@ export class Recognizer {
 
   #speechStarted(atMs: number): void {
     if (this.#words.length === 0) this.#segmentStartMs = Math.max(this.#segmentStartMs, atMs);
+    if (this.#words.length === 0 && this.#host.takeFault("dropUtterance")) this.#isDropping = true;
     if (this.#host.takeFault("emptyFinals")) this.#emitResult([], atMs, true, true, false);
     if (!this.#options.hasVoiceEvents) return;
     this.#host.emit({ type: "SpeechStarted", channel: [0, 1], timestamp: seconds(atMs) });
   }
 
   #hearWord(word: HeardWord): void {
-    if (word.text === "") return;
+    if (word.text === "" || this.#isDropping) return;
     const isFirst = this.#words.length === 0;
     const before = this.#words.at(-1);
     if (before?.isHuman === true && word.isHuman) {
@@ -150,6 +152,10 @@ export class Recognizer {
   #fallSilent(quietMs: number, atMs: number): void {
     const { endpointingMs, utteranceEndMs } = this.#options;
     const isOver = endpointingMs !== undefined && quietMs >= endpointingMs;
+    if (isOver && this.#isDropping && this.#decoder.ongoing === undefined) {
+      this.#isDropping = false;
+      this.#emitFinal(atMs, false, false);
+    }
     if (isOver && this.#isUtteranceOpen && this.#decoder.ongoing === undefined) {
       this.#endpoint(atMs);
     }
@@ -200,7 +206,7 @@ export class Recognizer {
     this.#lastInterimMs = atMs;
     const ongoing = this.#decoder.ongoing;
     const words = ongoing === undefined ? this.#words : [...this.#words, ongoing];
-    if (!this.#options.hasInterimResults || words.length === 0) return;
+    if (!this.#options.hasInterimResults || words.length === 0 || this.#isDropping) return;
     if (this.#host.takeFault("staleUtteranceEnd")) {
       const staleMs = Math.max(0, (words[0]?.startMs ?? 0) - 100);
       this.#host.emit({ type: "UtteranceEnd", channel: [0, 1], last_word_end: seconds(staleMs) });

@@ -147,6 +147,7 @@ function noteSaid(state: SessionState, said: SaidMessage, out: SessionEffect[]):
     cutSentences: [],
     cutEnding: undefined,
     reminders: 0,
+    repeatRequests: 0,
   };
 }
 

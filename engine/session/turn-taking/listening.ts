@@ -70,6 +70,7 @@ export function noteAgreement(
     utteranceBeganAtMs: undefined,
     unsaved: [...state.unsaved, said],
     reminders: 0,
+    repeatRequests: 0,
   };
 }
 

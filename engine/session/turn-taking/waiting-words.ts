@@ -36,13 +36,14 @@ export function onPhraseReady(state: SessionState, event: PhraseReadyEvent): Ses
 
 /** What this call may have to say when its voice or its model does not answer. */
 export function preparedPhrases({ settings }: SessionState): readonly string[] {
-  const { phrases, apology, cannotTransfer, callerSilenceMs, tools } = settings;
-  if (phrases === undefined) return [];
+  const { phrases, apology, cannotTransfer, callerSilenceMs, repeatRequest, tools } = settings;
+  const onUnrecognized = repeatRequest === "" ? [] : [repeatRequest];
+  if (phrases === undefined) return onUnrecognized;
   const { waiting, stillThere, nobodyThere, cannotHear, timeIsUp } = phrases;
   const idle = callerSilenceMs > 0 ? [stillThere, nobodyThere] : [];
   const canTransfer = tools.some(({ kind }) => kind === "transfer");
   const onTransfer = canTransfer ? [cannotTransfer] : [];
-  return [...waiting, apology, ...idle, cannotHear, timeIsUp, ...onTransfer];
+  return [...waiting, apology, ...idle, ...onUnrecognized, cannotHear, timeIsUp, ...onTransfer];
 }
 
 /** The agent is at work on a reply and the caller hears nothing: it says so, in words that are ready. */

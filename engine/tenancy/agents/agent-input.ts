@@ -65,6 +65,7 @@ const DEFAULT_THRESHOLDS: AgentThresholds = {
   agreementWords: "ignored",
   earlyReply: false,
   onVendorsLost: "end",
+  onUnrecognizedSpeech: null,
   endpointingMs: 200,
   patienceMs: 1_500,
   keypadDigits: 0,

@@ -40,6 +40,7 @@ test("an agent is created with the contract's defaults, read, changed and delete
       agreementWords: "ignored",
       earlyReply: false,
       onVendorsLost: "end",
+      onUnrecognizedSpeech: null,
       endpointingMs: 200,
       patienceMs: 1_500,
       keypadDigits: 0,

@@ -17,6 +17,7 @@ const CATEGORIES = ["llm", "tts", "stt"] as const;
  *     open without llm | tts | stt         nobody of that kind can be had for the call
  *     voice                                the recognizer notices a voice
  *     speaks | is-quiet                    the server hears a voice in the audio, whatever the recognizer says; or no longer
+ *     word | word MS                       the VAD has heard a word of a voice, which began so long ago without a pause since
  *     interim WORDS                        words that may still change
  *     final WORDS | speech-final WORDS     words that stay; the second also ends the turn
  *     turn-words WORDS                     as `interim`, of a recognizer that decides turns itself
@@ -98,6 +99,13 @@ function perform(call: RecordedCall, command: string): void {
       return call.hearVoice(true);
     case "is-quiet":
       return call.hearVoice(false);
+    case "word": {
+      call.hearVoice(true);
+      call.hearVoice(false);
+      const beganAgoMs = 400;
+      const voiceBeganAgoMs = rest.length === 0 ? beganAgoMs : index;
+      return call.send({ type: "voiceHeard", beganAgoMs, voiceBeganAgoMs });
+    }
     case "interim":
       return hear(false, false);
     case "final":

@@ -16,6 +16,7 @@ const TIMERS: readonly TimerName[] = [
   "waiting",
   "onset",
   "idle",
+  "unrecognized",
   "timeUp",
   "transfer",
   "early",

@@ -27,6 +27,7 @@ const settings = fc.record({
   earlyReply: fc.boolean(),
   onVendorsLost: fc.constantFrom("end", "transfer"),
   phrases: fc.constantFrom(undefined, stockPhrases("en")),
+  repeatRequest: fc.constantFrom("", stockPhrases("en").notRecognized),
   waitingWordMs: fc.constantFrom(0, 1_500),
   callerSilenceMs: fc.constantFrom(0, 10_000),
 });
@@ -40,6 +41,7 @@ type Given = Pick<
   | "earlyReply"
   | "onVendorsLost"
   | "phrases"
+  | "repeatRequest"
   | "waitingWordMs"
   | "callerSilenceMs"
 >;

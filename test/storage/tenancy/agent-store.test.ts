@@ -185,7 +185,7 @@ test("an agent that was stored before there were some choices has what was done 
   const file = new Sqlite(filePath);
   file.exec(`update agents set fallbacks = json_remove(fallbacks, '$.hedging'),
     thresholds = json_remove(thresholds, '$.agreementWords', '$.earlyReply', '$.onVendorsLost',
-      '$.patienceMs', '$.keypadDigits', '$.waitingWordMs', '$.callerSilenceMs')`);
+      '$.onUnrecognizedSpeech',      '$.patienceMs', '$.keypadDigits', '$.waitingWordMs', '$.callerSilenceMs')`);
   file.close();
   const agent = await database.agents.findById("org", "agent");
   assert.deepEqual(agent?.thresholds, agentRecord().thresholds);

@@ -36,6 +36,7 @@ test("a call behaves as its agent's author has said", () => {
     cannotTransfer: phrases.cannotTransfer,
     suspended: phrases.suspended,
     mustEnd: phrases.mustEnd,
+    repeatRequest: "",
     language: "en",
     durationMaxMs: 100_000,
     isPaced: false,
@@ -57,6 +58,18 @@ test("a silent caller is asked after ten seconds on the telephone, on the web on
   assert.deepEqual([silence(null, true), silence(null, false)], [10_000, 0]);
   assert.deepEqual([silence(5_000, true), silence(5_000, false)], [5_000, 5_000]);
   assert.deepEqual([silence(0, true), silence(0, false)], [0, 0]);
+});
+
+test("a caller is asked to repeat unrecognized speech on the telephone, on the web only where the author wants it", () => {
+  const request = (onUnrecognizedSpeech: "ask" | "ignore" | null, isPaced: boolean) =>
+    settingsOf({ onUnrecognizedSpeech }, { isPaced }).repeatRequest;
+  const words = "Sorry, I did not catch that.";
+  assert.deepEqual([request(null, true), request(null, false)], [words, ""]);
+  assert.deepEqual([request("ask", true), request("ask", false)], [words, words]);
+  assert.deepEqual([request("ignore", true), request("ignore", false)], ["", ""]);
+  const silent = { waitingWordMs: 0, callerSilenceMs: 0 };
+  assert.equal(settingsOf(silent, { isPaced: true }).repeatRequest, "");
+  assert.equal(settingsOf({ ...silent, onUnrecognizedSpeech: "ask" }).repeatRequest, words);
 });
 
 test("an agent says nothing by itself where its author wants neither word nor question", () => {

@@ -33,6 +33,7 @@ test("an agent that is given its name and vendors only has the contract's defaul
       agreementWords: "ignored",
       earlyReply: false,
       onVendorsLost: "end",
+      onUnrecognizedSpeech: null,
       endpointingMs: 200,
       patienceMs: 1_500,
       keypadDigits: 0,

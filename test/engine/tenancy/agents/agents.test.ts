@@ -25,6 +25,7 @@ test("what a new agent leaves out gets the contract's defaults", async () => {
       agreementWords: "ignored",
       earlyReply: false,
       onVendorsLost: "end",
+      onUnrecognizedSpeech: null,
       endpointingMs: 200,
       patienceMs: 1_500,
       keypadDigits: 0,
