@@ -134,6 +134,10 @@ export interface CallRow extends Sequenced {
   createdAtMs: number;
   /** The run's own clock; null for a call of a release that did not write it. */
   beganUptimeMs: number | null;
+  /** Null for a call of a release that did not write it, as are the numbers. */
+  direction: string | null;
+  fromNumber: string | null;
+  toNumber: string | null;
 }
 
 export interface TranscriptMessageRow extends Sequenced {

@@ -25,6 +25,7 @@ import type { StreamUuidDesk } from "../../engine/security/stream-uuid.js";
 import type { TokenUseDesk, UsedToken } from "../../engine/security/token-uses.js";
 import type { Ending } from "../../engine/session/ending.js";
 import type { WebhookAnswers } from "../../engine/telephony/answered-webhooks.js";
+import type { CallInfoStore } from "../../engine/telephony/call-info.js";
 import type { CancelTimer, Clock } from "../../engine/time/clock.js";
 import type { Soon } from "../../engine/time/soon.js";
 import type { UseLimiter } from "../http/request/rate-limiter.js";
@@ -53,6 +54,7 @@ export class BoxMember implements BoxSide {
   readonly shared: SharedBox;
   readonly streamTokens: StreamTokenDesk;
   readonly streamUuids: StreamUuidDesk;
+  readonly callInfos: CallInfoStore;
   readonly answeredWebhooks: WebhookAnswers;
   readonly tokenUses: TokenUseDesk;
   readonly owner: Link<OwnerQuestions, MemberQuestions>;
@@ -80,6 +82,10 @@ export class BoxMember implements BoxSide {
     this.streamUuids = {
       mint: (claims) => this.owner.ask("mintUuid", claims),
       redeem: (uuid) => this.owner.ask("redeemUuid", uuid),
+    };
+    this.callInfos = {
+      keep: (call, info) => this.owner.ask("keepCallInfo", { call, info }),
+      find: (call) => this.owner.ask("findCallInfo", call),
     };
     this.tokenUses = {
       take: (token, historyKey) => this.owner.ask("takeToken", { ...usedPart(token), historyKey }),

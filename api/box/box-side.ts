@@ -10,6 +10,7 @@ import { type StreamUuidDesk, StreamUuids } from "../../engine/security/stream-u
 import { type TokenUseDesk, TokenUses } from "../../engine/security/token-uses.js";
 import type { Ending } from "../../engine/session/ending.js";
 import { AnsweredWebhooks, type WebhookAnswers } from "../../engine/telephony/answered-webhooks.js";
+import { type CallInfoStore, CallInfos } from "../../engine/telephony/call-info.js";
 import type { Clock } from "../../engine/time/clock.js";
 import type { Soon } from "../../engine/time/soon.js";
 import { type RateLimit, RateLimiter, type UseLimiter } from "../http/request/rate-limiter.js";
@@ -22,6 +23,7 @@ export interface BoxSide {
   readonly sharesPort: boolean;
   readonly streamTokens: StreamTokenDesk;
   readonly streamUuids: StreamUuidDesk;
+  readonly callInfos: CallInfoStore;
   readonly answeredWebhooks: WebhookAnswers;
   readonly tokenUses: TokenUseDesk;
   limiterOf(name: LimitName, limit: RateLimit): UseLimiter;
@@ -46,6 +48,7 @@ export function aloneOnBox(jwtSecret: string, clock: Clock): BoxSide {
     sharesPort: false,
     streamTokens: new StreamTokens({ secret: jwtSecret, clock }),
     streamUuids: new StreamUuids(clock),
+    callInfos: new CallInfos(clock),
     answeredWebhooks: new AnsweredWebhooks(clock),
     tokenUses: new TokenUses(clock),
     limiterOf: (_name, limit) => new RateLimiter(limit, clock),

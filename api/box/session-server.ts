@@ -223,9 +223,9 @@ async function serve(parts: SessionParts, carrier: Carrier) {
     metricsText: () => box.metricsText(calls.metrics),
     limiterOf,
     extend: async (server, edge) => {
-      const { streamTokens, streamUuids, answeredWebhooks, tokenUses } = box;
+      const { streamTokens, streamUuids, callInfos, answeredWebhooks, tokenUses } = box;
       const liveCalls = box.liveCalls(calls.liveCalls);
-      const tokens = { streamTokens, streamUuids, answeredWebhooks, tokenUses };
+      const tokens = { streamTokens, streamUuids, callInfos, answeredWebhooks, tokenUses };
       const streamAddress = () => box.streamAddress();
       const elsewhere = () => box.elsewhere();
       const isClosed = () =>

@@ -129,6 +129,11 @@ const toolFields = worded(
             ),
             false,
           ),
+          sendCallInfo: v.exactOptional(
+            flagField(
+              "whether its requests have the headers x-parley-direction, x-parley-from, x-parley-to and x-parley-caller-name",
+            ),
+          ),
         }),
         requestObject({ type: typeField("client"), ...ownToolFields, timeoutMs: timeoutField }),
       ],
@@ -168,6 +173,7 @@ export const AgentTool = v.variant("type", [
     headerNames: v.pipe(v.array(v.string()), v.description("their values are never answered")),
     timeoutMs: v.number(),
     speak: v.boolean(),
+    sendCallInfo: v.exactOptional(v.boolean()),
   }),
   v.object({
     type: v.literal("client"),

@@ -17,12 +17,34 @@ import { SKIP_MAX } from "./organization.js";
 
 const CALLS_PAGE_MAX = 100;
 const WORDS_CHARACTERS_MAX = 100;
+const NUMBER_CHARACTERS_MAX = 128;
+const OF_NUMBER = " (looked for among the latest 10,000 of that number)";
 const AMONG_LATEST = " (looked for among the latest 10,000)";
 
 const filters = {
   agentId: v.optional(idField("the id of an agent")),
   status: v.optional(choiceField("the state of a call", ["active", "completed", "failed"])),
   channel: v.optional(choiceField(`where callers came from${AMONG_LATEST}`, ["web", "phone"])),
+  from: v.optional(
+    textField(
+      `the calling number as metadata.from has it, such as %2B15550100${OF_NUMBER}`,
+      NUMBER_CHARACTERS_MAX,
+      1,
+    ),
+  ),
+  to: v.optional(
+    textField(
+      `the called number as metadata.to has it, such as %2B15550100${OF_NUMBER}`,
+      NUMBER_CHARACTERS_MAX,
+      1,
+    ),
+  ),
+  direction: v.optional(
+    choiceField(
+      `who has placed the call: the caller, an agent (or the organization), or a browser${AMONG_LATEST}`,
+      ["inbound", "outbound", "web"],
+    ),
+  ),
   longerThanSec: optionalWholeNumberParameter(`only calls of more seconds${AMONG_LATEST}`, {
     min: 0,
     max: 86_400,
@@ -138,7 +160,12 @@ export const CallSummary = v.object({
   }),
   summary: v.optional(v.string()),
   sentiment: v.optional(v.picklist(["positive", "neutral", "negative"])),
-  metadata: v.optional(FreeForm),
+  metadata: v.pipe(
+    v.optional(FreeForm),
+    v.description(
+      "among others direction (inbound, outbound or web), and of a telephone call, where the vendor gives them, from, to, callerName, phoneVendor and phoneCallId",
+    ),
+  ),
   createdAt: Timestamp,
 });
 

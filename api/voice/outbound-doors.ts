@@ -4,6 +4,7 @@ import type { PlacedCalls } from "../../engine/calls/outbound/placed-calls.js";
 import { Failure } from "../../engine/failure.js";
 import type { StreamTokenDesk } from "../../engine/security/stream-token.js";
 import type { WebhookAnswers } from "../../engine/telephony/answered-webhooks.js";
+import { callInfoOf } from "../../engine/telephony/call-info.js";
 import { DEFAULT_PHONE_VENDOR } from "../../engine/telephony/phone-vendors.js";
 import { TWILIO } from "../../engine/telephony/twilio/twilio.js";
 import type { Answer } from "../http/answer/answer.js";
@@ -47,6 +48,7 @@ interface PlacedCallRequest {
   readonly request: IncomingRequest;
   readonly signed: SignedRequest | undefined;
   readonly token: string;
+  readonly body: string;
   readonly form: URLSearchParams;
 }
 
@@ -61,11 +63,12 @@ function door(path: string, options: OutboundDoorsOptions, serve: Serve): Endpoi
     bodyBytesMax: BODY_BYTES_MAX,
     isQuiet: false,
     answer: async (request) => {
-      const body = Buffer.from(await request.body());
-      const signed = await demandSignature(DEFAULT_PHONE_VENDOR, request, path, body, options);
+      const bytes = Buffer.from(await request.body());
+      const signed = await demandSignature(DEFAULT_PHONE_VENDOR, request, path, bytes, options);
       const token = new URLSearchParams(request.queryString).get("token") ?? "";
-      const form = new URLSearchParams(body.toString("utf8"));
-      return serve({ request, signed, token, form });
+      const body = bytes.toString("utf8");
+      const form = new URLSearchParams(body);
+      return serve({ request, signed, token, body, form });
     },
   };
 }
@@ -96,12 +99,19 @@ async function answered(
 }
 
 async function reported(
-  { token, form }: PlacedCallRequest,
+  { token, body, form }: PlacedCallRequest,
   { outbound }: OutboundDoorsOptions,
 ): Promise<Answer> {
   const status = form.get("CallStatus") ?? "";
   const answeredBy = form.get("AnsweredBy") ?? "";
-  if (!(await outbound.report(token, { status, answeredBy }))) {
+  const callSid = form.get("CallSid") ?? "";
+  const callInfo = {
+    ...callInfoOf(body, TWILIO.callInfoFields),
+    direction: "outbound",
+    phoneVendor: DEFAULT_PHONE_VENDOR,
+    ...(CALL_REF.test(callSid) && { phoneCallId: callSid }),
+  } as const;
+  if (!(await outbound.report(token, { status, answeredBy, callInfo }))) {
     throw new Failure("unauthenticated", "token: expected that of a placed call");
   }
   return { status: 204, contentType: "", body: "" };

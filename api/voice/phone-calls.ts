@@ -2,7 +2,7 @@ import { PHONE_RATE_HZ } from "../../engine/audio/audio-format.js";
 import type { AudioPool } from "../../engine/audio/audio-pool.js";
 import { Pacer } from "../../engine/audio/pacer.js";
 import type { Continuations } from "../../engine/calls/continuations.js";
-import type { CallOpener } from "../../engine/calls/opening/call-opener.js";
+import type { CallOpener, OpenRequest } from "../../engine/calls/opening/call-opener.js";
 import { openRefusalOf } from "../../engine/calls/opening/open-refusal.js";
 import { CallNotTaken, type PlacedCalls } from "../../engine/calls/outbound/placed-calls.js";
 import type { Logger } from "../../engine/log.js";
@@ -11,6 +11,7 @@ import { unsupportedAudio } from "../../engine/session/ending.js";
 import { phoneAudio } from "../../engine/session/playback/leg-audio.js";
 import type { Session } from "../../engine/session/session.js";
 import type { CallControl } from "../../engine/telephony/call-control.js";
+import type { BestEffortCallInfos, CallInfo } from "../../engine/telephony/call-info.js";
 import { phoneVendor } from "../../engine/telephony/phone-vendors.js";
 import type { PhoneWire, StreamIds, StreamStarted } from "../../engine/telephony/phone-wire.js";
 import { TRANSFER_RING_SEC } from "../../engine/telephony/transfer-report.js";
@@ -39,6 +40,7 @@ export interface PhoneCallsOptions {
     Continuations,
     "conversationOf" | "mayGoOn" | "mayTransfer" | "transferTokenFor" | "stored"
   >;
+  readonly callInfos: Pick<BestEffortCallInfos, "find">;
   /** `https://host` of this server as vendors reach it; undefined where only their requests tell it. */
   readonly baseUrl: () => string | undefined;
   readonly audioPool: () => AudioPool;
@@ -143,7 +145,8 @@ export class PhoneCalls {
       const agentId = claims.agentId === "" ? undefined : claims.agentId;
       const refuse = () => Promise.reject(new CallNotTaken(unsupportedAudio(format)));
       if (placedCallId === undefined) {
-        await opener.recordUnsupported({ tenant, agentId, conversation }, format);
+        const callInfo = await this.#callInfoOf(claims, undefined);
+        await opener.recordUnsupported({ tenant, agentId, conversation, callInfo }, format);
       } else {
         await outbound.connect(placedCallId, claims.orgId, refuse).catch(() => undefined);
       }
@@ -175,7 +178,10 @@ export class PhoneCalls {
         return leg.close(CLOSE_UNAUTHORIZED, "the stream's token is missing, wrong or used");
       }
       const callId = started.parameters[PLACED_CALL_PARAMETER];
-      const open = () => this.#open(leg, tenant, claims, callId);
+      const open = async (placed?: CallInfo) => {
+        const callInfo = await this.#callInfoOf(claims, placed);
+        return this.#open(leg, tenant, claims, { callInfo, placedCallId: callId });
+      };
       const session =
         callId === undefined ? await open() : await outbound.connect(callId, claims.orgId, open);
       if (session === undefined) return leg.close(CLOSE_UNAUTHORIZED, "the placed call is over");
@@ -197,7 +203,7 @@ export class PhoneCalls {
     leg: PhoneLeg,
     tenant: Tenant,
     claims: StreamClaims,
-    placedCallId: string | undefined,
+    { callInfo, placedCallId }: Pick<OpenRequest, "callInfo" | "placedCallId">,
   ): Promise<Session> {
     const { agentId } = claims;
     const { opener, audioPool, continuations } = this.#options;
@@ -210,8 +216,21 @@ export class PhoneCalls {
       audio: phoneAudio(leg.inbound, () => audioPool().of(tenant.organization.id), leg.outbound),
       canTransfer: this.#canTransfer(claims),
       placedCallId,
+      callInfo,
     } as const;
     return opener.open(request, leg, ({ tap }) => leg.observe(tap), leg.gone);
+  }
+
+  /** Vendor and id are those of the signed claims; `placed`: who is called, where this platform has placed the call. */
+  async #callInfoOf(
+    claims: StreamClaims,
+    placed: CallInfo | undefined,
+  ): Promise<CallInfo | undefined> {
+    const kept = placed ?? (await this.#options.callInfos.find(claims));
+    const { vendor: phoneVendor, callerRef: phoneCallId } = claims;
+    // Without it the direction is unknown, too: the record of the call before this one may say it.
+    if (kept === undefined) return undefined;
+    return { ...kept, phoneVendor, ...(phoneCallId !== "" && { phoneCallId }) };
   }
 
   #canTransfer(claims: StreamClaims): boolean {

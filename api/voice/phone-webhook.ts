@@ -6,6 +6,7 @@ import type { Logger } from "../../engine/log.js";
 import { newCallKey } from "../../engine/security/stream-token.js";
 import type { WebhookAnswers } from "../../engine/telephony/answered-webhooks.js";
 import type { CallDocuments } from "../../engine/telephony/call-documents.js";
+import { type BestEffortCallInfos, callInfoOf } from "../../engine/telephony/call-info.js";
 import { DEFAULT_PHONE_VENDOR, phoneVendor } from "../../engine/telephony/phone-vendors.js";
 import { webhookField } from "../../engine/telephony/webhook-field.js";
 import type { ApiKeys } from "../../engine/tenancy/people/api-keys.js";
@@ -33,6 +34,7 @@ export interface PhoneWebhookOptions extends SignatureOptions, StreamOpeningOpti
   readonly apiKeys: ApiKeys;
   readonly opener: CallOpener;
   readonly continuations: Pick<Continuations, "tokenFor">;
+  readonly callInfos: Pick<BestEffortCallInfos, "keep">;
   readonly answeredWebhooks: WebhookAnswers;
   readonly streamAddress: StreamAddress;
   readonly elsewhere: OtherServer;
@@ -97,6 +99,7 @@ async function answer(request: IncomingRequest, options: PhoneWebhookOptions): P
     attempt: 0,
   };
   const token = await streamTokenFor(claims, options);
+  await options.callInfos.keep(claims, callInfoOf(body, found.callInfoFields));
   const streamBase = otherAddress ?? (await options.streamAddress());
   const isNextNamed = found.namesNextOnRequest !== true || query.get("continue") === "yes";
   const around = { ...options, streamBase, isNextNamed };

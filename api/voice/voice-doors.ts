@@ -8,6 +8,7 @@ import type { StreamUuidDesk } from "../../engine/security/stream-uuid.js";
 import type { TokenUseDesk } from "../../engine/security/token-uses.js";
 import type { WebhookAnswers } from "../../engine/telephony/answered-webhooks.js";
 import type { CallControl } from "../../engine/telephony/call-control.js";
+import { BestEffortCallInfos, type CallInfoStore } from "../../engine/telephony/call-info.js";
 import type { WebhookKeys } from "../../engine/telephony/telephony-settings.js";
 import type { ClientAccess } from "../../engine/tenancy/people/client-access.js";
 import type { Tenancy } from "../../engine/tenancy/tenancy.js";
@@ -41,6 +42,7 @@ export interface VoiceDoorsOptions {
   readonly placedCalls: PlacedCalls;
   readonly streamTokens: StreamTokenDesk;
   readonly streamUuids: StreamUuidDesk;
+  readonly callInfos: CallInfoStore;
   readonly answeredWebhooks: WebhookAnswers;
   readonly tokenUses: TokenUseDesk;
   readonly streamAddress: StreamAddress;
@@ -92,7 +94,8 @@ export async function openVoiceDoors(options: VoiceDoorsOptions): Promise<CloseD
     journal: calls.journal,
   });
   const baseUrl = () => options.publicBaseUrl ?? options.localBaseUrl?.();
-  const shared = { ...options, opener, outbound, continuations, baseUrl };
+  const callInfos = new BestEffortCallInfos(options.callInfos, clock, options.log);
+  const shared = { ...options, opener, outbound, continuations, baseUrl, callInfos };
   const phoneCalls = new PhoneCalls({ ...shared, organizations, callControl, audioPool });
   new PhoneSocket({ ...shared, phoneCalls }).listen();
   const placed = {

@@ -3,6 +3,7 @@ import type { OutboundCalls } from "../calls/outbound/outbound-calls.js";
 import type { OutboundReport } from "../calls/outbound/outbound-ending.js";
 import type { PlacedCalls } from "../calls/outbound/placed-calls.js";
 import type { OutboundClaims, OutboundTokens } from "../security/outbound-token.js";
+import type { CallInfo } from "../telephony/call-info.js";
 import type { MemberQuestions, OwnerLink, PlacedCallReport } from "./box-questions.js";
 import type { BoxSlots } from "./box-slots.js";
 import type { Handlers } from "./link.js";
@@ -34,7 +35,7 @@ export class BoxPlacedCalls implements PlacedCalls {
   async connect<Session extends LiveCall>(
     callId: string,
     orgId: string,
-    open: () => Promise<Session>,
+    open: (callInfo: CallInfo | undefined) => Promise<Session>,
   ): Promise<Session | undefined> {
     if (!this.#options.own.isRinging(callId)) await this.#fetch(callId, orgId);
     return this.#options.own.connect(callId, orgId, open);

@@ -8,6 +8,7 @@ import type { OutboundClaims } from "../security/outbound-token.js";
 import type { StreamClaims, TokenRefusal } from "../security/stream-token.js";
 import type { UsedToken } from "../security/token-uses.js";
 import type { Ending } from "../session/ending.js";
+import type { CallInfo, CallInfoKey } from "../telephony/call-info.js";
 import type { BreakerNews } from "../vendors/chain/breaker-news.js";
 import type { Link } from "./link.js";
 
@@ -90,6 +91,11 @@ export interface OwnerQuestions {
   readonly giveTokenBack: { readonly asks: UsedToken; readonly answers: void };
   readonly mintUuid: { readonly asks: StreamClaims; readonly answers: string };
   readonly redeemUuid: { readonly asks: string; readonly answers: StreamClaims | undefined };
+  readonly keepCallInfo: {
+    readonly asks: { readonly call: CallInfoKey; readonly info: CallInfo };
+    readonly answers: void;
+  };
+  readonly findCallInfo: { readonly asks: CallInfoKey; readonly answers: CallInfo | undefined };
   /** Whether a placed call still waits for its answer, wherever it was placed. */
   readonly isRinging: { readonly asks: string; readonly answers: boolean };
   /** The placed call becomes the asker's, with its slot; undefined when it waits nowhere. */

@@ -10,7 +10,7 @@ import type {
 } from "./box-questions.js";
 import type { Handlers } from "./link.js";
 
-/** What is good for one use only. */
+/** What is good for one use only, and what is known of a call before its stream begins. */
 export type TokenHandlers = Pick<
   Handlers<OwnerQuestions>,
   | "useNonce"
@@ -20,6 +20,8 @@ export type TokenHandlers = Pick<
   | "giveTokenBack"
   | "mintUuid"
   | "redeemUuid"
+  | "keepCallInfo"
+  | "findCallInfo"
 >;
 
 /** The other servers of this box's database, as the owner of the box uses them: what must be one for all of them. */

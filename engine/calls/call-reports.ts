@@ -21,6 +21,10 @@ export interface CallWish {
   readonly channel?: "web" | "phone" | undefined;
   readonly longerThanSec?: number | undefined;
   readonly waitedMoreThanMs?: number | undefined;
+  /** The calling and the called number. */
+  readonly from?: string | undefined;
+  readonly to?: string | undefined;
+  readonly direction?: "inbound" | "outbound" | "web" | undefined;
   /** Said by either side. */
   readonly words?: string | undefined;
   /** Only calls that somebody should look at. */
@@ -184,15 +188,23 @@ function given({ agentId, status }: CallFilter): { agentId?: string; status?: Ca
 }
 
 function sieveOf(wish: CallWish): CallSieve | undefined {
-  const { channel, longerThanSec, waitedMoreThanMs, words } = wish;
+  const { channel, longerThanSec, waitedMoreThanMs, from, to, direction, words } = wish;
   const sieve: CallSieve = {
     ...(channel === undefined ? {} : { channel }),
     ...(longerThanSec === undefined ? {} : { longerThanSec }),
     ...(waitedMoreThanMs === undefined ? {} : { waitedMoreThanMs }),
+    ...(from === undefined ? {} : { from: asNumber(from) }),
+    ...(to === undefined ? {} : { to: asNumber(to) }),
+    ...(direction === undefined ? {} : { direction }),
     ...(words === undefined ? {} : { words }),
     ...(wish.attention === true ? { attention: ATTENTION } : {}),
   };
   return Object.keys(sieve).length === 0 ? undefined : sieve;
+}
+
+/** A `+` that a query's author did not encode arrives as a blank. */
+function asNumber(text: string): string {
+  return text.replace(/^ (?=\d)/, "+").trim();
 }
 
 function shown(usage: UsageRecord): UsageRecord {

@@ -3,6 +3,7 @@ import type { Database } from "../../storage/database.js";
 import type { CallRecord, HistoryMessage } from "../../storage/records.js";
 import { derivedUuid } from "../security/derived-uuid.js";
 import { CALLER_LEFT } from "../session/ending.js";
+import { type CallInfo, callInfoIn } from "../telephony/call-info.js";
 import type { TransferResult } from "../telephony/transfer-report.js";
 import type { Clock } from "../time/clock.js";
 import { isBrokenOff, onceEnded } from "./broken-call.js";
@@ -33,6 +34,8 @@ export interface Conversation {
   readonly wasBroken?: boolean;
   /** The agent wanted to transfer that call, and this is why it has the caller back. */
   readonly failedTransfer?: TransferResult | undefined;
+  /** Who calls whom, as the record of that call says it. */
+  readonly callInfo?: CallInfo | undefined;
   /** The id of that call, where it has lost its caller for certain, so that its slot can be this one's. */
   readonly replaces?: string | undefined;
   /** The id of that call, where it lives: where the plan is full, this caller is taken for the same one. */
@@ -106,7 +109,9 @@ export class Conversations {
     if (call === undefined) return { ...fresh, messages };
     const failedTransfer = failedTransferOf(call);
     const wasBroken = failedTransfer === undefined;
-    return { ...fresh, messages, before: call.id, wasBroken, failedTransfer, replaces: call.id };
+    const callInfo = callInfoIn(call.metadata);
+    const ids = { before: call.id, replaces: call.id };
+    return { ...fresh, ...ids, messages, wasBroken, failedTransfer, callInfo };
   }
 
   async #resumed(

@@ -1,5 +1,6 @@
 import * as v from "valibot";
 import { END_REASONS } from "../session/ending.js";
+import { StoredCallInfo } from "../telephony/call-info.js";
 
 /** Where a node listens, and what all of them listen to. */
 export const channelOf = (startId: string): string => `parley ${startId}`;
@@ -25,7 +26,11 @@ const NodeAsks = v.variant("name", [
     name: v.literal("report"),
     asks: v.object({
       claims: OutboundClaims,
-      report: v.object({ status: v.string(), answeredBy: v.string() }),
+      report: v.object({
+        status: v.string(),
+        answeredBy: v.string(),
+        callInfo: v.optional(StoredCallInfo),
+      }),
     }),
   }),
   v.object({
@@ -41,6 +46,7 @@ export const NODE_ANSWERS = {
     v.object({
       claims: OutboundClaims,
       callRef: v.optional(v.string()),
+      callInfo: v.optional(StoredCallInfo),
       answeredBy: v.string(),
     }),
   ),

@@ -7,6 +7,7 @@ import type { Logger } from "../log.js";
 import { NONCE_KEPT_MS, STREAM_TOKEN_LIFETIME_MS } from "../security/stream-token.js";
 import { STREAM_UUIDS_OF_ONE_MAX } from "../security/stream-uuid.js";
 import { keptMsOf } from "../telephony/answered-webhooks.js";
+import { storedCallInfos } from "../telephony/call-info.js";
 import type { Clock } from "../time/clock.js";
 
 /** A page's token is remembered no longer than it is good, */
@@ -48,6 +49,7 @@ export function nodeTokens(
       clock.after(REMEMBER_AGAIN_MS, () => remember(nonce, historyKey, triesLeft - 1));
     });
   };
+  const infos = storedCallInfos(onceTokens);
   return {
     useNonce: async (nonce) => {
       const { isFirst } = await onceTokens.take(`stream ${nonce}`, null, NONCE_KEPT_MS);
@@ -84,5 +86,7 @@ export function nodeTokens(
       const claims = await onceTokens.takeOut(`uuid ${uuid}`);
       return claims === undefined ? undefined : v.parse(Claims, claims);
     },
+    keepCallInfo: ({ call, info }) => infos.keep(call, info),
+    findCallInfo: (call) => infos.find(call),
   };
 }

@@ -1,4 +1,5 @@
 import type { Persona } from "../../storage/records.js";
+import { type CallInfo, callInfoNote } from "../telephony/call-info.js";
 import type { ChatMessage } from "../vendors/contracts.js";
 
 /** The agent's words are played by a speech synthesizer, whatever its owner wrote. */
@@ -15,9 +16,14 @@ const languageNames = new Intl.DisplayNames(["en"], { type: "language", fallback
 
 /**
  * The first message of every request to the language model. Empty fields of the persona leave no trace in it. The time is that of
- * the conversation's begin, and stands last: vendors charge less for a prompt whose beginning they know.
+ * the conversation's begin, and stands near the end, before what is known of
+ * the telephone call: vendors charge less for a prompt whose beginning they know.
  */
-export function systemMessage(persona: Persona, beganAtMs: number): ChatMessage {
+export function systemMessage(
+  persona: Persona,
+  beganAtMs: number,
+  callInfo?: CallInfo,
+): ChatMessage {
   const parts = [
     persona.systemPrompt.trim(),
     labelled("Your manner", persona.personality),
@@ -25,6 +31,7 @@ export function systemMessage(persona: Persona, beganAtMs: number): ChatMessage 
     VOICE_RULES,
     labelled("Rules that you always keep", persona.guardrails),
     timeNote(persona.timeZone, beganAtMs),
+    callInfoNote(callInfo),
   ];
   return { role: "system", content: parts.filter((part) => part !== "").join("\n\n") };
 }

@@ -1,6 +1,7 @@
 import type { VendorContext } from "../vendors/vendor-settings.js";
 import type { CallControlApi } from "./call-control.js";
 import type { CallDocuments } from "./call-documents.js";
+import type { CallInfoFields } from "./call-info.js";
 import type { PhoneWire } from "./phone-wire.js";
 import type { TelephonySettings, WebhookKeys } from "./telephony-settings.js";
 import type { TransferReport } from "./transfer-report.js";
@@ -22,6 +23,8 @@ export interface PhoneVendor {
   readonly namesNextOnRequest?: boolean;
   /** The field of the webhook's body that names the call; the stream names it again. */
   readonly callIdField?: string;
+  /** Where the webhook says who calls whom. */
+  readonly callInfoFields: CallInfoFields;
   /** The stream names its call always: one that does not is none of the vendor's. */
   readonly alwaysNamesCall?: boolean;
   /** The stream names its call only if our document does. */

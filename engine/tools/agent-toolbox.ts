@@ -4,6 +4,7 @@ import type { CredentialCipher } from "../security/credential-cipher.js";
 import type { CallerChannel } from "../session/playback/caller-channel.js";
 import type { SessionTool } from "../session/state.js";
 import { EMPTY_TOOLBOX, type Toolbox, type ToolOutcome } from "../session/tool-use/toolbox.js";
+import { type CallInfo, callInfoHeaders } from "../telephony/call-info.js";
 import { openToolHeaders } from "../tenancy/agents/agent-tools.js";
 import type { ToolCall } from "../vendors/contracts.js";
 import type { VendorContext } from "../vendors/vendor-settings.js";
@@ -45,20 +46,26 @@ export function agentToolbox(
   agent: AgentRecord,
   cipher: CredentialCipher,
   context: VendorContext,
+  callInfo?: CallInfo,
 ): Toolbox {
   if (agent.tools.length === 0) return EMPTY_TOOLBOX;
   const headers = openToolHeaders(agent, cipher);
   return {
     definitions: toolDefinitions(agent.tools),
     secrets: [...headers.values()].flatMap((each) => Object.values(each)),
-    run: (call, caller, signal) => run(agent, headers, context, call, caller, signal),
+    run: (call, caller, signal) => run({ agent, headers, context, callInfo }, call, caller, signal),
   };
 }
 
+interface ToolDeps {
+  readonly agent: AgentRecord;
+  readonly headers: ReturnType<typeof openToolHeaders>;
+  readonly context: VendorContext;
+  readonly callInfo: CallInfo | undefined;
+}
+
 function run(
-  agent: AgentRecord,
-  headers: ReturnType<typeof openToolHeaders>,
-  context: VendorContext,
+  { agent, headers, context, callInfo }: ToolDeps,
   call: ToolCall,
   caller: CallerChannel,
   signal: AbortSignal,
@@ -72,7 +79,10 @@ function run(
   }
   if (tool?.type !== "http") return EMPTY_TOOLBOX.run(call, caller, signal);
   const { orgId } = agent;
-  const request = { tool, headers: headers.get(tool.name) ?? {}, argumentsJson, orgId };
+  // A header of that name which the tool's author has set himself stays as it is.
+  const facts = tool.sendCallInfo === true ? callInfoHeaders(callInfo) : {};
+  const own = { ...facts, ...headers.get(tool.name) };
+  const request = { tool, headers: own, argumentsJson, orgId };
   return runHttpTool(request, context, signal);
 }
 

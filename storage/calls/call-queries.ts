@@ -10,6 +10,11 @@ export interface CallFilter {
 
 /** What no index gives: it is looked for among an organization's latest calls, so that no question takes long. */
 export interface CallSieve {
+  /** The calling number; an index gives the latest calls of it. */
+  readonly from?: string;
+  /** As `from`: the called number. */
+  readonly to?: string;
+  readonly direction?: "inbound" | "outbound" | "web";
   readonly channel?: CallChannel;
   /** In seconds. */
   readonly longerThanSec?: number;
@@ -57,6 +62,20 @@ function callPage(db: Kysely<Tables>, orgId: string, page: CallPage) {
     .offset(page.skip);
 }
 
+/** Those of one number, where one is looked for. */
+function latestCalls(
+  db: Kysely<Tables>,
+  orgId: string,
+  page: CallPage,
+  { from, to }: Pick<CallSieve, "from" | "to">,
+) {
+  const { skip, limit } = page;
+  const query = callPage(db, orgId, { skip, limit });
+  if (from !== undefined) return query.where("fromNumber", "=", from);
+  if (to !== undefined) return query.where("toNumber", "=", to);
+  return callPage(db, orgId, page);
+}
+
 /** As `callPage`, and in each row how many records all pages hold together: one statement is one way to a database. */
 export function countedPage(db: Kysely<Tables>, orgId: string, page: CallPage) {
   return callPage(db, orgId, page).select(callCount(db, orgId, page).as("total"));
@@ -77,7 +96,16 @@ export function sievedCalls(
   sieve: Omit<CallSieve, "words">,
 ) {
   const { channel, longerThanSec, waitedMoreThanMs, attention } = sieve;
-  let query = db.selectFrom(callPage(db, orgId, page).as("latest"));
+  const { from, to, direction } = sieve;
+  let query = db.selectFrom(latestCalls(db, orgId, page, sieve).as("latest"));
+  if (from !== undefined && to !== undefined) query = query.where("toNumber", "=", to);
+  if (from !== undefined || to !== undefined) {
+    // Of the number's calls, since no index has the numbers with these.
+    if (page.agentId !== undefined) query = query.where("agentId", "=", page.agentId);
+    if (page.status !== undefined) query = query.where("status", "=", page.status);
+  }
+  if (direction === "web") query = query.where("channel", "=", "web");
+  else if (direction !== undefined) query = query.where("direction", "=", direction);
   if (channel !== undefined) query = query.where("channel", "=", channel);
   if (longerThanSec !== undefined) query = query.where("durationSec", ">", longerThanSec);
   if (waitedMoreThanMs !== undefined) query = query.where("avgLatencyMs", ">", waitedMoreThanMs);

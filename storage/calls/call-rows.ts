@@ -29,7 +29,16 @@ export function rowOf(
     lastSavedAtMs: call.startedAtMs,
     createdAtMs: call.createdAtMs,
     beganUptimeMs,
+    direction: textIn(call.metadata, "direction"),
+    fromNumber: textIn(call.metadata, "from"),
+    toNumber: textIn(call.metadata, "to"),
   };
+}
+
+/** What the lists look for stands in columns, too. */
+function textIn(metadata: JsonObject, name: string): string | null {
+  const value = metadata[name];
+  return typeof value === "string" ? value : null;
 }
 
 /** Without transcript and turns, which stand in tables of their own. */

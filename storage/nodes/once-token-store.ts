@@ -64,6 +64,17 @@ export class OnceTokenStore {
     return row?.value ?? undefined;
   }
 
+  /** The value, which stays; undefined for a key that was never put, or is too old. */
+  async valueOf(key: string): Promise<string | undefined> {
+    const row = await this.#db
+      .selectFrom("onceTokens")
+      .select("value")
+      .where("key", "=", key)
+      .where("untilMs", ">", databaseNowMs)
+      .executeTakeFirst();
+    return row?.value ?? undefined;
+  }
+
   async remember(key: string, value: string): Promise<void> {
     await this.#db.updateTable("onceTokens").set({ value }).where("key", "=", key).execute();
   }

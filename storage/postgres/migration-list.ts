@@ -8,6 +8,7 @@ import * as operators from "./migrations/011-operators.js";
 import * as commitMarks from "./migrations/012-commit-marks.js";
 import * as members from "./migrations/013-members.js";
 import * as encryptionKeyCheck from "./migrations/014-encryption-key-check.js";
+import * as callNumbers from "./migrations/015-call-numbers.js";
 
 /**
  * Every migration by name; they run in the order of the names, and one that was released is never changed. The first two
@@ -24,4 +25,5 @@ export const postgresMigrations: Readonly<Record<string, Migration>> = {
   "012-commit-marks": commitMarks,
   "013-members": members,
   "014-encryption-key-check": encryptionKeyCheck,
+  "015-call-numbers": callNumbers,
 };

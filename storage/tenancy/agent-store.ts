@@ -62,6 +62,7 @@ const tools = v.array(
       headerNames: stringList,
       timeoutMs: v.number(),
       speak: v.boolean(),
+      sendCallInfo: v.exactOptional(v.boolean()),
     }),
     v.object({
       type: v.literal("client"),

@@ -33,6 +33,8 @@ export interface HttpTool extends OwnTool {
   readonly headerNames: readonly string[];
   /** What the service answers is spoken as it is, instead of given to the model. */
   readonly speak: boolean;
+  /** The service gets who calls whom in headers; left out: it does not. */
+  readonly sendCallInfo?: boolean;
 }
 
 /** Something that the caller's own client does, such as a page that shows what is talked about. */

@@ -18,6 +18,8 @@ export interface HttpTool extends OwnTool {
   /** Left out, those that the server has stay: it never answers their values. */
   readonly headers?: Readonly<Record<string, string>>;
   readonly speak: boolean;
+  /** Left out, the service does not get who calls whom. */
+  readonly sendCallInfo?: boolean;
 }
 
 export interface ClientTool extends OwnTool {
@@ -87,7 +89,7 @@ function toolOf(value: unknown): ToolDraft | undefined {
 }
 
 function httpTool(value: Readonly<Record<string, unknown>>): HttpTool {
-  const { url, method, headers, speak } = value;
+  const { url, method, headers, speak, sendCallInfo } = value;
   return {
     type: "http",
     ...ownTool(value),
@@ -95,6 +97,7 @@ function httpTool(value: Readonly<Record<string, unknown>>): HttpTool {
     method: method === "GET" ? "GET" : "POST",
     ...(isFields(headers) ? { headers: textsOf(headers) } : {}),
     speak: speak === true,
+    ...(sendCallInfo === true ? { sendCallInfo } : {}),
   };
 }
 

@@ -2,6 +2,9 @@ export interface CallFilters {
   readonly agentId?: string;
   readonly status?: "active" | "completed" | "failed";
   readonly channel?: "web" | "phone";
+  readonly direction?: "inbound" | "outbound" | "web";
+  readonly from?: string;
+  readonly to?: string;
   readonly longerThanSec?: number;
   readonly waitedMoreThanMs?: number;
   readonly words?: string;
@@ -11,6 +14,8 @@ export interface CallFilters {
 /** As many as the API takes. */
 export const WORDS_CHARACTERS_MAX = 100;
 const STATUSES = ["active", "completed", "failed"] as const;
+const DIRECTIONS = ["inbound", "outbound", "web"] as const;
+const NUMBER_CHARACTERS_MAX = 128;
 const CHANNELS = ["web", "phone"] as const;
 
 /** What the address bar says of which calls are shown; what cannot be understood is left out. */
@@ -18,6 +23,9 @@ export function filtersOf(search: URLSearchParams): CallFilters {
   const agentId = search.get("agent");
   const status = STATUSES.find((each) => each === search.get("status"));
   const channel = CHANNELS.find((each) => each === search.get("channel"));
+  const direction = DIRECTIONS.find((each) => each === search.get("direction"));
+  const from = numberOf(search.get("from"));
+  const to = numberOf(search.get("to"));
   const longerThanSec = wholeNumber(search.get("longer"));
   const waitedMoreThanMs = wholeNumber(search.get("waited"));
   const words = search.get("words")?.trim().slice(0, WORDS_CHARACTERS_MAX) ?? "";
@@ -25,11 +33,18 @@ export function filtersOf(search: URLSearchParams): CallFilters {
     ...(agentId === null || agentId === "" ? {} : { agentId }),
     ...(status === undefined ? {} : { status }),
     ...(channel === undefined ? {} : { channel }),
+    ...(direction === undefined ? {} : { direction }),
+    ...(from === "" ? {} : { from }),
+    ...(to === "" ? {} : { to }),
     ...(longerThanSec === undefined ? {} : { longerThanSec }),
     ...(waitedMoreThanMs === undefined ? {} : { waitedMoreThanMs }),
     ...(words === "" ? {} : { words }),
     ...(search.get("attention") === "true" ? { attention: "true" } : {}),
   };
+}
+
+function numberOf(text: string | null): string {
+  return text?.trim().slice(0, NUMBER_CHARACTERS_MAX) ?? "";
 }
 
 function wholeNumber(text: string | null): number | undefined {

@@ -14,7 +14,7 @@ import { Moment } from "../parts/moment.js";
 import { PageHead } from "../parts/page-head.js";
 import { Loaded, Outline } from "../parts/states.js";
 import { answersOf } from "../words/answer-words.js";
-import { endingWords, otherEndWords } from "../words/call-words.js";
+import { endingWords, numberFacts, otherEndWords } from "../words/call-words.js";
 import { lengthWords, waitWords } from "../words/durations.js";
 
 type Call = Answered<"getCall">;
@@ -112,6 +112,7 @@ function CallFigures({ call, turns }: { call: Call; turns: readonly SaidTurn[] }
   const p95Ms = percentile(waits, 0.95);
   const figures: readonly Figure[] = [
     [call.status === "active" ? "State" : "Ended how", endingWords(call)],
+    ...numberFacts(call),
     ["Length", call.durationSec === undefined ? "–" : lengthWords(call.durationSec)],
     ["Waited, half of the replies", p50Ms === undefined ? "–" : waitWords(p50Ms)],
     ["95 % within", p95Ms === undefined ? "–" : waitWords(p95Ms)],

@@ -82,6 +82,28 @@ export function otherEndWords(call: ToldCall): string {
 }
 
 function numberOf({ metadata }: ToldCall): string | undefined {
-  const number = metadata?.["from"] ?? metadata?.["to"] ?? metadata?.["callerNumber"];
+  const isOutbound = metadata?.["direction"] === "outbound";
+  const [own, other] = isOutbound ? ["to", "from"] : ["from", "to"];
+  const number = metadata?.[own] ?? metadata?.[other] ?? metadata?.["callerNumber"];
   return typeof number === "string" && number !== "" ? number : undefined;
+}
+
+/** Who placed the call; undefined for a telephone call of a release that did not keep it. */
+export function directionWords({ channel, metadata }: ToldCall): string | undefined {
+  if (channel === "web") return "from a browser";
+  if (metadata?.["direction"] === "inbound") return "inbound";
+  return metadata?.["direction"] === "outbound" ? "outbound" : undefined;
+}
+
+/** What is known of the two ends of a telephone call, each with its label. */
+export function numberFacts(call: ToldCall): readonly (readonly [string, string])[] {
+  const facts: readonly (readonly [string, unknown])[] = [
+    ["Direction", call.channel === "web" ? undefined : directionWords(call)],
+    ["From", call.metadata?.["from"]],
+    ["To", call.metadata?.["to"]],
+    ["Caller’s name", call.metadata?.["callerName"]],
+  ];
+  return facts.flatMap(([label, value]) =>
+    typeof value === "string" && value !== "" ? [[label, value] as const] : [],
+  );
 }

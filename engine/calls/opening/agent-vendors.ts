@@ -7,6 +7,7 @@ import { voiceKeyOf } from "../../session/playback/speech-cache.js";
 import type { LostCategory } from "../../session/session.js";
 import type { Toolbox } from "../../session/tool-use/toolbox.js";
 import { systemMessage } from "../../speech/prompt.js";
+import type { CallInfo } from "../../telephony/call-info.js";
 import type { AgentForCall } from "../../tenancy/agents/agent-for-call.js";
 import { agentToolbox } from "../../tools/agent-toolbox.js";
 import { AnswerLog } from "../../vendors/chain/answer-log.js";
@@ -44,6 +45,7 @@ export function agentVendors(
   forCall: AgentForCall,
   audio: LegAudio,
   { chains: around, cipher, context }: AgentVendorsOptions,
+  callInfo?: CallInfo,
 ): AgentVendors {
   const answers = new AnswerLog();
   const chains = new VendorChains(around, answers);
@@ -79,13 +81,14 @@ export function agentVendors(
         (by) => by,
       ),
       around.clock.epochMs(),
+      callInfo,
     ),
     stt: orLost<SpeechToText>(
       "stt",
       () => chains.stt(forCall),
       (by) => by,
     ),
-    toolbox: agentToolbox(forCall.agent, cipher, context),
+    toolbox: agentToolbox(forCall.agent, cipher, context, callInfo),
     answers,
     lost,
   };
@@ -105,13 +108,18 @@ export function agentLlm(forCall: Thinking, around: ChainSurroundings): AgentLlm
   return llmOf(forCall, client, around.clock.epochMs());
 }
 
-function llmOf({ agent, llm }: Thinking, client: LanguageModel, nowMs: number): AgentLlm {
+function llmOf(
+  { agent, llm }: Thinking,
+  client: LanguageModel,
+  nowMs: number,
+  callInfo?: CallInfo,
+): AgentLlm {
   const { temperature, maxTokens } = agent.llmConfig;
   return {
     vendor: llm.providerKey,
     client,
     modelId: agent.llmModelId,
-    systemPrompt: systemMessage(agent.persona, nowMs).content,
+    systemPrompt: systemMessage(agent.persona, nowMs, callInfo).content,
     temperature,
     maxTokens,
   };

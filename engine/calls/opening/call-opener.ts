@@ -13,6 +13,7 @@ import {
 import type { CallerChannel } from "../../session/playback/caller-channel.js";
 import type { LegAudio } from "../../session/playback/leg-audio.js";
 import type { LostCategory, Session } from "../../session/session.js";
+import type { CallInfo } from "../../telephony/call-info.js";
 import { type AgentForCall, AgentUnavailable } from "../../tenancy/agents/agent-for-call.js";
 import type { Agents } from "../../tenancy/agents/agents.js";
 import type { DialTargets } from "../../tenancy/agents/dial-targets.js";
@@ -54,6 +55,8 @@ export interface OpenRequest {
   /** The id of a call that was placed from here, which holds its slot already. */
   readonly placedCallId?: string | undefined;
   readonly terms?: CallTerms | undefined;
+  /** Who calls whom, of a telephone call; what the record of the call before it says comes first. */
+  readonly callInfo?: CallInfo | undefined;
 }
 
 type Admitted = Pick<OpenRequest, "tenant" | "agentId" | "placedCallId">;
@@ -142,15 +145,17 @@ export class CallOpener {
 
   /** A telephone call whose audio nobody here can decode has a record that says so. Rejects with an OpenRefusal. */
   async recordUnsupported(
-    request: Admitted & { readonly conversation: PhoneConversation },
+    request: Admitted &
+      Pick<OpenRequest, "callInfo"> & { readonly conversation: PhoneConversation },
     format: string,
   ): Promise<void> {
     const { journal, newId } = this.#around;
     const { agent } = await this.#agentFor(request);
     const { sessionId, historyKey } = request.conversation;
     const ids = { callId: newId(), orgId: request.tenant.organization.id, agentId: agent.id };
-    const { apiKeyId } = request.tenant;
-    const call = { ...ids, sessionId, historyKey, channel: "phone", apiKeyId } as const;
+    const { callInfo, tenant } = request;
+    const { apiKeyId } = tenant;
+    const call = { ...ids, sessionId, historyKey, channel: "phone", apiKeyId, callInfo } as const;
     journal.recordFailed(call, unsupportedAudio(format));
   }
 
@@ -261,7 +266,8 @@ export class CallOpener {
     const own = withTerms(admitted.agent, request.terms);
     const agent = await withTransfers(own, request.canTransfer === true, mayReach);
     const forCall = { ...admitted, agent };
-    const vendors = agentVendors(forCall, audio, this.#around.vendors);
+    const callInfo = conversation.callInfo ?? request.callInfo;
+    const vendors = agentVendors(forCall, audio, this.#around.vendors, callInfo);
     vendors.llm.client.warm();
     vendors.tts.client.warm();
     const { key: historyKey, messages: history, before, wasBroken = false } = conversation;
@@ -276,6 +282,7 @@ export class CallOpener {
       earlier: history,
       channel,
       apiKeyId: tenant.apiKeyId,
+      callInfo,
     });
     if (before !== undefined) this.#around.journal.link(callId, before);
     const promptChars = vendors.llm.systemPrompt.length;

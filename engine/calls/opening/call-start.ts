@@ -1,5 +1,6 @@
 import type { CallChannel, CallRecord, HistoryMessage } from "../../../storage/records.js";
 import { NO_METRICS } from "../../session/effects.js";
+import type { CallInfo } from "../../telephony/call-info.js";
 
 export interface CallStart {
   readonly callId: string;
@@ -12,13 +13,15 @@ export interface CallStart {
   /** What was kept under it when the call began. */
   readonly earlier?: readonly HistoryMessage[];
   readonly channel: CallChannel;
+  /** Who calls whom, of a telephone call; left out where that is not known. */
+  readonly callInfo?: CallInfo | undefined;
   /** The key that the call came with; left out where it came without one. */
   readonly apiKeyId?: string | undefined;
 }
 
 /** The record of a call that has only begun. */
 export function newCall(start: CallStart, atMs: number): CallRecord {
-  const { callId, orgId, agentId, sessionId, channel, apiKeyId } = start;
+  const { callId, orgId, agentId, sessionId, channel, apiKeyId, callInfo } = start;
   return {
     id: callId,
     orgId,
@@ -33,7 +36,10 @@ export function newCall(start: CallStart, atMs: number): CallRecord {
     summary: null,
     sentiment: null,
     transcript: [],
-    metadata: apiKeyId === undefined ? {} : { apiKeyId },
+    metadata: {
+      ...(channel === "web" ? { direction: "web" } : callInfo),
+      ...(apiKeyId !== undefined && { apiKeyId }),
+    },
     createdAtMs: atMs,
   };
 }

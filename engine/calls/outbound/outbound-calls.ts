@@ -2,6 +2,8 @@ import { Failure } from "../../failure.js";
 import type { Logger } from "../../log.js";
 import type { OutboundClaims, OutboundTokens } from "../../security/outbound-token.js";
 import type { Ending } from "../../session/ending.js";
+import type { CallInfo } from "../../telephony/call-info.js";
+import { DEFAULT_PHONE_VENDOR } from "../../telephony/phone-vendors.js";
 import type { DialTargets } from "../../tenancy/agents/dial-targets.js";
 import type { PhoneNumbers } from "../../tenancy/agents/phone-numbers.js";
 import type { Tenant } from "../../tenancy/tenant.js";
@@ -52,6 +54,7 @@ interface Ringing {
   readonly cancelTimer: CancelTimer;
   /** The vendor's id of the call, once it has told it. */
   callRef: string | undefined;
+  readonly callInfo: CallInfo | undefined;
   /** It went to another session process. */
   isHandedOver: boolean;
 }
@@ -90,7 +93,9 @@ export class OutboundCalls implements PlacedCalls {
     await this.#demandNumber(orgId, order.from);
     await this.#demandTarget(orgId, order.to);
     const claims = { callId: newId(), orgId, agentId };
-    const ringing = await this.#reserve(tenant, claims);
+    const { from, to } = order;
+    const callInfo = { direction: "outbound", from, to } as const;
+    const ringing = await this.#reserve(tenant, claims, callInfo);
     try {
       const callRef = await telephony.place(order, this.#around.tokens.mint(claims), {
         ringTimeoutSec: RING_TIMEOUT_SEC,
@@ -135,12 +140,13 @@ export class OutboundCalls implements PlacedCalls {
     this.#ringing.delete(callId);
     const answeredBy = this.#takeAnswer(callId);
     this.#around.liveCalls.remove(callId);
-    return { claims: ringing.claims, callRef: ringing.callRef, answeredBy };
+    const { claims, callRef, callInfo } = ringing;
+    return { claims, callRef, callInfo, answeredBy };
   }
 
   /** Takes a call that another session process of the box has handed over, with its slot. */
-  adopt({ claims, callRef, answeredBy }: HandedOver): void {
-    this.#wait(claims, callRef);
+  adopt({ claims, callRef, callInfo, answeredBy }: HandedOver): void {
+    this.#wait(claims, callRef, callInfo);
     if (answeredBy !== "") this.#answeredBy.set(claims.callId, answeredBy);
   }
 
@@ -151,7 +157,7 @@ export class OutboundCalls implements PlacedCalls {
   async connect<Session extends LiveCall>(
     callId: string,
     orgId: string,
-    open: () => Promise<Session>,
+    open: (callInfo: CallInfo | undefined) => Promise<Session>,
   ): Promise<Session | undefined> {
     const ringing = this.#ringing.get(callId);
     if (ringing === undefined || ringing.claims.orgId !== orgId) return undefined;
@@ -159,13 +165,13 @@ export class OutboundCalls implements PlacedCalls {
     ringing.cancelTimer();
     this.#connecting.set(callId, undefined);
     try {
-      const session = await open();
+      const session = await open(infoOf(ringing));
       const ending = this.#connecting.get(callId);
       if (ending !== undefined) session.end(ending);
       this.#noteAnswer(callId, this.#takeAnswer(callId));
       return session;
     } catch (error) {
-      this.#fail(ringing.claims, error instanceof CallNotTaken ? error.ending : NOT_CONNECTED);
+      this.#fail(ringing, error instanceof CallNotTaken ? error.ending : NOT_CONNECTED);
       throw error;
     } finally {
       this.#connecting.delete(callId);
@@ -182,7 +188,7 @@ export class OutboundCalls implements PlacedCalls {
   /** As `report`, once the token is known to be good. */
   take(claims: OutboundClaims, report: OutboundReport): void {
     const ending = endingOf(report);
-    if (ending !== undefined) this.#end(claims, ending);
+    if (ending !== undefined) this.#end(claims, ending, report.callInfo);
     const { callId } = claims;
     const { answeredBy } = report;
     if (!ANSWERED_BY.test(answeredBy)) return;
@@ -191,17 +197,17 @@ export class OutboundCalls implements PlacedCalls {
     else this.#noteAnswer(callId, answeredBy);
   }
 
-  #end(claims: OutboundClaims, ending: Ending): void {
+  #end(claims: OutboundClaims, ending: Ending, callInfo: CallInfo | undefined): void {
     const { callId } = claims;
     const ringing = this.#ringing.get(callId);
     if (ringing !== undefined) {
       if (ending.reason === "machine") this.#hangUp(ringing);
-      this.#fail(claims, ending);
+      this.#fail(ringing, ending);
     } else if (this.#connecting.has(callId)) {
       if (ending.reason === "machine") this.#connecting.set(callId, ending);
     } else if (this.#around.liveCalls.has(callId)) {
       if (ending.reason === "machine") this.#around.liveCalls.find(callId)?.end(ending);
-    } else this.#record(claims, ending);
+    } else this.#record(claims, ending, callInfo);
   }
 
   #takeAnswer(callId: string): string {
@@ -231,25 +237,33 @@ export class OutboundCalls implements PlacedCalls {
     throw new Failure("forbidden", message);
   }
 
-  async #reserve({ organization, plan }: Tenant, claims: OutboundClaims): Promise<Ringing> {
+  async #reserve(
+    { organization, plan }: Tenant,
+    claims: OutboundClaims,
+    callInfo: CallInfo,
+  ): Promise<Ringing> {
     const { maxConcurrentCalls } = plan.limits;
     if (!(await this.#around.slots.acquire(organization.id, claims.callId, maxConcurrentCalls))) {
       throw callsTaken(maxConcurrentCalls);
     }
-    return this.#wait(claims, undefined);
+    return this.#wait(claims, undefined, callInfo);
   }
 
-  #wait(claims: OutboundClaims, callRef: string | undefined): Ringing {
+  #wait(
+    claims: OutboundClaims,
+    callRef: string | undefined,
+    callInfo: CallInfo | undefined,
+  ): Ringing {
     const { liveCalls, clock } = this.#around;
     const { callId } = claims;
     const giveUp = (ending: Ending) => {
       const ringing = this.#ringing.get(callId);
       if (ringing === undefined) return;
       this.#hangUp(ringing);
-      this.#fail(claims, ending);
+      this.#fail(ringing, ending);
     };
     const cancelTimer = clock.after(OUTCOME_MAX_MS, () => giveUp(NO_OUTCOME));
-    const call: Ringing = { claims, cancelTimer, callRef, isHandedOver: false };
+    const call: Ringing = { claims, cancelTimer, callRef, callInfo, isHandedOver: false };
     this.#ringing.set(callId, call);
     // It counts as a call from here on: a server that stops waits for it, and then hangs up.
     liveCalls.add({ callId, end: giveUp });
@@ -273,10 +287,11 @@ export class OutboundCalls implements PlacedCalls {
     });
   }
 
-  #fail(claims: OutboundClaims, ending: Ending): void {
+  #fail(ringing: Ringing, ending: Ending): void {
+    const { claims } = ringing;
     const answeredBy = this.#takeAnswer(claims.callId);
     this.#release(claims.callId);
-    this.#record(claims, ending);
+    this.#record(claims, ending, infoOf(ringing));
     this.#noteAnswer(claims.callId, answeredBy);
   }
 
@@ -289,10 +304,17 @@ export class OutboundCalls implements PlacedCalls {
   }
 
   /** Nothing, when the call has its record already: a report that came twice, or after a session. */
-  #record(claims: OutboundClaims, ending: Ending): void {
+  #record(claims: OutboundClaims, ending: Ending, callInfo: CallInfo | undefined): void {
     const { journal, newId } = this.#around;
     const { callId } = claims;
-    const call = { ...claims, sessionId: callId, historyKey: newId(), channel: "phone" } as const;
-    journal.recordFailed(call, ending);
+    const ids = { ...claims, sessionId: callId, historyKey: newId() };
+    journal.recordFailed({ ...ids, channel: "phone", callInfo }, ending);
   }
+}
+
+/** Calls are placed at Twilio only. */
+function infoOf({ callInfo, callRef }: Ringing): CallInfo | undefined {
+  if (callInfo === undefined) return undefined;
+  const phoneCallId = callRef === undefined ? {} : { phoneCallId: callRef };
+  return { ...callInfo, phoneVendor: DEFAULT_PHONE_VENDOR, ...phoneCallId };
 }

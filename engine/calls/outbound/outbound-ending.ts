@@ -1,4 +1,5 @@
 import type { Ending } from "../../session/ending.js";
+import type { CallInfo } from "../../telephony/call-info.js";
 
 /** What the vendor says of a placed call; words that are not known mean nothing. */
 export interface OutboundReport {
@@ -6,6 +7,8 @@ export interface OutboundReport {
   readonly status: string;
   /** `human`, `machine_start`, `fax`, `unknown` and so on, or empty. */
   readonly answeredBy: string;
+  /** Who was called, for the record of a call of which nothing else is known any more. */
+  readonly callInfo?: CallInfo | undefined;
 }
 
 const BUSY: Ending = { reason: "busy", status: "failed", message: "the line was busy" };

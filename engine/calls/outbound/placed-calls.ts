@@ -1,5 +1,6 @@
 import type { OutboundClaims } from "../../security/outbound-token.js";
 import type { Ending } from "../../session/ending.js";
+import type { CallInfo } from "../../telephony/call-info.js";
 import type { Soon } from "../../time/soon.js";
 import type { LiveCall } from "../live-calls.js";
 import type { OutboundReport } from "./outbound-ending.js";
@@ -21,7 +22,7 @@ export interface PlacedCalls {
   connect<Session extends LiveCall>(
     callId: string,
     orgId: string,
-    open: () => Promise<Session>,
+    open: (callInfo: CallInfo | undefined) => Promise<Session>,
   ): Promise<Session | undefined>;
   report(token: string, report: OutboundReport): Promise<boolean>;
 }
@@ -30,6 +31,8 @@ export interface PlacedCalls {
 export interface HandedOver {
   readonly claims: OutboundClaims;
   readonly callRef: string | undefined;
+  /** Left out by releases that did not keep it. */
+  readonly callInfo?: CallInfo | undefined;
   /** Empty while the vendor has not told. */
   readonly answeredBy: string;
 }

@@ -27,6 +27,7 @@ export const JAMBONZ: PhoneVendor = {
   transferReport: jambonzDialReport,
   isCallerWaiting: (body) => isCallerThere(body, "call_status"),
   callIdField: "call_sid",
+  callInfoFields: { from: "from", to: "to", callerName: "caller_name", direction: "direction" },
   alwaysNamesCall: true,
   signature: {
     keyOf: ({ jambonz }) => jambonz,

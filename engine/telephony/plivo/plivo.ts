@@ -25,6 +25,7 @@ export const PLIVO: PhoneVendor = {
   },
   transferReport: plivoDialReport,
   callIdField: "CallUUID",
+  callInfoFields: { from: "From", to: "To", callerName: "CallerName", direction: "Direction" },
   alwaysNamesCall: true,
   signature: {
     keyOf: ({ plivo }) => plivo,

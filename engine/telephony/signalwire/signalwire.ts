@@ -25,6 +25,7 @@ export const SIGNALWIRE: PhoneVendor = {
   },
   transferReport: dialReport,
   callIdField: "CallSid",
+  callInfoFields: { from: "From", to: "To", callerName: "CallerName", direction: "Direction" },
   signature: {
     keyOf: ({ signalwire }) => signalwire,
     header: "X-SignalWire-Signature",

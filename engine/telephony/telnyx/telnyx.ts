@@ -26,6 +26,7 @@ export const TELNYX: PhoneVendor = {
   transferReport: dialReport,
   // The same as the stream's `call_control_id`.
   callIdField: "CallSid",
+  callInfoFields: { from: "From", to: "To", callerName: "CallerName", direction: "Direction" },
   alwaysNamesCall: true,
   signature: {
     keyOf: ({ telnyx }) => telnyx,

@@ -24,6 +24,7 @@ export const TWILIO: PhoneVendor = {
   },
   transferReport: dialReport,
   callIdField: "CallSid",
+  callInfoFields: { from: "From", to: "To", callerName: "CallerName", direction: "Direction" },
   alwaysNamesCall: true,
   signature: {
     keyOf: ({ twilio }) => twilio,

@@ -24,6 +24,7 @@ export const VONAGE: PhoneVendor = {
   transferReport: vonageDialReport,
   isCallerWaiting: isVonageWaiting,
   callIdField: "uuid",
+  callInfoFields: { from: "from", to: "to", callerName: "caller_name", direction: "direction" },
   alwaysNamesCall: true,
   passesCallId: true,
   signature: {

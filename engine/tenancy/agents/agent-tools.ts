@@ -38,7 +38,18 @@ export function sealedTools(
     if (headerNames.length > 0) headersByTool[input.name] = all;
     // In the order in which it is read back: what differs only in that is no change.
     const { type, name, description, parameters, url, method, timeoutMs, speak } = input;
-    return { type, name, description, parameters, url, method, headerNames, timeoutMs, speak };
+    const stored = {
+      type,
+      name,
+      description,
+      parameters,
+      url,
+      method,
+      headerNames,
+      timeoutMs,
+      speak,
+    };
+    return input.sendCallInfo === true ? { ...stored, sendCallInfo: true } : stored;
   });
   return { tools, sealedToolHeaders: kept.sealedAgain(headersByTool) };
 }

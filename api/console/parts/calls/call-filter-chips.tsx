@@ -13,6 +13,11 @@ const CHANNELS: readonly Choice[] = [
   { value: "web", label: "Browser" },
   { value: "phone", label: "Telephone" },
 ];
+const DIRECTIONS: readonly Choice[] = [
+  { value: "", label: "Any direction" },
+  { value: "inbound", label: "Inbound" },
+  { value: "outbound", label: "Outbound" },
+];
 const LENGTHS: readonly Choice[] = [
   { value: "", label: "Any length" },
   { value: "30", label: "Longer than 30 s" },
@@ -69,6 +74,7 @@ export function CallFilterChips({ agents }: { agents: readonly ListedAgent[] }) 
       />
       {chip("status", "Outcome", OUTCOMES)}
       {chip("channel", "Channel", CHANNELS)}
+      {chip("direction", "Direction", DIRECTIONS)}
       {chip("longer", "Length", LENGTHS)}
       {chip("waited", "Wait", WAITS)}
     </div>

@@ -1,7 +1,7 @@
 import { memo } from "react";
 import { Link } from "wouter";
 import type { Answered } from "../../model/contract-paths.js";
-import { callerWords, endingWords } from "../../words/call-words.js";
+import { callerWords, directionWords, endingWords } from "../../words/call-words.js";
 import { lengthWords, waitWords } from "../../words/durations.js";
 import { Moment } from "../moment.js";
 
@@ -29,7 +29,10 @@ export const CallRow = memo(function CallRow(props: CallRowProps) {
         <Moment at={call.startedAt} />
       </span>
       <span className="agent">{agentName}</span>
-      <span className="caller">{callerWords(call)}</span>
+      <span className="caller" title={directionWords(call)}>
+        {call.metadata?.["direction"] === "outbound" ? "→ " : ""}
+        {callerWords(call)}
+      </span>
       <span className="number length">
         {durationSec === undefined ? "" : lengthWords(durationSec)}
       </span>

@@ -98,6 +98,12 @@ function HttpToolForm({ tool, onChange, wrongAt }: ToolFormProps<HttpTool>) {
         value={tool.speak}
         onChange={(speak) => onChange({ ...tool, speak })}
       />
+      <CheckField
+        label="Send it the caller’s number"
+        hint="Its requests have headers with the direction of the call, both numbers and the caller’s name."
+        value={tool.sendCallInfo === true}
+        onChange={(sendCallInfo) => onChange({ ...tool, sendCallInfo })}
+      />
     </>
   );
 }
