@@ -1,5 +1,4 @@
 import type { Persona } from "../../storage/records.js";
-import { type CallInfo, callInfoNote } from "../telephony/call-info.js";
 import type { ChatMessage } from "../vendors/contracts.js";
 
 /** The agent's words are played by a speech synthesizer, whatever its owner wrote. */
@@ -19,11 +18,7 @@ const languageNames = new Intl.DisplayNames(["en"], { type: "language", fallback
  * the conversation's begin, and stands near the end, before what is known of
  * the telephone call: vendors charge less for a prompt whose beginning they know.
  */
-export function systemMessage(
-  persona: Persona,
-  beganAtMs: number,
-  callInfo?: CallInfo,
-): ChatMessage {
+export function systemMessage(persona: Persona, beganAtMs: number, callNote = ""): ChatMessage {
   const parts = [
     persona.systemPrompt.trim(),
     labelled("Your manner", persona.personality),
@@ -31,7 +26,7 @@ export function systemMessage(
     VOICE_RULES,
     labelled("Rules that you always keep", persona.guardrails),
     timeNote(persona.timeZone, beganAtMs),
-    callInfoNote(callInfo),
+    callNote,
   ];
   return { role: "system", content: parts.filter((part) => part !== "").join("\n\n") };
 }

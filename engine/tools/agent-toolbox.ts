@@ -4,7 +4,6 @@ import type { CredentialCipher } from "../security/credential-cipher.js";
 import type { CallerChannel } from "../session/playback/caller-channel.js";
 import type { SessionTool } from "../session/state.js";
 import { EMPTY_TOOLBOX, type Toolbox, type ToolOutcome } from "../session/tool-use/toolbox.js";
-import { type CallInfo, callInfoHeaders } from "../telephony/call-info.js";
 import { openToolHeaders } from "../tenancy/agents/agent-tools.js";
 import type { ToolCall } from "../vendors/contracts.js";
 import type { VendorContext } from "../vendors/vendor-settings.js";
@@ -46,14 +45,16 @@ export function agentToolbox(
   agent: AgentRecord,
   cipher: CredentialCipher,
   context: VendorContext,
-  callInfo?: CallInfo,
+  /** For tools that have asked for who calls whom. */
+  callHeaders: Readonly<Record<string, string>> = {},
 ): Toolbox {
   if (agent.tools.length === 0) return EMPTY_TOOLBOX;
   const headers = openToolHeaders(agent, cipher);
   return {
     definitions: toolDefinitions(agent.tools),
     secrets: [...headers.values()].flatMap((each) => Object.values(each)),
-    run: (call, caller, signal) => run({ agent, headers, context, callInfo }, call, caller, signal),
+    run: (call, caller, signal) =>
+      run({ agent, headers, context, callHeaders }, call, caller, signal),
   };
 }
 
@@ -61,11 +62,11 @@ interface ToolDeps {
   readonly agent: AgentRecord;
   readonly headers: ReturnType<typeof openToolHeaders>;
   readonly context: VendorContext;
-  readonly callInfo: CallInfo | undefined;
+  readonly callHeaders: Readonly<Record<string, string>>;
 }
 
 function run(
-  { agent, headers, context, callInfo }: ToolDeps,
+  { agent, headers, context, callHeaders }: ToolDeps,
   call: ToolCall,
   caller: CallerChannel,
   signal: AbortSignal,
@@ -80,7 +81,7 @@ function run(
   if (tool?.type !== "http") return EMPTY_TOOLBOX.run(call, caller, signal);
   const { orgId } = agent;
   // A header of that name which the tool's author has set himself stays as it is.
-  const facts = tool.sendCallInfo === true ? callInfoHeaders(callInfo) : {};
+  const facts = tool.sendCallInfo === true ? callHeaders : {};
   const own = { ...facts, ...headers.get(tool.name) };
   const request = { tool, headers: own, argumentsJson, orgId };
   return runHttpTool(request, context, signal);

@@ -62,7 +62,7 @@ function callPage(db: Kysely<Tables>, orgId: string, page: CallPage) {
     .offset(page.skip);
 }
 
-/** Those of one number, where one is looked for. */
+/** The latest calls, of one number where the sieve names one. */
 function latestCalls(
   db: Kysely<Tables>,
   orgId: string,
@@ -100,7 +100,7 @@ export function sievedCalls(
   let query = db.selectFrom(latestCalls(db, orgId, page, sieve).as("latest"));
   if (from !== undefined && to !== undefined) query = query.where("toNumber", "=", to);
   if (from !== undefined || to !== undefined) {
-    // Of the number's calls, since no index has the numbers with these.
+    // No index has a number together with agent or status, so both narrow the calls of the number.
     if (page.agentId !== undefined) query = query.where("agentId", "=", page.agentId);
     if (page.status !== undefined) query = query.where("status", "=", page.status);
   }

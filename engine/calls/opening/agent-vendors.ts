@@ -7,7 +7,7 @@ import { voiceKeyOf } from "../../session/playback/speech-cache.js";
 import type { LostCategory } from "../../session/session.js";
 import type { Toolbox } from "../../session/tool-use/toolbox.js";
 import { systemMessage } from "../../speech/prompt.js";
-import type { CallInfo } from "../../telephony/call-info.js";
+import { type CallInfo, callInfoHeaders, callInfoNote } from "../../telephony/call-info.js";
 import type { AgentForCall } from "../../tenancy/agents/agent-for-call.js";
 import { agentToolbox } from "../../tools/agent-toolbox.js";
 import { AnswerLog } from "../../vendors/chain/answer-log.js";
@@ -88,7 +88,7 @@ export function agentVendors(
       () => chains.stt(forCall),
       (by) => by,
     ),
-    toolbox: agentToolbox(forCall.agent, cipher, context, callInfo),
+    toolbox: agentToolbox(forCall.agent, cipher, context, callInfoHeaders(callInfo)),
     answers,
     lost,
   };
@@ -119,7 +119,7 @@ function llmOf(
     vendor: llm.providerKey,
     client,
     modelId: agent.llmModelId,
-    systemPrompt: systemMessage(agent.persona, nowMs, callInfo).content,
+    systemPrompt: systemMessage(agent.persona, nowMs, callInfoNote(callInfo)).content,
     temperature,
     maxTokens,
   };
