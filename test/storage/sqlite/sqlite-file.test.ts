@@ -77,6 +77,12 @@ test("a file of a release that did not number its schema is brought up to date",
   file.exec("drop table phoneNumbers");
   file.exec("alter table runs drop column uptimeMs");
   file.exec("alter table calls drop column beganUptimeMs");
+  file.exec("drop table encryptionKeyCheck");
+  file.exec("drop index callsFromNumber");
+  file.exec("drop index callsToNumber");
+  for (const column of ["direction", "fromNumber", "toNumber"]) {
+    file.exec(`alter table calls drop column ${column}`);
+  }
   file.exec("delete from kysely_migration where name >= '005-'");
   file.close();
   const { dialTargets } = await temporaryDatabase(context, filePath);
