@@ -37,7 +37,7 @@ test("a server with as many calls as it carries says so to the next caller, and 
   await heard(first, "Hello there.");
   await assert.rejects(
     ring(full, customer),
-    /refused: "This call cannot be taken: the server has as many calls as it can carry\. Goodbye\."/,
+    /refused: "This call cannot be taken: no further calls are taken at the moment, please try again later\. Goodbye\."/,
   );
   const second = await closeOf(full.dial(customer));
   assert.equal(second.code, 4029);
