@@ -1,6 +1,6 @@
 import { VendorError } from "../vendors/contracts.js";
 import { requestStream } from "../vendors/transport/http-stream.js";
-import { keyFaultOfStatus } from "../vendors/vendor-fault.js";
+import { isCode, keyFaultOfStatus } from "../vendors/vendor-fault.js";
 import type { VendorContext } from "../vendors/vendor-settings.js";
 
 /** Telephony vendors answer within a second or so; no caller waits for these requests. */
@@ -53,7 +53,7 @@ export async function telephonyRequest(
       path: `${base.pathname.replace(/\/$/, "")}${path}`,
       body,
       refuse: ({ status, body: words }) =>
-        new TelephonyRefusal(request.vendor, status, codeOf?.(words)),
+        new TelephonyRefusal(request.vendor, status, shortCode(codeOf?.(words))),
       limits: {
         firstByteMs: ANSWER_MAX_MS,
         betweenBytesMs: ANSWER_MAX_MS,
@@ -68,6 +68,11 @@ export async function telephonyRequest(
     NEVER_ABORTED,
   );
   return Buffer.concat(chunks).toString("utf8");
+}
+
+/** A code that a vendor's documentation may list; text and longer numbers are left out. */
+function shortCode(code: TelephonyRefusal["code"]): TelephonyRefusal["code"] {
+  return isCode(code === undefined ? undefined : String(code)) ? code : undefined;
 }
 
 /** Resolves too when the vendor refuses because the call has ended: by the status 404, or by this code of its own. */

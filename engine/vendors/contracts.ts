@@ -34,9 +34,14 @@ export interface VendorErrorOptions extends ErrorOptions {
   readonly retryAfterMs?: number | undefined;
   /** The vendor's own id of the request, for its support. */
   readonly requestId?: string | undefined;
+  /** The vendor's text, which may repeat what was sent to it. */
+  readonly vendorText?: string | undefined;
 }
 
-/** The message is for the operator's log: the vendor's words, shortened, without credentials or what was said. */
+/**
+ * The message is for the operator's log: never the vendor's text, which may repeat the prompt, the caller's words or a telephone
+ * number, but what `reasonOf` makes of it.
+ */
 export class VendorError extends Error {
   override readonly name = "VendorError";
   readonly vendor: string;
@@ -44,6 +49,8 @@ export class VendorError extends Error {
   readonly status: number | undefined;
   readonly retryAfterMs: number | undefined;
   readonly requestId: string | undefined;
+  /** A private field, since logs and `inspect` write the others. */
+  readonly #vendorText: string | undefined;
 
   constructor(
     vendor: string,
@@ -51,12 +58,18 @@ export class VendorError extends Error {
     message: string,
     options: VendorErrorOptions = {},
   ) {
-    super(message, options);
+    super(message, options.cause === undefined ? {} : { cause: options.cause });
     this.vendor = vendor;
     this.fault = fault;
     this.status = options.status;
     this.retryAfterMs = options.retryAfterMs;
     this.requestId = options.requestId;
+    this.#vendorText = options.vendorText;
+  }
+
+  /** Only for the owner of the vendor's account, and only of a request that holds no caller's words: a provider's test. Never logged. */
+  get vendorText(): string | undefined {
+    return this.#vendorText;
   }
 
   get retryable(): boolean {

@@ -10,14 +10,107 @@ const RETRY_AFTER_MAX_MS = 3_600_000;
 /** The names that OpenSSL and Node give to certificates and handshakes that fail. */
 const TLS_CODE = /CERT|TLS|SSL|SIGNED|VERIFY_LEAF|HOSTNAME_MISMATCH/;
 
+/** One word; anything else is text. */
+const REQUEST_ID = /^[\w.:/=+-]+$/;
+
 export type AnswerHeaders = Readonly<Record<string, string | string[] | undefined>>;
 
-/** What a vendor's error body says, as far as it is understood; it must not hold what was said in the call. */
+/** What a vendor's error body says, as it was sent: `reasonOf` makes of it what may be logged. */
 export interface RefusalDetail {
   /** The vendor's own short word, for example `insufficient_quota`. */
   readonly code: string | undefined;
+  /** The parameter that it names as such. */
+  readonly param?: string | undefined;
+  /** Text, which may repeat what was sent. */
   readonly message: string | undefined;
 }
+
+/** A code is made of words with underscores (`model_not_found`), of capitals and a number (`NET-0001`), or is a number. */
+const CODE = /^(?:[A-Za-z]+(?:_[A-Za-z0-9]+)+|[A-Z]{2,12}-\d{1,4}|\d{3,5})$/;
+/** Deepgram's, at the beginning of the reason of a close. */
+const CODE_FIRST = /^[A-Z]{3,4}-\d{4}(?!\d)/;
+const CODE_MAX_CHARS = 64;
+/** A longer row of digits in a code or a name may be a telephone number or an account. */
+const LONG_NUMBER = /\d{6}/;
+/** Codes of a single word; any other single word may be one that was said. */
+const PLAIN_CODES: ReadonlySet<string> = new Set([
+  "missing",
+  "overloaded",
+  "requests",
+  "tokens",
+  "unauthorized",
+  "forbidden",
+  "extra_forbidden",
+]);
+/** `temperature`, `messages[0].content`, `body.reasoning_effort`. */
+const PARAMETER = /^[a-z][a-z0-9_]*(?:\[\d{1,3}\]|\.[a-z0-9_]+)*$/;
+/** The names of a request's fields; any other name may be a word that was said. */
+const FIELDS: ReadonlySet<string> = new Set([
+  "audio",
+  "body",
+  "content",
+  "encoding",
+  "file",
+  "format",
+  "frequency_penalty",
+  "function",
+  "functions",
+  "input",
+  "instructions",
+  "language",
+  "languages",
+  "max_completion_tokens",
+  "max_output_tokens",
+  "max_tokens",
+  "message",
+  "messages",
+  "model",
+  "model_id",
+  "output_format",
+  "parameters",
+  "presence_penalty",
+  "eot_threshold",
+  "eager_eot_threshold",
+  "prompt",
+  "reasoning",
+  "reasoning_effort",
+  "response_format",
+  "sample_rate",
+  "seed",
+  "speed",
+  "stop",
+  "store",
+  "stream",
+  "stream_options",
+  "temperature",
+  "text",
+  "thinking",
+  "tool_choice",
+  "tools",
+  "top_k",
+  "top_p",
+  "voice",
+  "voice_id",
+  "voice_settings",
+]);
+
+/** What a vendor's text is about, in sentences of our own: the first that fits is logged in its place. */
+const SUBJECTS: readonly (readonly [RegExp, string])[] = [
+  [/api[ _-]?key|credential|invalid[ _]token|authenti|unauthori[sz]ed/i, "the credentials"],
+  [/quota|credits?\b|billing|balance|payment/i, "the account's quota or credit"],
+  [/moderat|flagged|safety|content[ _](?:policy|filter)/i, "the vendor's rules for content"],
+  [/context[ _](?:length|window)|prompt is too long/i, "the length of the conversation"],
+  [/concurren|too many|rate[ _]limit|slow down/i, "a limit of requests"],
+  [
+    /unsupported|not supported|unrecogni[sz]ed|unknown|extra inputs/i,
+    "something that it does not support",
+  ],
+  [/\bmodel\b/i, "the model"],
+  [/\bvoice\b/i, "the voice"],
+  [/sample[ _]rate|encoding|audio format/i, "the audio format"],
+  [/overload|capacity|try again|internal/i, "a failure of its own"],
+  [/time[ds]?[ -]?out|idle|inactiv|no audio/i, "a time that was exceeded"],
+];
 
 /** A 403 is of one request or one model, which says nothing of the key; vendors that mean the key have words for it. */
 export function faultOfStatus(status: number): VendorFault {
@@ -36,7 +129,39 @@ export function keyFaultOfStatus(status: number): VendorFault {
   return status === 403 ? "unauthorized" : faultOfStatus(status);
 }
 
-/** A refused request as an error, in the vendor's words without the key. */
+/**
+ * The reason that a vendor gives, as it may stand in a log: its code, the name of the parameter, and what its text is about.
+ * The text itself is left out, since it may repeat what was sent; empty when nothing is left.
+ */
+export function reasonOf({ code, param, message }: RefusalDetail): string {
+  const parts: string[] = [];
+  const word = isCode(code) ? code : CODE_FIRST.exec(message ?? "")?.[0];
+  if (word !== undefined) parts.push(word);
+  const parameter = isParameter(param) ? param : parameterIn(message ?? "");
+  if (parameter !== undefined) parts.push(`parameter ${parameter}`);
+  const subject = SUBJECTS.find(([words]) => words.test(message ?? ""))?.[1];
+  if (subject !== undefined) parts.push(`about ${subject}`);
+  return parts.join(", ");
+}
+
+/** True for a vendor's code that cannot be anything else: not a word, a number or a key that was sent. */
+export function isCode(given: string | undefined): given is string {
+  if (given === undefined || given.length > CODE_MAX_CHARS || LONG_NUMBER.test(given)) return false;
+  return CODE.test(given) || PLAIN_CODES.has(given);
+}
+
+/** The first name of a field in a text that is a name and no word: with an underscore. */
+function parameterIn(text: string): string | undefined {
+  return text.match(/\b[a-z]+(?:_[a-z]+)+\b|\btemperature\b/g)?.find((name) => FIELDS.has(name));
+}
+
+function isParameter(given: string | undefined): given is string {
+  if (given === undefined || given.length > CODE_MAX_CHARS || LONG_NUMBER.test(given)) return false;
+  const names = given.split(/[.[\]]/).filter((name) => !/^\d*$/.test(name));
+  return PARAMETER.test(given) && names.every((name) => FIELDS.has(name));
+}
+
+/** A refused request as an error: its message holds the reason, and `vendorText` the vendor's text without the key. */
 export function refusal(
   vendor: string,
   fault: VendorFault,
@@ -46,12 +171,12 @@ export function refusal(
 ): VendorError {
   const retryAfterMs = retryAfter(answer.headers, answer.nowMs);
   const requestId = requestIdOf(answer.headers);
-  const words = [detail.code, detail.message].filter((part) => part !== undefined && part !== "");
-  const text = [`${vendor} answered ${answer.status}`, ...words].join(": ");
-  return new VendorError(vendor, fault, safeText(text, secret), {
+  const words = [`${vendor} answered ${answer.status}`, reasonOf(detail)].filter(Boolean);
+  return new VendorError(vendor, fault, safeText(words.join(": "), secret), {
     status: answer.status,
     retryAfterMs,
     requestId,
+    vendorText: vendorTextOf(detail, secret),
   });
 }
 
@@ -69,7 +194,27 @@ export function connectionFault(vendor: string, cause: unknown, wasOpen = false)
   const failed = isTls && !wasOpen ? "no TLS connection that can be trusted" : "connection failed";
   const words = code === undefined ? failed : `${failed}: ${code}`;
   const fault = isTls && wasOpen ? "disconnected" : faultOfCode(code);
-  return new VendorError(vendor, fault, `${vendor}: ${words}`, { cause });
+  // The parser's error carries what was received, which may repeat what was sent.
+  const kept = isQuoting(cause) ? {} : { cause };
+  return new VendorError(vendor, fault, `${vendor}: ${words}`, kept);
+}
+
+/** True of an error that carries what was received, as undici's parser gives it, however deep it lies. */
+function isQuoting(error: unknown): boolean {
+  for (let at: unknown = error, depth = 0; at instanceof Error && depth < 5; depth++) {
+    if ("data" in at) return true;
+    at = at instanceof AggregateError ? at.errors[0] : at.cause;
+  }
+  return false;
+}
+
+/** For `VendorError.vendorText`. */
+export function vendorTextOf(
+  { code, message }: RefusalDetail,
+  secret: string | undefined,
+): string | undefined {
+  const text = [code, message].filter((part) => part !== undefined && part !== "").join(": ");
+  return text === "" ? undefined : safeText(text, secret);
 }
 
 /** One line, bounded, without the key. */
@@ -98,7 +243,7 @@ function retryAfter(headers: AnswerHeaders, nowMs: number): number | undefined {
 function requestIdOf(headers: AnswerHeaders): string | undefined {
   for (const name of ["x-request-id", "request-id", "dg-request-id"]) {
     const value = headerOf(headers, name);
-    if (value !== undefined) return value.slice(0, 100);
+    if (value !== undefined && REQUEST_ID.test(value)) return value.slice(0, 100);
   }
   return undefined;
 }

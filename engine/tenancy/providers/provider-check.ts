@@ -8,7 +8,7 @@ import type { Tenant } from "../tenant.js";
 import { currentFirst } from "./model-search.js";
 import type { Providers } from "./providers.js";
 import type { VendorClients } from "./vendor-clients.js";
-import { vendorWords } from "./vendor-words.js";
+import { vendorWordsOfTest } from "./vendor-words.js";
 
 /** A user looks at a spinner meanwhile; a vendor that takes longer for one token is of no use in a call either. */
 const CHECK_MAX_MS = 20_000;
@@ -64,7 +64,7 @@ export class ProviderChecks {
     } catch (thrown) {
       if (!(thrown instanceof VendorError)) throw thrown;
       const error = deadline.signal.aborted ? late(provider) : thrown;
-      const words = vendorWords(error, provider.orgId !== null);
+      const words = vendorWordsOfTest(error, provider.orgId !== null);
       return { ok: false, latencyMs: latencyMs(), error: words, fault: error.fault };
     } finally {
       cancel();

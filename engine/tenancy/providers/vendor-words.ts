@@ -14,10 +14,16 @@ const WORDS: Readonly<Record<VendorFault, string>> = {
 };
 
 /**
- * What went wrong at a vendor, for the people of an organization. The vendor's own words, which may tell of an account, are
- * for whom the account belongs to: `isOwn` says that it is the organization's.
+ * What went wrong at a vendor, for the people of an organization. The reason, which may tell of an account, is for the account's
+ * owner: `isOwn` says that it is the organization's.
  */
 export function vendorWords(error: VendorError, isOwn: boolean): string {
   const words = `${error.vendor} ${WORDS[error.fault]}`;
   return isOwn ? `${words} (${error.message})` : words;
+}
+
+/** As `vendorWords`, with the vendor's text, of a test of a provider: what was sent to the vendor holds no caller's words. */
+export function vendorWordsOfTest(error: VendorError, isOwn: boolean): string {
+  const words = vendorWords(error, isOwn);
+  return isOwn && error.vendorText !== undefined ? `${words}: ${error.vendorText}` : words;
 }

@@ -50,7 +50,8 @@ export class AssemblyAiReader implements MessageReader {
         const { error_code = 3005, error = "no reason given" } = parsed.success
           ? parsed.output
           : {};
-        return [{ kind: "error", fault: this.#faultOf(error_code, error), message: error }];
+        const detail = { code: String(error_code), message: error };
+        return [{ kind: "error", fault: this.#faultOf(error_code, error), detail }];
       }
       default:
         return [];

@@ -8,7 +8,7 @@ import type { Said, TurnReader } from "../socket-voice/spoken-turn.js";
 import { HttpVendor } from "../transport/http-vendor.js";
 import { downloadSpeech } from "../transport/speech-download.js";
 import { BASE_URL, setting, type Vendor } from "../vendor.js";
-import { faultOfStatus, type RefusalDetail, refusal } from "../vendor-fault.js";
+import { faultOfStatus, type RefusalDetail, reasonOf, refusal } from "../vendor-fault.js";
 import { tryParse } from "../vendor-json.js";
 import {
   endpointOf,
@@ -227,9 +227,9 @@ class CartesiaReader implements TurnReader {
       case "done":
         return [{ kind: "done" }];
       case "error": {
-        const words = [message.error_code, message.title].filter((word) => word !== undefined);
         const fault = faultOfStatus(message.status_code ?? 500);
-        return [{ kind: "failed", fault, message: words.join(": ").slice(0, 300) }];
+        const reason = reasonOf({ code: message.error_code, message: message.title });
+        return [{ kind: "failed", fault, message: reason || "reports an error" }];
       }
       default:
         return [];

@@ -1,7 +1,14 @@
 import * as v from "valibot";
 import { VendorError, type VendorFault } from "../contracts.js";
 import type { RefusedAnswer } from "../transport/http-stream.js";
-import { faultOfStatus, type RefusalDetail, refusal, safeText } from "../vendor-fault.js";
+import {
+  faultOfStatus,
+  type RefusalDetail,
+  reasonOf,
+  refusal,
+  safeText,
+  vendorTextOf,
+} from "../vendor-fault.js";
 import type { RequestRefusal } from "./parameter-correction.js";
 
 const errorFields = {
@@ -91,8 +98,9 @@ export function streamedError(
   onRefused(requestRefusal(isRefused ? 400 : 500, error));
   const fault =
     faultOfError(error) ?? (error.type === "invalid_request_error" ? "refused" : "unavailable");
-  const words = [error.code, error.message].filter((part) => part !== undefined).join(": ");
-  return new VendorError(vendor, fault, safeText(`${vendor} broke off: ${words}`, apiKey));
+  const words = [`${vendor} broke off`, reasonOf(error)].filter(Boolean).join(": ");
+  const vendorText = vendorTextOf(error, apiKey);
+  return new VendorError(vendor, fault, safeText(words, apiKey), { vendorText });
 }
 
 function requestRefusal(status: number, { param, code, message }: OpenAiError): RequestRefusal {

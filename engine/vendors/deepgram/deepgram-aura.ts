@@ -6,7 +6,7 @@ import { SocketVoice, speakOver } from "../socket-voice/socket-voice.js";
 import type { Said, TurnReader } from "../socket-voice/spoken-turn.js";
 import { HttpVendor } from "../transport/http-vendor.js";
 import { downloadSpeech } from "../transport/speech-download.js";
-import { refusal } from "../vendor-fault.js";
+import { reasonOf, refusal } from "../vendor-fault.js";
 import { tryParse } from "../vendor-json.js";
 import { endpointOf, type VendorContext, type VendorSettings } from "../vendor-settings.js";
 import {
@@ -123,7 +123,14 @@ const AURA_READER: TurnReader = {
           ? [{ kind: "failed", fault: "rateLimited", message: "takes no more flushes for now" }]
           : [];
       case "Error":
-        return [{ kind: "failed", fault: "unavailable", message: message.code ?? "an error" }];
+        return [
+          {
+            kind: "failed",
+            fault: "unavailable",
+            message:
+              reasonOf({ code: message.code, message: message.description }) || "reports an error",
+          },
+        ];
       default:
         return [];
     }

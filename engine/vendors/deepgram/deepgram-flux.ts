@@ -99,8 +99,9 @@ class FluxReader implements MessageReader {
     if (message === undefined) return undefined;
     if (message.type === "TurnInfo") return this.#readTurn(message);
     if (message.type !== "Error") return [];
-    const { code, description } = v.parse(errorSchema, message);
-    return [{ kind: "error", fault: "unavailable", message: [code, description].join(": ") }];
+    const parsed = v.safeParse(errorSchema, message);
+    const { code, description } = parsed.success ? parsed.output : {};
+    return [{ kind: "error", fault: "unavailable", detail: { code, message: description } }];
   }
 
   lost(heldFromSec: number): readonly Heard[] {

@@ -97,7 +97,7 @@ class NovaReader implements MessageReader {
       case "speechStarted":
         return [message];
       case "error":
-        return [{ kind: "error", fault: "unavailable", message: message.message }];
+        return [{ kind: "error", fault: "unavailable", detail: message.detail }];
       case "other":
         return [];
     }

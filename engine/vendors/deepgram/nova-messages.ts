@@ -1,4 +1,5 @@
 import * as v from "valibot";
+import type { RefusalDetail } from "../vendor-fault.js";
 import { tryParse } from "../vendor-json.js";
 
 /** What Deepgram reports, with times in seconds of audio since its socket was opened. */
@@ -17,7 +18,7 @@ export type NovaMessage =
     }
   | { readonly kind: "speechStarted" }
   | { readonly kind: "utteranceEnd"; readonly lastWordEndSec: number }
-  | { readonly kind: "error"; readonly message: string }
+  | { readonly kind: "error"; readonly detail: RefusalDetail }
   | { readonly kind: "other" };
 
 export interface NovaWord {
@@ -57,6 +58,7 @@ const utteranceEndSchema = v.object({ last_word_end: v.number() });
 
 /** Not in the vendor's present documents, but known to its older clients. */
 const errorSchema = v.object({
+  code: v.optional(v.string()),
   description: v.optional(v.string()),
   message: v.optional(v.string()),
 });
@@ -78,8 +80,8 @@ export function parseNovaMessage(text: string): NovaMessage | undefined {
     }
     case "Error": {
       const error = v.safeParse(errorSchema, parsed.value);
-      const words = error.success ? (error.output.description ?? error.output.message) : undefined;
-      return { kind: "error", message: words ?? "no reason given" };
+      const { description, message, code } = error.success ? error.output : {};
+      return { kind: "error", detail: { code, message: description ?? message } };
     }
     default:
       return { kind: "other" };

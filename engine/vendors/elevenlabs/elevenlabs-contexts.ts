@@ -3,6 +3,7 @@ import { durationMsOf } from "../../audio/audio-format.js";
 import type { SpeechRequest, SpokenWord, VendorFault } from "../contracts.js";
 import type { VoiceDialect } from "../socket-voice/socket-voice.js";
 import type { Said, TurnReader } from "../socket-voice/spoken-turn.js";
+import { reasonOf } from "../vendor-fault.js";
 import { tryParse } from "../vendor-json.js";
 import {
   faultOfAnswer,
@@ -93,8 +94,10 @@ class ContextReader implements TurnReader {
     }
     const { error, audio, alignment } = message;
     if (typeof error === "string") {
-      // Its message may repeat what was to be said; the word for it does not.
-      return [{ kind: "failed", fault: faultOfError(error), message: error.slice(0, 100) }];
+      const reason = reasonOf({ code: error, message: error });
+      return [
+        { kind: "failed", fault: faultOfError(error), message: reason || "reports an error" },
+      ];
     }
     const id = message.contextId ?? message.context_id ?? this.#id;
     if (id !== this.#id) return [];

@@ -14,7 +14,7 @@ import type { RefusedAnswer, StreamLimits } from "../transport/http-stream.js";
 import { HttpVendor } from "../transport/http-vendor.js";
 import { LineSplitter, OverlongLineError } from "../transport/text-lines.js";
 import { BASE_URL, setting, type Vendor } from "../vendor.js";
-import { faultOfStatus, refusal, safeText } from "../vendor-fault.js";
+import { faultOfStatus, reasonOf, refusal, vendorTextOf } from "../vendor-fault.js";
 import { parseAnswer, tryParse, unreadable } from "../vendor-json.js";
 import { parseSettings, type VendorContext, type VendorSettings } from "../vendor-settings.js";
 
@@ -183,8 +183,10 @@ class OllamaReply {
     if (line.trim() === "") return false;
     const parsed = parseAnswer(VENDOR, lineSchema, line);
     if (parsed.error !== undefined) {
-      const words = safeText(`${VENDOR} broke off: ${parsed.error}`, undefined);
-      throw new VendorError(VENDOR, "unavailable", words);
+      const detail = { code: undefined, message: parsed.error };
+      const words = [`${VENDOR} broke off`, reasonOf(detail)].filter(Boolean).join(": ");
+      const vendorText = vendorTextOf(detail, undefined);
+      throw new VendorError(VENDOR, "unavailable", words, { vendorText });
     }
     for (const { id, function: called, ...ofCall } of parsed.message?.tool_calls ?? []) {
       const { index: _index, name, arguments: given, ...ofFunction } = called;

@@ -1,5 +1,6 @@
 import type { ListenOptions, TurnMark, VendorFault } from "../contracts.js";
 import type { SocketDialect } from "../transport/socket-vendor.js";
+import type { RefusalDetail } from "../vendor-fault.js";
 
 /** How a vendor wants to be fed. */
 export interface FeedRules {
@@ -31,7 +32,7 @@ export type Heard =
   | { readonly kind: "utteranceEnd"; readonly lastWordEndSec: number }
   | { readonly kind: "turn"; readonly mark: TurnMark; readonly text: string }
   /** The vendor gives up this connection. */
-  | { readonly kind: "error"; readonly fault: VendorFault; readonly message: string };
+  | { readonly kind: "error"; readonly fault: VendorFault; readonly detail: RefusalDetail };
 
 /** Understands what comes over one socket. */
 export interface MessageReader {

@@ -7,7 +7,7 @@ import {
   type VendorFault,
 } from "../contracts.js";
 import type { VendorSocket } from "../transport/web-socket.js";
-import { safeText } from "../vendor-fault.js";
+import { type RefusalDetail, reasonOf, safeText, vendorTextOf } from "../vendor-fault.js";
 import { AudioFeed } from "./audio-feed.js";
 import { DeafWatch } from "./deaf-watch.js";
 import type { Heard, MessageReader, RecognizerDialect } from "./recognizer-dialect.js";
@@ -261,7 +261,7 @@ export class RecognizerStream implements SpeechStream {
         listener.onTurn({ mark: heard.mark, text: heard.text });
         break;
       case "error":
-        this.#lose(this.#fault(heard.fault, safeText(heard.message, this.#parts.apiKey)));
+        this.#lose(this.#told(heard.fault, "reports an error", heard.detail));
         break;
     }
   }
@@ -288,8 +288,16 @@ export class RecognizerStream implements SpeechStream {
   }
 
   #closeFault(code: number, reason: string): VendorError {
-    const words = safeText(`closed with ${code} ${reason}`, this.#parts.apiKey);
-    return this.#fault(this.#parts.dialect.closeFault(code, reason), words);
+    const fault = this.#parts.dialect.closeFault(code, reason);
+    return this.#told(fault, `closed with ${code}`, { code: undefined, message: reason });
+  }
+
+  /** An error in which the vendor gives a reason. */
+  #told(kind: VendorFault, what: string, detail: RefusalDetail): VendorError {
+    const { apiKey, dialect } = this.#parts;
+    const words = [`${dialect.vendor}: ${what}`, reasonOf(detail)].filter(Boolean).join(": ");
+    const vendorText = vendorTextOf(detail, apiKey);
+    return new VendorError(dialect.vendor, kind, safeText(words, apiKey), { vendorText });
   }
 
   #fault(kind: VendorFault, message: string): VendorError {

@@ -104,8 +104,9 @@ export function openSocket(request: SocketRequest, signal: AbortSignal): Promise
         headers: request.headers,
         dispatcher: request.dispatcher.compose((dispatch) => upgrade.intercept(dispatch)),
       });
-    } catch (cause) {
-      reject(new VendorError(vendor, "refused", `${vendor}: invalid request`, { cause }));
+    } catch {
+      // The error would carry the address, with what stands in its query.
+      reject(new VendorError(vendor, "refused", `${vendor}: invalid request`));
       return;
     }
     webSocket.binaryType = "arraybuffer";

@@ -64,6 +64,9 @@ test("ElevenLabs says what does not fit, without the text that was sent", async 
   const speech = textToSpeech("elevenlabs", given, parts);
   await assert.rejects(
     speech.synthesize(request, () => undefined, never()),
-    { message: "elevenlabs answered 422: validation_error: field required; too long" },
+    {
+      message: "elevenlabs answered 422: validation_error",
+      vendorText: "validation_error: field required; too long",
+    },
   );
 });

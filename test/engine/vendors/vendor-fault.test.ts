@@ -37,7 +37,7 @@ const CODES: readonly (readonly [VendorFault, ...string[]])[] = [
   ["refused", "DEPTH_ZERO_SELF_SIGNED_CERT", "ERR_SSL_WRONG_VERSION", "HOSTNAME_MISMATCH"],
   ["timeout", "UND_ERR_CONNECT_TIMEOUT", "ETIMEDOUT"],
   ["unavailable", "ECONNREFUSED", "ENOTFOUND", "EAI_AGAIN", "EHOSTUNREACH", "ENETUNREACH"],
-  ["unavailable", "UND_ERR_CLOSED", "UND_ERR_DESTROYED", "UND_ERR_MAX_ORIGINS_REACHED"],
+  ["unavailable", "UND_ERR_CLOSED", "UND_ERR_DESTROYED"],
   ["badAnswer", "HPE_INVALID_CONSTANT", "UND_ERR_HEADERS_OVERFLOW"],
   ["disconnected", "ECONNRESET", "UND_ERR_SOCKET", "EPIPE"],
 ];
@@ -92,11 +92,14 @@ function refused(headers: Record<string, string | string[]>, code?: string, mess
   return refusal("acme", "rateLimited", answer, { code, message }, "the-key");
 }
 
-test("a refusal is told in the vendor's words, with the status and the id of the request", () => {
+test("a refusal is told by its code and never in the vendor's text, with the status and the id of the request", () => {
   assert.equal(refused({}).message, "acme answered 429");
-  assert.equal(refused({}, "code", "").message, "acme answered 429: code");
-  const told = refused({}, "code", "the-key is too busy");
-  assert.equal(told.message, "acme answered 429: code: [key] is too busy");
+  assert.equal(refused({}, "a_code", "").message, "acme answered 429: a_code");
+  const told = refused({}, "a_code", "the-key is too busy");
+  assert.equal(told.message, "acme answered 429: a_code");
+  assert.equal(told.vendorText, "a_code: [key] is too busy");
+  const named = refused({}, "a word", "the caller's sample_rate or DATA-0001");
+  assert.equal(named.message, "acme answered 429: parameter sample_rate, about the audio format");
   assert.deepEqual([told.status, told.requestId, told.retryAfterMs], [429, undefined, undefined]);
   for (const name of ["x-request-id", "request-id", "dg-request-id"]) {
     assert.equal(refused({ [name]: "x".repeat(101) }).requestId, "x".repeat(100));

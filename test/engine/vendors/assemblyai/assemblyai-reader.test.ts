@@ -49,11 +49,15 @@ describe("what AssemblyAI's messages say", () => {
 
   it("is an error by its code and reason, and one that may pass where there is none", () => {
     assert.deepEqual(read({ type: "Error", error_code: 4029, error: "busy" }), [
-      { kind: "error", fault: "rateLimited", message: "busy" },
+      { kind: "error", fault: "rateLimited", detail: { code: "4029", message: "busy" } },
     ]);
     for (const message of [{ type: "Error" }, { type: "Error", error_code: "x" }]) {
       assert.deepEqual(read(message), [
-        { kind: "error", fault: "rateLimited", message: "no reason given" },
+        {
+          kind: "error",
+          fault: "rateLimited",
+          detail: { code: "3005", message: "no reason given" },
+        },
       ]);
     }
     const unknown = [3005, "no reason given"];

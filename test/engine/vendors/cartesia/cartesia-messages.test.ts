@@ -92,14 +92,14 @@ describe("a sentence of Cartesia", () => {
 
   for (const [message, fault, words] of [
     [
-      { status_code: 402, error_code: "quota", title: "No money" },
+      { status_code: 402, error_code: "quota_exceeded", title: "No credits: Hi." },
       "quotaExceeded",
-      "quota: No money",
+      "quota_exceeded, about the account's quota or credit",
     ],
-    [{ status_code: 429, title: "x".repeat(301) }, "rateLimited", "x".repeat(300)],
-    [{ error_code: "odd" }, "unavailable", "odd"],
+    [{ status_code: 429, title: "x".repeat(301) }, "rateLimited", "reports an error"],
+    [{ error_code: "odd" }, "unavailable", "reports an error"],
   ] as const) {
-    it(`fails as ${fault} in the vendor's words`, async () => {
+    it(`fails as ${fault} without the vendor's text`, async () => {
       const sentence = await scripted.ask(REQUEST, 1);
       say(sentence, { type: "error", message: "Hi.", ...message });
       await assert.rejects(sentence.spoken, { fault, message: `cartesia: ${words}` });

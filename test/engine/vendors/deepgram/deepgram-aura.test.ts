@@ -52,7 +52,7 @@ describe("a sentence of Deepgram Aura", () => {
     [{ type: "Warning", code: "FLUSH_LIMIT" }, "rateLimited", "takes no more flushes for now"],
     [{ type: "Warning", description: "no Flush" }, "rateLimited", "takes no more flushes for now"],
     [{ type: "Error", code: "NET-1" }, "unavailable", "NET-1"],
-    [{ type: "Error" }, "unavailable", "an error"],
+    [{ type: "Error", description: "Hi." }, "unavailable", "reports an error"],
   ] as const) {
     it(`${JSON.stringify(message)} is ${fault}`, async () => {
       const sentence = await scripted.ask(REQUEST, 2, WAYS);

@@ -80,20 +80,20 @@ describe("what Deepgram Flux tells", () => {
     assert.equal(scripted.listener.turns[0]?.text, "book");
   });
 
-  it("is an error in the vendor's words without the key, after which it comes back", async () => {
+  it("is an error whose log line holds nothing of the vendor's text, after which it comes back", async () => {
     peer.socket.send('{"type":"Error","code":"BUSY","description":"the-key waits"}');
     await scripted.changes.until("the loss", () => scripted.listener.lost.length === 1);
     const [error] = scripted.listener.lost;
     assert.deepEqual(
-      [error?.fault, error?.message],
-      ["unavailable", "deepgram: BUSY: [key] waits"],
+      [error?.fault, error?.message, error?.vendorText],
+      ["unavailable", "deepgram: reports an error", "BUSY: [key] waits"],
     );
   });
 
   it("is an error too where its words are none", async () => {
     peer.socket.send('{"type":"Error","code":5,"description":"waits"}');
     await scripted.changes.until("the loss", () => scripted.listener.lost.length === 1);
-    assert.equal(scripted.listener.lost[0]?.message, "deepgram: : waits");
+    assert.equal(scripted.listener.lost[0]?.vendorText, "waits");
   });
 
   /** So much audio was sent that its beginning is not kept any more. */

@@ -72,11 +72,17 @@ test("voices that start, ends of utterances and errors are told, in words where 
   const error = (words: object) => read({ type: "Error", ...words });
   assert.deepEqual(error({ description: "one", message: "two" }), {
     kind: "error",
-    message: "one",
+    detail: { code: undefined, message: "one" },
   });
-  assert.deepEqual(error({ message: "two" }), { kind: "error", message: "two" });
+  assert.deepEqual(error({ message: "two" }), {
+    kind: "error",
+    detail: { code: undefined, message: "two" },
+  });
   for (const silent of [{}, { message: 5 }]) {
-    assert.deepEqual(error(silent), { kind: "error", message: "no reason given" });
+    assert.deepEqual(error(silent), {
+      kind: "error",
+      detail: { code: undefined, message: undefined },
+    });
   }
 });
 

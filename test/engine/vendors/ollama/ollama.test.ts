@@ -160,7 +160,7 @@ test("what is wrong with an answer is told behind the words that came", async ()
     [words("a") + words("b").trim(), ["a"], "disconnected", "ollama: the answer broke off"],
     [words("a") + whole.slice(0, -1), ["a"], "disconnected", "ollama: the answer broke off"],
     [`${words("a")}{half\n`, ["a"], "badAnswer", "ollama: unreadable answer"],
-    [line({ error: "no\nmemory" }), [], "unavailable", "ollama broke off: no memory"],
+    [line({ error: "no\nmemory" }), [], "unavailable", "ollama broke off"],
   ] as const) {
     const { outcome, ...others } = await heard(body);
     assert.deepEqual(others, { tokens });
@@ -170,9 +170,9 @@ test("what is wrong with an answer is told behind the words that came", async ()
   assert.deepEqual(await heard(words("a") + whole), { tokens: ["a", "b"], outcome: WHOLE });
 });
 
-test("a refusal is told in Ollama's words, if they can be read", async () => {
+test("a refusal is told by what Ollama's text is about, if it can be read", async () => {
   for (const [status, body, fault, message] of [
-    [404, '{"error":"no such model"}', "notFound", "ollama answered 404: no such model"],
+    [404, '{"error":"no such model"}', "notFound", "ollama answered 404: about the model"],
     [500, "<html>", "unavailable", "ollama answered 500"],
     [400, '{"error":5}', "refused", "ollama answered 400"],
   ] as const) {

@@ -258,7 +258,8 @@ describe("Deepgram's stream after its connection broke", () => {
     const { socket } = await server.peer(0);
     socket.send('{"type":"Error","description":"dg-key is out of order","variant":"x"}');
     await scripted.changes.until("the loss", () => listener.lost.length === 1);
-    assert.equal(listener.lost[0]?.message, "deepgram: [key] is out of order");
+    assert.equal(listener.lost[0]?.message, "deepgram: reports an error");
+    assert.equal(listener.lost[0]?.vendorText, "[key] is out of order");
     stream.close();
   });
 

@@ -91,7 +91,8 @@ describe("a socket at a vendor's address", () => {
         fault,
         status: 429,
         retryAfterMs: 7_000,
-        message: "acme answered 429: full: [key] says no",
+        message: "acme answered 429",
+        vendorText: "full: [key] says no",
       });
     }
     assert.deepEqual(told, [["full", 429]]);
