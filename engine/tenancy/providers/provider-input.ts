@@ -57,7 +57,9 @@ export function settingFaults(
 /** The connection itself is refused too; whoever names such an address is told before the first call. */
 export function privateUrlFaults({ baseUrl }: JsonObject): readonly FieldFault[] {
   if (typeof baseUrl !== "string" || !URL.canParse(baseUrl)) return [];
-  if (!namesPrivateHost(new URL(baseUrl))) return [];
+  const url = new URL(baseUrl);
+  // A scheme that no vendor has is a fault of its own.
+  if (!/^(?:http|ws)s?:$/.test(url.protocol) || !namesPrivateHost(url)) return [];
   const message = "expected a public address, not a private, loopback or link-local one";
   return [{ path: "settings.baseUrl", message }];
 }

@@ -9,7 +9,7 @@ import { eventually, never } from "../sandboxed-vendors.js";
 import { type ScriptedPeer, ScriptedSocketServer } from "../scripted-socket-server.js";
 
 const IDLE_SOCKETS_MAX = 32;
-const POOLS_MAX = 64;
+const POOLS_MAX = 32;
 
 describe("sockets that wait for their next sentence", () => {
   let clock: VirtualClock;
