@@ -6,7 +6,7 @@ import { fileURLToPath } from "node:url";
 export const ROOT = fileURLToPath(new URL("../../..", import.meta.url));
 
 /** What a reader may meet between fences. Commands are `sh` and nothing else, so that none is overlooked. */
-export const LANGUAGES = ["sh", "output", "js", "html", "ini", "text"] as const;
+export const LANGUAGES = ["sh", "output", "js", "html", "ini", "nginx", "text"] as const;
 export type Language = (typeof LANGUAGES)[number];
 
 export interface Block {

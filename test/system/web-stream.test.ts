@@ -229,7 +229,7 @@ describe("bad input", { concurrency: true }, () => {
     const caller = server.dial(
       { ...(await server.customer()), apiKey: "vk_wrong" },
       {
-        url: `${server.url}/ws/voice?audio=mp3`,
+        url: `${server.url}/?audio=mp3`,
       },
     );
     assert.equal((await closeOf(caller)).code, 4001);

@@ -56,7 +56,7 @@ test("models are searched, those of the plan first, with the plan that has the o
     items.slice(firstGated).every((model) => !model.allowed && model.requiredPlan !== null),
   );
   const found = await platform.client.get(
-    `${SEARCH}?category=llm&query=GPT-6 Sol%20MINI&limit=1`,
+    `${SEARCH}?category=llm&query=GPT-6%20LUNA&limit=1`,
     free.byKey,
   );
   assert.deepEqual(
