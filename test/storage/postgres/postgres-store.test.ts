@@ -1,5 +1,6 @@
 import assert from "node:assert/strict";
 import { type TestContext, test } from "node:test";
+import { POSTGRES_SCHEMA_VERSION } from "../../../storage/postgres/postgres-schema.js";
 import { type PostgresOptions, PostgresStore } from "../../../storage/postgres/postgres-store.js";
 import {
   StorageStopped,
@@ -15,7 +16,9 @@ const UPDATE = { sql: "update calls set status = $1", parameters: ["failed"] };
 async function newDatabase(context: TestContext) {
   const server = await ScriptedServer.start(context);
   const locks = { taken: true, shared: true, lasting: true };
-  const state: Record<string, Row> = { schema: { version: 8, oldestBeside: 1 } };
+  const state: Record<string, Row> = {
+    schema: { version: POSTGRES_SCHEMA_VERSION, oldestBeside: 1 },
+  };
   const answers = { refuse: (_sql: string): void => undefined, hasTables: true };
   server.answer = ({ sql }) => {
     answers.refuse(sql);
@@ -68,7 +71,7 @@ test("a database that cannot be used is refused in words, and no connection to i
   locks.taken = true;
   state["schema"] = { version: 20, oldestBeside: 19 };
   await assert.rejects(open({ isServer: true }), unavailable(/made by a newer version of Parley/));
-  state["schema"] = { version: 8, oldestBeside: 1 };
+  state["schema"] = { version: POSTGRES_SCHEMA_VERSION, oldestBeside: 1 };
   answers.hasTables = false;
   await assert.rejects(
     open({ isServer: true, mustExist: true }),
@@ -106,7 +109,7 @@ test("a look tells a newer schema, what could not be written, and a name that an
     (await store.look()).fault?.reason,
     "the database was brought up to date by a newer version",
   );
-  state["schema"] = { version: 8, oldestBeside: 1 };
+  state["schema"] = { version: POSTGRES_SCHEMA_VERSION, oldestBeside: 1 };
   answers.refuse = (sql) => {
     if (sql.startsWith("update")) throw saidByServer("53100");
   };

@@ -1,6 +1,7 @@
 import type { TestContext } from "node:test";
 import { openDatabase } from "../../../../storage/database.js";
 import { measureSql, tablesOf } from "../../../../storage/postgres/copy/source-file.js";
+import { POSTGRES_SCHEMA_VERSION } from "../../../../storage/postgres/postgres-schema.js";
 import { Sqlite } from "../../../../storage/sqlite/sqlite-library.js";
 import { callRecord, insertOrganizations, usageRecord } from "../../sample-records.js";
 import { createDatabaseFile, temporaryFile } from "../../temporary-file.js";
@@ -28,7 +29,7 @@ export async function copiedFile(context: TestContext) {
     /** What the database has already, by table. */
     ids: {} as Readonly<Record<string, readonly string[]>>,
     lacks: [] as readonly string[],
-    schema: { version: 8, oldestBeside: 1 },
+    schema: { version: POSTGRES_SCHEMA_VERSION, oldestBeside: 1 },
     /** What it says that it holds, where that is not what the file holds. */
     measured: (_table: string, row: Row): Row => row,
     refuse: (_told: Told): void => undefined,
