@@ -87,7 +87,7 @@ test("a full queue of sentences costs a call one of its own, and the call goes o
   const caller = await ring(server, customer);
   await heard(caller, "Hello there.");
 
-  const emptyQueue = fillQueue(server.parley.calls.audioPool());
+  const emptyQueue = fillQueue(server.parley.calls.audioPool(), customer.tenant.organization.id);
   await caller.say("say this is refused");
   const refusal = await server.changes.until("the refusal", () =>
     log.lines.find(({ message }) => message === "vendor request failed"),
@@ -101,21 +101,26 @@ test("a full queue of sentences costs a call one of its own, and the call goes o
   assert.equal((await server.endedCall(customer)).status, "completed");
 });
 
-/** As many pieces as may wait, and another for each that is done before anyone else has a turn, until what it gives is called. */
-function fillQueue(pool: AudioPool): () => void {
+/** As many pieces of one organization as may wait, and another for each that is done before anyone else has a turn, until what it gives is called. */
+function fillQueue(pool: AudioPool, orgId: string): () => void {
   const stopping = new AbortController();
   const audio = new Uint8Array(PIECE_BYTES);
   const filling = new Set<Conversion>();
   const add = (): void => {
-    const conversion = pool.open({ from: PCM_24K, to: MULAW_8K }, "speech", {
-      onAudio: () => {
-        conversion.drop();
-        filling.delete(conversion);
-        void refill();
+    const conversion = pool.open(
+      { from: PCM_24K, to: MULAW_8K },
+      "speech",
+      {
+        onAudio: () => {
+          conversion.drop();
+          filling.delete(conversion);
+          void refill();
+        },
+        onEnd: () => undefined,
+        onFailed: () => undefined,
       },
-      onEnd: () => undefined,
-      onFailed: () => undefined,
-    });
+      orgId,
+    );
     filling.add(conversion);
     conversion.write(audio);
   };
