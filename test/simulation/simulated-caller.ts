@@ -11,6 +11,8 @@ const ECHO_DELAY_MS = 120;
 const REACTION_MS = 250;
 const MS_PER_WORD = 300;
 const ECHO_WORDS_MIN = 6;
+/** Of a question, which callers repeat parts of, so many words from the first one on are nobody's answer. */
+const QUESTION_ECHO_WORDS_MIN = 8;
 /** In this time a word is over, whatever word it is. */
 const PLAYS_ON_MS = 700;
 
@@ -139,16 +141,19 @@ export class SimulatedCaller {
     this.said.push(...answer.filter((word) => !this.said.includes(word)));
   }
 
-  /** The newest words that were heard, once the recognizer has nothing else to settle. */
+  /** The newest words that were heard, of a question all of them, once the recognizer has nothing else to settle. */
   #echo(): void {
     const before = this.#world.heardWords.length;
     this.#world.clock.advance(PLAYS_ON_MS);
     const heard = this.#world.heardWords;
     // Sound that stands still, or waits for its voice, does not come back.
     if (heard.length <= before) return;
-    const words = heard.slice(-this.#random.whole(ECHO_WORDS_MIN, 12));
+    const { isAsking } = this.#world;
+    const newest = heard.slice(-this.#random.whole(ECHO_WORDS_MIN, 12));
+    const words = isAsking ? heard : newest;
+    const wordsMin = isAsking ? QUESTION_ECHO_WORDS_MIN : ECHO_WORDS_MIN;
     const { hearing } = this.#world.actor.state;
-    if (words.length < ECHO_WORDS_MIN || pendingText(hearing) !== "") return;
+    if (words.length < wordsMin || pendingText(hearing) !== "") return;
     if (this.#random.chance(0.5)) this.#world.send({ type: "speechStarted" });
     this.#world.clock.advance(ECHO_DELAY_MS);
     this.echoed.push(...words.filter((word) => /[a-z]\d/.test(word)));

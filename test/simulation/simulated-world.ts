@@ -3,6 +3,7 @@ import type { SessionEvent } from "../../engine/session/events.js";
 import { VOICE_QUIET_MAX_MS } from "../../engine/session/playback/sentence-speaker.js";
 import { SessionActor } from "../../engine/session/session-actor.js";
 import { newSession, type SessionSettings } from "../../engine/session/state.js";
+import { isQuestion } from "../../engine/speech/question.js";
 import { VirtualClock } from "../doubles/virtual-clock.js";
 import { AudioCome, charsHeard } from "./audio-come.js";
 import { CallerWait } from "./caller-wait.js";
@@ -147,6 +148,16 @@ export class SimulatedWorld {
     const sentences = turn === undefined ? undefined : this.asked.get(turn.id);
     if (turn === undefined || sentences === undefined) return [];
     return loudspeaker.heardWords(sentences, (index) => this.#heardChars(turn.id, index));
+  }
+
+  /** What is heard is a question or stands before one, as far as the agent has come. */
+  get isAsking(): boolean {
+    const { turn } = this.actor.state;
+    const sentences = turn === undefined ? undefined : this.asked.get(turn.id);
+    if (turn === undefined || sentences === undefined) return false;
+    const played = [...sentences.keys()].findLast((index) => this.#heardChars(turn.id, index) > 0);
+    const rest = [...sentences].filter(([index]) => index >= (played ?? 0)).slice(0, 2);
+    return rest.some(([, text]) => isQuestion(text));
   }
 
   /** Half of those that may tell what they have played; the others are taken to play at once. */
