@@ -173,6 +173,7 @@ export interface SessionHistoryRow {
   key: string;
   messages: Json;
   savedAtMs: number;
+  summary: Generated<string | null>;
 }
 
 export interface RecordingRow {

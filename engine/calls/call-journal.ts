@@ -7,6 +7,7 @@ import type { Ending } from "../session/ending.js";
 import type { Clock } from "../time/clock.js";
 import type { CallFeed } from "./call-feed.js";
 import type { CallSummaries } from "./call-summaries.js";
+import type { SummaryAccess } from "./earlier-messages.js";
 import { CallEntry, type Moment } from "./opening/call-entry.js";
 import { type CallStart, newCall } from "./opening/call-start.js";
 import type { HistoryAccess } from "./shared-history.js";
@@ -14,8 +15,8 @@ import { CallWrites } from "./unstored/call-writes.js";
 
 export interface JournalSurroundings {
   readonly calls: Pick<CallStore, "start" | "findById" | "saveTurn" | "annotate" | "finish">;
-  readonly history: HistoryAccess;
-  readonly summaries: Pick<CallSummaries, "add">;
+  readonly history: HistoryAccess & SummaryAccess;
+  readonly summaries: Pick<CallSummaries, "add" | "answer">;
   readonly metrics: Pick<
     Metrics,
     "turnEnded" | "hedged" | "vendorFailed" | "listenerWasDeaf" | "callEnded"

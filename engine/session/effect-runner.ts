@@ -126,7 +126,9 @@ export class EffectRunner implements EffectPerformer {
   #askModel(turnId: number, conversation: readonly ChatMessage[]): void {
     const { client, modelId, systemPrompt, temperature, maxTokens } = this.#around.llm;
     const tools = this.#around.toolbox.definitions;
-    const messages = [{ role: "system", content: systemPrompt } as const, ...conversation];
+    const note = this.#around.earlier?.note ?? "";
+    const content = note === "" ? systemPrompt : `${systemPrompt}\n\n${note}`;
+    const messages = [{ role: "system", content } as const, ...conversation];
     const { signal } = this.#workOf(turnId).model;
     client
       .complete(

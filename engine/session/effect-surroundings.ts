@@ -36,6 +36,11 @@ export interface EarlyReplyAllowance {
   wasted(tokens: number): void;
 }
 
+/** What the model is told of the part of the conversation that its messages no longer hold; "" where they hold all. */
+export interface EarlierConversation {
+  readonly note: string;
+}
+
 export interface EffectSurroundings {
   readonly clock: Clock;
   readonly llm: AgentLlm;
@@ -49,4 +54,5 @@ export interface EffectSurroundings {
   readonly caller: CallerChannel;
   readonly recorder: CallRecorder;
   readonly log: Logger;
+  readonly earlier?: EarlierConversation;
 }

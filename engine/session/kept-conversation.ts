@@ -18,6 +18,16 @@ export function withMessages(
   return historyWindow(added.reduce(withMessage, history));
 }
 
+/** As `withMessages`, and what has left the window by it. */
+export function keptAndCut(
+  history: readonly HistoryMessage[],
+  added: readonly HistoryMessage[],
+): { kept: readonly HistoryMessage[]; cut: readonly HistoryMessage[] } {
+  const all = added.reduce(withMessage, history);
+  const kept = historyWindow(all);
+  return { kept, cut: all.slice(0, all.length - kept.length) };
+}
+
 /** One question and its answer; of either what is not empty. */
 export function turnMessages(userText: string, assistantText: string): readonly HistoryMessage[] {
   const both = [

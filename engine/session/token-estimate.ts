@@ -1,3 +1,4 @@
+import type { ChatMessage } from "../vendors/contracts.js";
 import type { SessionState } from "./state.js";
 import type { Turn } from "./turn.js";
 
@@ -7,6 +8,12 @@ const CHARS_PER_TOKEN = 4;
 export function estimateTokens(state: SessionState, userText: string, replyChars: number): number {
   let chars = state.settings.systemPromptChars + userText.length + replyChars;
   for (const message of state.history) chars += message.content.length;
+  return Math.ceil(chars / CHARS_PER_TOKEN);
+}
+
+/** As much for a request of its own. */
+export function estimatedTokensOf(messages: readonly ChatMessage[]): number {
+  const chars = messages.reduce((sum, { content }) => sum + (content?.length ?? 0), 0);
   return Math.ceil(chars / CHARS_PER_TOKEN);
 }
 

@@ -50,6 +50,28 @@ export class HistoryStore {
     return this.#atomic.runIf(change, []);
   }
 
+  /** What an earlier call knew of the messages that are no longer kept; undefined where there was nothing. */
+  async loadSummary({ orgId, key }: HistoryKey, notBeforeMs: number): Promise<string | undefined> {
+    const row = await this.#db
+      .selectFrom("sessionHistory")
+      .select("summary")
+      .where("orgId", "=", orgId)
+      .where("key", "=", key)
+      .where("savedAtMs", ">=", notBeforeMs)
+      .executeTakeFirst();
+    return row?.summary ?? undefined;
+  }
+
+  /** A conversation without messages gets no summary; of two calls at the same time the later summary stays. */
+  async saveSummary({ orgId, key }: HistoryKey, summary: string): Promise<void> {
+    await this.#db
+      .updateTable("sessionHistory")
+      .set({ summary })
+      .where("orgId", "=", orgId)
+      .where("key", "=", key)
+      .execute();
+  }
+
   /** Removes what was saved last before this time; says how many. */
   async purge(beforeMs: number): Promise<number> {
     const result = await this.#db

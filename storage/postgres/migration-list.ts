@@ -9,6 +9,7 @@ import * as commitMarks from "./migrations/012-commit-marks.js";
 import * as members from "./migrations/013-members.js";
 import * as encryptionKeyCheck from "./migrations/014-encryption-key-check.js";
 import * as callNumbers from "./migrations/015-call-numbers.js";
+import * as conversationSummaries from "./migrations/016-conversation-summaries.js";
 
 /**
  * Every migration by name; they run in the order of the names, and one that was released is never changed. The first two
@@ -26,4 +27,5 @@ export const postgresMigrations: Readonly<Record<string, Migration>> = {
   "013-members": members,
   "014-encryption-key-check": encryptionKeyCheck,
   "015-call-numbers": callNumbers,
+  "016-conversation-summaries": conversationSummaries,
 };

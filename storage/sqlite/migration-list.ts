@@ -12,6 +12,7 @@ import * as operators from "./migrations/011-operators.js";
 import * as members from "./migrations/013-members.js";
 import * as encryptionKeyCheck from "./migrations/014-encryption-key-check.js";
 import * as callNumbers from "./migrations/015-call-numbers.js";
+import * as conversationSummaries from "./migrations/016-conversation-summaries.js";
 
 /** Every migration by name; they run in the order of the names, and one that was released is never changed. */
 export const migrations: Readonly<Record<string, Migration>> = {
@@ -28,4 +29,5 @@ export const migrations: Readonly<Record<string, Migration>> = {
   "013-members": members,
   "014-encryption-key-check": encryptionKeyCheck,
   "015-call-numbers": callNumbers,
+  "016-conversation-summaries": conversationSummaries,
 };

@@ -7,7 +7,7 @@ import { Sqlite } from "./sqlite-library.js";
 export type SqliteFile = BetterSqlite3.Database;
 
 /** How many migrations there are: a file that has had them all says so in its header. */
-export const SCHEMA_VERSION = 13;
+export const SCHEMA_VERSION = 14;
 
 /** How long a statement waits for another process (an administrator's command, a backup) that is writing. */
 export const BUSY_TIMEOUT_MS = 5000;

@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { after, before, describe, test } from "node:test";
 import type { Caller } from "../../engine/sandbox/caller.js";
 import type { Received } from "../../engine/sandbox/caller-events.js";
-import { ended, repliesOf, spoke, stopped, textOf } from "./events.js";
+import { ended, repliesOf, spoke, stopped, textOf, understood } from "./events.js";
 import { type Customer, TestServer } from "./test-server.js";
 
 const GREETING = "Hello there.";
@@ -24,9 +24,10 @@ async function newCustomer(): Promise<Customer> {
 async function ask(caller: Caller, words: string): Promise<string> {
   const isAnswer = (event: Received) =>
     event.type === "transcript" && event.payload.role === "assistant";
-  const answer = caller.until(isAnswer);
   await caller.say(words);
-  const text = textOf(await answer);
+  // The end of the answer before it may come while the caller speaks.
+  await caller.until(understood);
+  const text = textOf(await caller.until(isAnswer));
   await caller.play("listening to its first words", Buffer.alloc(22_400));
   return text;
 }
@@ -60,6 +61,29 @@ describe("a client that comes back with its session_id", { concurrency: true }, 
     const [said, answered] = calls[1]?.transcript ?? [];
     assert.equal(said?.text, "what is my name", "no second greeting, and a transcript of its own");
     assert.notEqual(answered?.role, "user");
+  });
+
+  test("knows the caller's name after thirty messages, and so does the call that goes on with it", async () => {
+    const customer = await newCustomer();
+    const first = await server.call(customer);
+    await first.until(ended);
+    await ask(first, "my name is Ada");
+    for (let turn = 0; turn < 15; turn += 1) await ask(first, `say ${turn}`);
+    assert.match(await ask(first, "what is my name"), /^Your name is Ada/);
+    const sessionId = first.historyKey ?? "";
+    await first.hangUp();
+    await server.endedCalls(customer, 1);
+    const orgId = customer.tenant.organization.id;
+    const kept = await server.database.history.load(orgId, sessionId, 0);
+    assert.doesNotMatch(JSON.stringify(kept), /my name is Ada/, "it left the window");
+    const summary = await server.database.history.loadSummary({ orgId, key: sessionId }, 0);
+    assert.match(summary ?? "", /my name is Ada/);
+
+    const second = await server.call(customer, { sessionId });
+    assert.match(await ask(second, "what is my name"), /^Your name is Ada/);
+    await second.hangUp();
+    const [call] = await server.endedCalls(customer, 2);
+    assert.doesNotMatch(JSON.stringify(call?.transcript), /The caller said|Earlier in this/);
   });
 
   test("after a broken connection too", async () => {

@@ -10,6 +10,7 @@ import type { TurnTools } from "../../tools/tool-log.js";
 import type { TurnAnswers } from "../../vendors/chain/answer-log.js";
 import type { VendorError } from "../../vendors/contracts.js";
 import type { JournalSurroundings } from "../call-journal.js";
+import { EarlierMessages } from "../earlier-messages.js";
 import { PresentWords } from "../present-words.js";
 import { SharedHistory } from "../shared-history.js";
 import type { CallWrite, CallWrites } from "../unstored/call-writes.js";
@@ -47,6 +48,8 @@ export class CallEntry implements CallRecorder {
   #failedTurns = 0;
   #hasReplyFailure = false;
   readonly #history: SharedHistory;
+  /** What the conversation's messages no longer hold. */
+  readonly earlier: EarlierMessages;
   readonly #present = new PresentWords();
   #isEnded = false;
 
@@ -57,6 +60,9 @@ export class CallEntry implements CallRecorder {
     this.#began = began;
     const { orgId, historyKey: key, earlier = [] } = start;
     this.#history = new SharedHistory(around.history, { orgId, key }, earlier, around.log);
+    const { history: store, summaries, clock, log } = around;
+    const id = { orgId, key };
+    this.earlier = new EarlierMessages({ store, summaries, clock, log }, id, start.callId, earlier);
   }
 
   /**
@@ -65,6 +71,7 @@ export class CallEntry implements CallRecorder {
    */
   attach(llm: AgentLlm, heardMs: () => number, durationMaxMs: number): void {
     this.#llm = llm;
+    this.earlier.summarizeWith(llm);
     this.#heardMs = heardMs;
     this.#durationMaxMs = durationMaxMs;
     const { orgId, callId } = this.#start;
@@ -95,6 +102,7 @@ export class CallEntry implements CallRecorder {
       atMs: this.#began.atMs + this.#durationMs(),
     };
     const added = this.#history.add(save.added);
+    this.earlier.add(save.added);
     let isSaved = false;
     const saveTurn = async (history?: HistoryChange) => {
       const isReplaced = await calls.saveTurn(callId, turn, history);
@@ -141,6 +149,7 @@ export class CallEntry implements CallRecorder {
   ended(ending: Ending, save: TurnSave): void {
     if (this.#isEnded) return;
     this.#isEnded = true;
+    this.earlier.close(save.added);
     const { orgId, callId } = this.#start;
     this.#around.feed.callIsOver(orgId, callId);
     const callEnd = this.#callEnd(ending, save);
@@ -243,7 +252,7 @@ export class CallEntry implements CallRecorder {
       calls: 1,
       minutes: durationSec / 60,
       ttsChars: save.metrics.ttsChars,
-      llmTokens: save.metrics.totalTokens,
+      llmTokens: save.metrics.totalTokens + this.earlier.tokens,
       sttSeconds: this.#heardMs() / 1_000,
     };
   }

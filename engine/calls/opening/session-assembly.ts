@@ -76,7 +76,17 @@ export function assembleSession(parts: SessionParts, around: AssemblySurrounding
   };
   const voice = { tts, cache, playoutDelays, voicePaces, phrases };
   const earlyReplies = around.earlyReplyBudget.of(parts.orgId);
-  const surroundings = { clock, llm, ...voice, toolbox, earlyReplies, caller, recorder, log };
+  const surroundings = {
+    clock,
+    llm,
+    ...voice,
+    toolbox,
+    earlyReplies,
+    caller,
+    recorder,
+    log,
+    earlier: entry.earlier,
+  };
   const runner = new EffectRunner(surroundings, clock.monotonicMs());
   const begun = newSession(settings, history, voicePaces.of(tts.cacheKey));
   const actor = new SessionActor(begun, runner, (error) => {

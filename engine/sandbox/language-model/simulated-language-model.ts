@@ -16,6 +16,9 @@ export function replyTo(messages: readonly ChatMessage[]): string {
     ({ content }) => /json/i.test(content) && /sentiment/i.test(content),
   );
   if (wantsSummary) return summarize(messages);
+  if (system.some(({ content }) => /^you keep the notes of a conversation/i.test(content))) {
+    return notesOf(messages);
+  }
   const rest = restOfReply(messages);
   if (rest !== undefined) return rest;
   const results = aboutToolResults(messages);
@@ -26,7 +29,7 @@ export function replyTo(messages: readonly ChatMessage[]): string {
   return (
     repeatAfter(last) ??
     aboutHumanSpeech(last) ??
-    aboutName(last, said) ??
+    aboutName(last, [...system.map(({ content }) => earlierNotes(content)), ...said]) ??
     countTo(last) ??
     arithmetic(last) ??
     aboutEarlier(last, said) ??
@@ -92,6 +95,26 @@ function aboutEarlier(text: string, said: readonly string[]): string | undefined
 
 function quote(text: string, turn: number): string {
   return `You said: ${quoted(text)}. This is the sandbox, and it was message number ${turn}. What else would you like to try?`;
+}
+
+/** The part of a system message that tells of what the other messages no longer hold. */
+function earlierNotes(content: string): string {
+  return /^Earlier in this conversation[^\n]*\n([\s\S]*)$/m.exec(content)?.[1] ?? "";
+}
+
+const NotesLine = v.pipe(v.string(), v.parseJson(), v.object({ notes: v.string() }));
+/** Names, numbers and decisions are told in such sentences. */
+const FACT = /\b(?:my|call me|i want|i will|please|we agree)\b|\d/i;
+
+/** Goes on with the notes: of the caller's new lines those that tell a fact. */
+function notesOf(messages: readonly ChatMessage[]): string {
+  const text = messages.findLast(({ role }) => role === "user")?.content ?? "";
+  const known = text.split("\n").flatMap((line) => {
+    const parsed = v.safeParse(NotesLine, line);
+    return parsed.success ? [parsed.output.notes] : [];
+  });
+  const facts = callerLines(text).filter((line) => FACT.test(line));
+  return [...known, ...facts.map((line) => `The caller said: ${quoted(line)}.`)].join(" ").trim();
 }
 
 const PLEASANT =

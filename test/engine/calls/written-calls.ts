@@ -55,6 +55,8 @@ export class WrittenCalls {
       await this.#ask("replace", [id, known, kept, savedAtMs]);
       return this.isReplaced;
     },
+    loadSummary: async (..._given: readonly unknown[]) => undefined,
+    saveSummary: (...given: readonly unknown[]) => this.#ask("saveSummary", given),
   };
   readonly metrics = {
     turnEnded: (given: unknown) => void this.measured.push(["turnEnded", given]),
@@ -63,7 +65,10 @@ export class WrittenCalls {
     vendorFailed: (...given: readonly unknown[]) => void this.measured.push(["failed", given]),
     callEnded: (...given: readonly unknown[]) => void this.measured.push(["callEnded", given]),
   };
-  readonly summaries = { add: (task: SummaryTask) => void this.summed.push(task) };
+  readonly summaries = {
+    add: (task: SummaryTask) => void this.summed.push(task),
+    answer: async (..._given: readonly unknown[]) => undefined,
+  };
   readonly feed = {
     tell: (_orgId: string, news: CallNews) => void this.told.push(news),
     callBegins: (_orgId: string, callId: string, words: () => readonly SaidWords[]) =>

@@ -11,7 +11,7 @@ import { saidByServer } from "./scripted-pool.js";
 import { type Row, ScriptedServer } from "./scripted-server.js";
 
 /** This version has so many migrations. */
-const VERSION = 10;
+const VERSION = 11;
 
 /** A database that has the schema which the test says; `refuse` is asked before everything else. */
 async function databaseOf(context: TestContext) {

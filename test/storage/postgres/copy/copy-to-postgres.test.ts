@@ -75,8 +75,10 @@ test("a thousand rows or a million characters go at once", async (t) => {
   const { filePath, file, server, batches } = await copiedFile(t);
   file.exec(`with recursive n (i) as (select 1 union all select i + 1 from n limit 2001)
     insert into runs (id, heartbeatAtMs) select 'run ' || i, i from n`);
-  const put = file.prepare("insert into sessionHistory values ('org', ?, ?, 1)");
-  const row = { orgId: "org", key: "a", messages: "", savedAtMs: 1 };
+  const put = file.prepare(
+    "insert into sessionHistory (orgId, key, messages, savedAtMs) values ('org', ?, ?, 1)",
+  );
+  const row = { orgId: "org", key: "a", messages: "", savedAtMs: 1, summary: null };
   const half = 500_000 - JSON.stringify(row).length;
   const sizesOf = async (table: string) => {
     server.told.length = 0;
