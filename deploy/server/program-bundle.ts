@@ -10,6 +10,7 @@ export const PROGRAMS = [
   "api/commands/admin.js",
   "api/commands/backup.js",
   "api/commands/call.js",
+  "api/commands/catalog-age.js",
   "api/commands/livestream-local.js",
   "api/commands/livestream-token.js",
   "api/commands/livestream-transcoder.js",

@@ -27,7 +27,7 @@ export const MODELS = {
     groq: "openai/gpt-oss-20b",
     ollama: "llama3.2",
     anthropic: "claude-haiku-4-5",
-    gemini: "gemini-3.6-flash-lite",
+    gemini: "gemini-3.6-flash",
     mistral: "mistral-small-latest",
     openrouter: "openai/gpt-6-luna",
   },

@@ -210,7 +210,7 @@ export async function speak(
       stream.write(audio.subarray(at, at + FRAME_BYTES));
       clock.advance(20);
       // A new connection is a promise.
-      for (let turn = 0; turn < 4; turn += 1) await undefined;
+      for (let turn = 0; turn < 4; turn += 1) await Promise.resolve();
     }
   }
 }
