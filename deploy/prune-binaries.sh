@@ -15,27 +15,32 @@ find "$front_ends" -type f -name '*.node' ! -name "$own" -delete
 # SQLite: Node 20 needs the binary that was compiled for it, later ones the one of this system from the newer package
 # (storage/sqlite/sqlite-library.ts).
 if node -e 'process.exit(parseInt(process.versions.node, 10) >= 22 ? 1 : 0)'; then
-  kept="$modules/better-sqlite3-node20" other="$modules/better-sqlite3"
-  binary="$kept/build/Release/better_sqlite3.node"
+  kept=better-sqlite3-node20 other=better-sqlite3
+  binary=build/Release/better_sqlite3.node
 else
-  kept="$modules/better-sqlite3" other="$modules/better-sqlite3-node20"
-  binary=$(node -p '
-    const isMusl = process.platform === "linux" && !process.report.getReport().header.glibcVersionRuntime;
-    `${process.argv[1]}/prebuilds/${process.platform}${isMusl ? "musl" : ""}-${process.arch}.node`' "$kept")
+  kept=better-sqlite3 other=better-sqlite3-node20
+  system=$(node -p 'process.platform === "linux" && !process.report.getReport().header.glibcVersionRuntime ? "linuxmusl" : process.platform')
+  binary=prebuilds/$system-$(node -p process.arch).node
 fi
-if [ ! -f "$binary" ]; then
+binary="$modules/$kept/$binary"
+# A plain folder is from an installation of an earlier version: what lies beside it is not SQLite's alone.
+if [ ! -L "$modules/$kept" ] || [ ! -f "$binary" ]; then
   echo "prune-binaries.sh: SQLite has no binary at $binary: node deploy/packages/install.mjs makes it" >&2
   exit 1
 fi
-packages=$(dirname "$(readlink -f "$kept")")
+packages=$(dirname "$(readlink -f "$modules/$kept")")
+rm -rf "${modules:?}/$other" "${packages:?}/$other"
 find "$packages" -type f -name '*.node' ! -samefile "$binary" -delete
-rm -rf "$kept/deps" "$kept/src" "$other"
+rm -rf "${packages:?}/$kept/deps" "${packages:?}/$kept/src"
+if [ -d "$packages/$kept/build" ]; then
+  find "$packages/$kept/build" -type f ! -samefile "$binary" -delete
+fi
 # What is left of the packages is loaded by SQLite, or compiled it.
 for package in "$packages"/*; do
   case $(basename "$package") in
-    better-sqlite3 | better-sqlite3-node20 | bindings | file-uri-to-path) ;;
+    "$kept" | bindings | file-uri-to-path) ;;
     *) rm -rf "$package" ;;
   esac
 done
 find "$packages" -xtype l -delete
-find "$kept/" -mindepth 1 -type d -empty -delete
+find "$packages" -mindepth 1 -type d -empty -delete

@@ -1,8 +1,16 @@
 import assert from "node:assert/strict";
 import { spawnSync } from "node:child_process";
-import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import {
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  symlinkSync,
+  writeFileSync,
+} from "node:fs";
 import { tmpdir } from "node:os";
-import { join, relative } from "node:path";
+import { dirname, join, relative } from "node:path";
 import { test } from "node:test";
 import { packageRoot } from "../../api/commands/livestream-local/package-root.js";
 import { debianProgram } from "../../bench/stand/debian-program.js";
@@ -14,7 +22,9 @@ test("shellcheck finds nothing in any script", () => {
   const paths = [".ci", "deploy"].flatMap((folder) =>
     readdirSync(join(ROOT, folder), { recursive: true, withFileTypes: true })
       .filter((entry) => entry.isFile())
-      .map((entry) => relative(ROOT, join(entry.parentPath, entry.name))),
+      .map((entry) => relative(ROOT, join(entry.parentPath, entry.name)))
+      // The scripts of other projects.
+      .filter((path) => !path.includes("node_modules/")),
   );
   const scripts = paths.filter((path) =>
     /^#!.*\b(?:ba)?sh\b/.test(readFileSync(join(ROOT, path), "utf8")),
@@ -40,4 +50,49 @@ test("prune-binaries.sh refuses a folder whose SQLite has no binary, and takes n
   assert.match(told.stderr, /has no uws_.*nothing of it is kept[^]*install\.mjs makes it/);
   assert.deepEqual(readdirSync(join(folder, "better-sqlite3")), ["src"]);
   assert.deepEqual(readdirSync(join(folder, "better-sqlite3-node20")), ["src"]);
+});
+
+test("prune-binaries.sh keeps SQLite's binary for this Node, and what loads it", (context) => {
+  const folder = mkdtempSync(join(tmpdir(), "parley-prune-"));
+  context.after(() => rmSync(folder, { recursive: true }));
+  const [modules, packages] = [join(folder, "node_modules"), join(folder, "packages")];
+  const put = (path: string) => {
+    mkdirSync(dirname(path), { recursive: true });
+    writeFileSync(path, path);
+  };
+  const { platform, arch, versions } = process;
+  put(join(modules, `uWebSockets.js/dist/bin/uws_${platform}_${arch}_${versions.modules}.node`));
+  put(join(modules, "uWebSockets.js/dist/bin/uws_none_none_1.node"));
+  const builds = [
+    "lib/index.js",
+    "deps/sqlite3.c",
+    "src/addon.cpp",
+    "build/Release/better_sqlite3.node",
+    "build/Release/obj/addon.o",
+    "prebuilds/none-none.node",
+    `prebuilds/${platform}-${arch}.node`,
+    `prebuilds/${platform}musl-${arch}.node`,
+  ];
+  for (const sqlite of ["better-sqlite3", "better-sqlite3-node20"]) {
+    for (const path of builds) put(join(packages, sqlite, path));
+    symlinkSync(join("../packages", sqlite), join(modules, sqlite), "dir");
+  }
+  for (const path of ["bindings/bindings.js", "file-uri-to-path/index.js", "tar-fs/index.js"]) {
+    put(join(packages, path));
+  }
+  const told = spawnSync(PRUNE, [modules], { encoding: "utf8" });
+  assert.deepEqual([told.status, told.stderr], [0, ""]);
+  const isOld = Number.parseInt(versions.node, 10) < 22;
+  const kept = isOld ? "better-sqlite3-node20" : "better-sqlite3";
+  const left = readdirSync(packages, { recursive: true, withFileTypes: true })
+    .filter((entry) => entry.isFile())
+    .map((entry) => relative(packages, join(entry.parentPath, entry.name)));
+  const library = left.filter((path) => path.startsWith(kept));
+  assert.equal(library.filter((path) => path.endsWith(".node")).length, 1);
+  assert.deepEqual(
+    left.filter((path) => !path.endsWith(".node")).toSorted(),
+    [`${kept}/lib/index.js`, "bindings/bindings.js", "file-uri-to-path/index.js"].toSorted(),
+  );
+  assert.deepEqual(readdirSync(modules).toSorted(), [kept, "uWebSockets.js"].toSorted());
+  assert.equal(readdirSync(join(modules, "uWebSockets.js/dist/bin")).length, 1);
 });
