@@ -6,8 +6,13 @@ export function isSpeakable(text: string): boolean {
   return /[\p{L}\p{N}]/u.test(text);
 }
 
-/** Cuts text into escaped pieces of at most `maxBytes` of UTF-8, between words where it can, never inside a character. */
-export function ssmlPieces(text: string, maxBytes: number = SSML_TEXT_MAX_BYTES): string[] {
+/** Pieces of text that are escaped and ready for the service. */
+export function ssmlPieces(text: string, maxBytes?: number): string[] {
+  return textPieces(text, maxBytes).map(escapeXml);
+}
+
+/** Cuts text into pieces that have at most `maxBytes` of UTF-8 once escaped, between words where it can, never inside a character. */
+export function textPieces(text: string, maxBytes: number = SSML_TEXT_MAX_BYTES): string[] {
   // Half a surrogate pair becomes U+FFFD, and control characters, which XML forbids, become spaces.
   const clean = Buffer.from(text).toString().replaceAll(FORBIDDEN_IN_XML, " ");
   const pieces: string[] = [];
@@ -27,7 +32,7 @@ export function ssmlPieces(text: string, maxBytes: number = SSML_TEXT_MAX_BYTES)
     pieces.push(...parts);
   }
   if (piece !== "") pieces.push(piece);
-  return pieces.filter(isSpeakable).map(escapeXml);
+  return pieces.filter(isSpeakable);
 }
 
 export function escapeXml(text: string): string {

@@ -17,7 +17,7 @@ import {
   type VendorSettings,
 } from "../vendor-settings.js";
 import { audioOf, configFrame, pathOf, ssmlFrame } from "./edge-frames.js";
-import { ssmlPieces } from "./edge-text.js";
+import { escapeXml, textPieces } from "./edge-text.js";
 import { edgeToken } from "./edge-token.js";
 import { edgeVoice } from "./edge-voices.js";
 
@@ -99,7 +99,7 @@ export class EdgeSpeech implements TextToSpeech {
     signal: AbortSignal,
   ): Promise<void> {
     if (signal.aborted) throw new VendorError(VENDOR, "aborted", `${VENDOR}: aborted`);
-    const pieces = ssmlPieces(request.text);
+    const pieces = textPieces(request.text);
     if (pieces.length === 0) return;
     let socket = await this.#socket(signal);
     try {
@@ -112,7 +112,7 @@ export class EdgeSpeech implements TextToSpeech {
           pitch: this.#settings.pitch,
           volume: this.#settings.volume,
           speed: request.speed,
-          text: piece,
+          text: escapeXml(piece),
         });
         const { clock } = this.#context;
         const reader = EDGE_READER;
