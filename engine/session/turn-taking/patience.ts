@@ -21,6 +21,8 @@ const UNMARKED_WORDS_MIN = 3;
 const ENDING_MARK = /[.!?。！？؟।][\s"'”’»)」』]*$/u;
 /** An STT whose words come so long after their end is slow: a quick one needs its endpointing and a network. */
 const SLOW_WORDS_MIN_MS = 1_000;
+/** No STT is later, with the replay on a second connection: the audio has come ahead of time, as from a vendor that floods. */
+const SLOW_WORDS_MAX_MS = 8_000;
 /** A voice dies away behind the last word for less than this. */
 const UNTOLD_VOICE_MIN_MS = 700;
 /** The words of the voice after the newest words come about as late as those did. */
@@ -89,7 +91,8 @@ export function untoldVoiceMs(
 ): number {
   // The voice may be the agent's own, out of the caller's loudspeaker.
   const isSpeaking = turn !== undefined && atMs < turn.ledger.endsAtMs;
-  if (voiceAgoMs === undefined || wordsLateMs < SLOW_WORDS_MIN_MS || isSpeaking) return 0;
+  const isSlow = wordsLateMs >= SLOW_WORDS_MIN_MS && wordsLateMs <= SLOW_WORDS_MAX_MS;
+  if (voiceAgoMs === undefined || !isSlow || isSpeaking) return 0;
   const voicedAtMs = atMs - voiceAgoMs;
   if (voicedAtMs - callerEndedAtMs < UNTOLD_VOICE_MIN_MS) return 0;
   const openUntilMs = callerEndedAtMs + wordsLateMs + VOICE_WITHOUT_WORDS_MAX_MS;
