@@ -50,7 +50,7 @@ test("a call that is opened has its slot and its record, and is announced before
   assert.deepEqual([ready, none], [[40], []]);
   const [, record, runId] = store.asked.find(([what]) => what === "start") ?? [];
   assert.ok(typeof record === "object" && record !== null && "metadata" in record);
-  assert.deepEqual([runId, record.metadata], ["run", { apiKeyId: "its key" }]);
+  assert.deepEqual([runId, record.metadata], ["run", { direction: "web", apiKeyId: "its key" }]);
   assert.deepEqual(caller.messages[0], { type: "connected" });
   assert.deepEqual(log.lines.find(({ message }) => message === "call begun")?.fields, {
     callId: "id-1",
