@@ -1,6 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import type { ViewerPage } from "../../bench/livestream/viewer-browser.js";
+import { eventually } from "../system/eventually.js";
 import type { Customer } from "../system/test-server.js";
 import { barriers } from "./axe.js";
 import { standOfFile } from "./browser-stand.js";
@@ -107,7 +108,9 @@ test("a tool is described in a form, kept with its secret, and can be written as
   await text.fill(written.replace("Finds an order.", "Finds any order."));
   await section.getByRole("button", { name: "Edit as JSON" }).click();
   const description = section.getByLabel("What it does, and when");
-  assert.equal(await description.inputValue(), "Finds any order.");
+  await eventually("the form to show what the JSON says", async () =>
+    (await description.inputValue()) === "Finds any order." ? true : undefined,
+  );
   await save(page);
   const changed = await stored();
   const [kept, other] = changed.tools;

@@ -1,7 +1,13 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { PLAIN_SETTINGS } from "../doubles/recorded-call.js";
-import { assertAsked, assertSound, assertToldTruly, assertUnderstood } from "./call-invariants.js";
+import {
+  answeredEchoes,
+  assertAsked,
+  assertSound,
+  assertToldTruly,
+  assertUnderstood,
+} from "./call-invariants.js";
 import { SeededRandom } from "./seeded-random.js";
 import { SimulatedCaller } from "./simulated-caller.js";
 import { type FaultRates, SimulatedWorld } from "./simulated-world.js";
@@ -10,6 +16,9 @@ import { type FaultRates, SimulatedWorld } from "./simulated-world.js";
 const CALLS = Number(process.env["SIMULATION_CALLS"] ?? 300);
 const FIRST_SEED = Number(process.env["SIMULATION_SEED"] ?? 1);
 const COUNT = process.env["SIMULATION_SEED"] === undefined ? CALLS : 1;
+
+/** Two of 3,000 calls were so when this was written. */
+const ECHO_ANSWERED_SHARE_MAX = 0.003;
 
 const TOOLS = [
   { kind: "http", name: "weather" },
@@ -24,11 +33,18 @@ const WEATHER: Readonly<Record<string, FaultRates>> = {
 
 for (const [weather, faults] of Object.entries(WEATHER)) {
   test(`${COUNT} simulated calls ${weather} keep their promises`, () => {
-    for (let seed = FIRST_SEED; seed < FIRST_SEED + COUNT; seed += 1) simulate(seed, faults);
+    const echoing: number[] = [];
+    for (let seed = FIRST_SEED; seed < FIRST_SEED + COUNT; seed += 1) {
+      if (simulate(seed, faults).length > 0) echoing.push(seed);
+    }
+    // An answer in the agent's own words is never lost (decision 016): now and then an echo that is like one is answered, too.
+    const isRare = echoing.length <= Math.ceil(COUNT * ECHO_ANSWERED_SHARE_MAX);
+    assert.ok(isRare, `an echo was answered in the calls of the seeds ${echoing.join(", ")}`);
   });
 }
 
-function simulate(seed: number, faults: FaultRates): void {
+/** Answers the words of the agent's that were taken for the caller's. */
+function simulate(seed: number, faults: FaultRates): readonly string[] {
   const random = new SeededRandom(seed * 7_919);
   const sensitivity = random.pick(["low", "medium", "high"] as const);
   const isPaced = random.chance(0.5);
@@ -58,6 +74,7 @@ function simulate(seed: number, faults: FaultRates): void {
     world.clock.advance(60_000);
     assertToldTruly(world);
     assertUnderstood(world, caller);
+    return answeredEchoes(world, caller);
   } catch (error) {
     throw new Error(`SIMULATION_SEED=${seed} fails`, { cause: error });
   }

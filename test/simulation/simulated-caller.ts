@@ -11,7 +11,7 @@ const ECHO_DELAY_MS = 120;
 const REACTION_MS = 250;
 const MS_PER_WORD = 300;
 const ECHO_WORDS_MIN = 6;
-/** Of a question, which callers repeat parts of, so many words from the first one on are nobody's answer. */
+/** Callers repeat parts of a question: only this many words of one, from its first word on, are certainly an echo. */
 const QUESTION_ECHO_WORDS_MIN = 8;
 /** In this time a word is over, whatever word it is. */
 const PLAYS_ON_MS = 700;
