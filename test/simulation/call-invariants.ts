@@ -48,9 +48,7 @@ function assertHeardIsTold({ truth }: SimulatedWorld): void {
 
 /** What must hold between what the caller said and heard, and what was written and asked. */
 export function assertUnderstood(world: SimulatedWorld, caller: SimulatedCaller): void {
-  const saved = world.effects.flatMap((effect) =>
-    effect.type === "saveTurn" || effect.type === "end" ? effect.save.messages : [],
-  );
+  const saved = savedMessages(world);
   const written = wordsBy("user", saved);
   for (const word of caller.said) assert.ok(written.includes(word), `"${word}" was lost`);
   for (const word of caller.said.filter(isCallersOwn)) {
@@ -65,11 +63,16 @@ export function assertUnderstood(world: SimulatedWorld, caller: SimulatedCaller)
   assertHistoryWasTold(world, saved);
 }
 
-/** Words that only the agent has said, and that were taken for the caller's. */
-export function answeredEchoes(world: SimulatedWorld, caller: SimulatedCaller): readonly string[] {
-  const saved = world.effects.flatMap((effect) =>
+/** The messages that a call has had written, oldest first. */
+function savedMessages({ effects }: SimulatedWorld) {
+  return effects.flatMap((effect) =>
     effect.type === "saveTurn" || effect.type === "end" ? effect.save.messages : [],
   );
+}
+
+/** Words that only the agent has said, and that were taken for the caller's. */
+export function answeredEchoes(world: SimulatedWorld, caller: SimulatedCaller): readonly string[] {
+  const saved = savedMessages(world);
   const written = new Set(wordsBy("user", saved));
   return caller.echoed.filter((word) => written.has(word));
 }
