@@ -18,7 +18,7 @@ test("a store that cannot write is not taken for one that has the same already",
   const fail = () => Promise.reject(FULL);
   t.mock.method(database.dialTargets, "insert", fail);
   t.mock.method(database.phoneNumbers, "insert", fail);
-  t.mock.method(database.users, "insert", fail);
+  t.mock.method(database.users, "insertWithin", fail);
   t.mock.method(database.organizations, "insertWithOwner", fail);
   t.mock.method(database.providers, "insertOwned", fail);
   t.mock.method(database.agents, "insert", fail);
