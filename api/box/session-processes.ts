@@ -145,8 +145,8 @@ export class SessionProcesses {
     const name = this.#lastName;
     const beganAtMs = clock.monotonicMs();
     const child = fork(SCRIPT, { serialization: "advanced", execArgv: process.execArgv });
-    const comeForward = this.#startBehind(child, isReplacement);
     const gone = childEnd(child);
+    const comeForward = this.#startBehind(child, gone, isReplacement);
     const listening = new Promise<number>((resolve) => this.#join(name, child, gone, resolve));
     const settings = { ...orders.settings, port: this.#port };
     post(child, {
@@ -172,11 +172,13 @@ export class SessionProcesses {
   }
 
   /** While others have calls, what begins in the place of one that has ended takes no time from them. */
-  #startBehind({ pid }: ChildProcess, isReplacement: boolean): () => void {
+  #startBehind({ pid }: ChildProcess, gone: Promise<void>, isReplacement: boolean): () => void {
     if (pid === undefined || !isReplacement || this.#running.size === 0) return () => undefined;
-    return startedBehind(pid, (error) => {
-      this.#options.log.warn({ error }, "the priority of a session process could not be set");
-    });
+    const { clock, log } = this.#options;
+    const onFailure = (error: unknown) => {
+      log.warn({ error }, "the priority of a session process could not be set");
+    };
+    return startedBehind({ pid, clock, gone, onFailure });
   }
 
   #join(name: number, child: ChildProcess, gone: Promise<void>, started: (port: number) => void) {

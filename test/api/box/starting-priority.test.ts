@@ -4,7 +4,12 @@ import { once } from "node:events";
 import { readdirSync } from "node:fs";
 import { getPriority } from "node:os";
 import { describe, it } from "node:test";
-import { maySetNice, startedBehind } from "../../../api/box/starting-priority.js";
+import {
+  maySetNice,
+  STARTING_BEHIND_MAX_MS,
+  startedBehind,
+} from "../../../api/box/starting-priority.js";
+import { VirtualClock } from "../../doubles/virtual-clock.js";
 
 const limit = (nice: number) =>
   `Limit                     Soft Limit           Hard Limit           Units     \nMax nice priority         ${nice}                   ${nice}                   \n`;
@@ -27,7 +32,9 @@ describe("a process that begins behind others", () => {
     });
     const { pid = 0 } = child;
     const usual = getPriority();
-    const comeForward = startedBehind(pid, assert.ifError);
+    const clock = new VirtualClock();
+    const gone = once(child, "exit");
+    const comeForward = startedBehind({ pid, clock, gone, onFailure: assert.ifError });
     const isBehind = getPriority(pid) > usual;
     const online = once(child, "message");
     child.send("begin");
@@ -39,6 +46,30 @@ describe("a process that begins behind others", () => {
     const nices = readdirSync(`/proc/${pid}/task`).map((thread) => getPriority(Number(thread)));
     child.kill("SIGKILL");
     assert.deepEqual([...new Set(nices)], [usual]);
-    await once(child, "exit");
+    await gone;
+  });
+
+  it("comes back after five seconds though it has not started, and nothing is done once it has ended", async () => {
+    const failures: unknown[] = [];
+    const onFailure = (error: unknown) => failures.push(error);
+    const usual = getPriority();
+    const start = () => {
+      const child = spawn(process.execPath, ["-e", "setInterval(() => 0, 1e6)"]);
+      const clock = new VirtualClock();
+      const { pid = 0 } = child;
+      const gone = once(child, "exit");
+      startedBehind({ pid, clock, gone, onFailure });
+      return { child, clock, gone, pid };
+    };
+    const slow = start();
+    slow.clock.advance(STARTING_BEHIND_MAX_MS);
+    assert.equal(getPriority(slow.pid), usual);
+    const dead = start();
+    for (const { child, gone } of [slow, dead]) {
+      child.kill("SIGKILL");
+      await gone;
+    }
+    dead.clock.advance(STARTING_BEHIND_MAX_MS);
+    assert.deepEqual(failures, []);
   });
 });
