@@ -10,12 +10,14 @@ import {
 } from "node:fs";
 import { dirname, join, relative, resolve } from "node:path";
 import { fileURLToPath } from "node:url";
+import { keepPinnedBinaries } from "./front-end-binaries.mjs";
 
 /**
  * `install.mjs [FOLDER] [--omit=dev]` installs the packages of a folder (this one, unless another is named) from the
- * folder's own lockfile and links them into the root's `node_modules`. Install scripts of other projects never run: npm 10 and 11.6 ignore an allow-list of them, and SQLite's script would load a
- * binary that no lockfile pins. Node 20 alone needs something compiled, SQLite, from the sources in its package; the
- * package for Node 22 and later holds its binaries.
+ * folder's own lockfile and links them into the root's `node_modules`. Install scripts of other projects never run: npm 10
+ * and 11.6 ignore an allow-list of them, and SQLite's script would load a binary that no lockfile pins. Node 20 alone needs
+ * something compiled, SQLite, from the sources in its package; the package for Node 22 and later holds its binaries.
+ * uWebSockets.js's binaries are checked against their pinned hashes.
  *
  * `npm ci` runs this before the build (`prepare` in package.json). With `--omit=dev` it installs what a server needs.
  * `npm run sdks` installs the vendors' SDKs that test the sandbox.
@@ -30,6 +32,7 @@ const withoutDevelopment =
   process.argv.includes("--omit=dev") ||
   (process.env.npm_config_omit ?? "").split(/\s+/).includes("dev");
 
+if (folder === own) keepPinnedBinaries(join(root, "node_modules/uWebSockets.js/dist/bin"));
 installFromLockfile();
 const isOldNode = Number.parseInt(process.versions.node, 10) < FIRST_NODE_WITH_BINARY;
 if (isOldNode && folder === own) compileSqlite();

@@ -1,5 +1,6 @@
 import assert from "node:assert/strict";
 import { spawnSync } from "node:child_process";
+import { createHash } from "node:crypto";
 import {
   mkdirSync,
   mkdtempSync,
@@ -95,4 +96,38 @@ test("prune-binaries.sh keeps SQLite's binary for this Node, and what loads it",
   );
   assert.deepEqual(readdirSync(modules).toSorted(), [kept, "uWebSockets.js"].toSorted());
   assert.equal(readdirSync(join(modules, "uWebSockets.js/dist/bin")).length, 1);
+});
+
+test("only pinned binaries of the front end for this system are kept, and one that was changed is refused", (context) => {
+  const folder = mkdtempSync(join(tmpdir(), "parley-front-end-"));
+  context.after(() => rmSync(folder, { recursive: true }));
+  const own = `uws_${process.platform}_${process.arch}_115.node`;
+  const unknown = `uws_${process.platform}_${process.arch}_999.node`;
+  for (const name of [own, unknown, "uws_plan9_x64_115.node"]) {
+    writeFileSync(join(folder, name), "binary");
+  }
+  const check = (pin: string) => {
+    const module = join(ROOT, "deploy/packages/front-end-binaries.mjs");
+    const call = `keepPinnedBinaries(${JSON.stringify(folder)}, ${JSON.stringify({ [own]: pin })})`;
+    const script = `import { keepPinnedBinaries } from ${JSON.stringify(module)}; ${call};`;
+    const args = ["--input-type=module", "--eval", script];
+    return spawnSync(process.execPath, args, { encoding: "utf8" });
+  };
+  const sha256 = createHash("sha256").update("binary").digest("hex");
+  assert.deepEqual([check(sha256).status, readdirSync(folder)], [0, [own]]);
+  const refused = check("0".repeat(64));
+  assert.equal(refused.status, 1);
+  assert.match(refused.stderr, /115\.node has the SHA-256 [0-9a-f]{64}, but 0{64} is pinned/);
+  assert.deepEqual(readdirSync(folder), [own]);
+});
+
+test("the front end's binaries of this installation are the pinned ones", () => {
+  const folder = join(ROOT, "node_modules/uWebSockets.js/dist/bin");
+  const names = readdirSync(folder);
+  const system = `uws_${process.platform}_${process.arch}_`;
+  assert.ok(
+    names.every((name) => name.startsWith(system)),
+    names.join(", "),
+  );
+  assert.ok(names.length <= 2);
 });
