@@ -78,6 +78,7 @@ export function refusedFormat({ encoding, sampleRateHz }: StreamStarted): string
 export class PhoneCalls {
   readonly #options: PhoneCallsOptions;
   readonly #pacer: Pacer;
+  readonly #legs = new Set<PhoneLeg>();
   #brokeAtMs = Number.NEGATIVE_INFINITY;
 
   constructor(options: PhoneCallsOptions) {
@@ -95,17 +96,32 @@ export class PhoneCalls {
     return this.#options.clock.monotonicMs() - this.#brokeAtMs < ASKED_BY_THEN_MS;
   }
 
+  /** Resolves when every leg that is there now is gone: after its call, a leg waits until its caller has heard the last words. */
+  async empty(): Promise<void> {
+    const gone = [...this.#legs].map(
+      ({ gone }) =>
+        new Promise((resolve) => {
+          gone.addEventListener("abort", resolve, { once: true });
+        }),
+    );
+    await Promise.all(gone);
+  }
+
   /** The leg is there at once, and takes what the vendor sends; its session follows, or its close. */
   begin(stream: StartedStream): PhoneLeg {
     const { socket, wire, started, vendor } = stream;
     // What the webhook was told, not what the stream says: a customer could name a call of somebody else.
     let told: StreamClaims | undefined;
-    const leg = new PhoneLeg(socket, wire, this.#pacer, {
+    const { callControl, clock } = this.#options;
+    const timing = { pacer: this.#pacer, clock };
+    const leg = new PhoneLeg(socket, wire, timing, {
       transfer: (to) => this.#transfer(told, to),
-      hangUp: () => this.#options.callControl.hangUp(vendor, told?.callerRef ?? ""),
+      hangUp: () => callControl.hangUp(vendor, told?.callerRef ?? ""),
     });
+    this.#legs.add(leg);
     const onGone = () => {
-      if (leg.isAskedFor) this.#brokeAtMs = this.#options.clock.monotonicMs();
+      this.#legs.delete(leg);
+      if (leg.isAskedFor) this.#brokeAtMs = clock.monotonicMs();
     };
     leg.gone.addEventListener("abort", onGone, { once: true });
     const redeem = async () => {

@@ -18,6 +18,8 @@ import type {
 } from "../../engine/session/playback/caller-channel.js";
 import type { Session } from "../../engine/session/session.js";
 import type { PhoneEvent, PhoneWire, WireFrame } from "../../engine/telephony/phone-wire.js";
+import type { CancelTimer, Clock } from "../../engine/time/clock.js";
+import { within } from "../../engine/time/deadline.js";
 import { CLOSE_CODE_BY_ENDING, CLOSE_INTERNAL_ERROR, closeReason } from "./close-codes.js";
 
 /** A telephone takes 8 kB a second; this much unread means that the vendor does not read any more. */
@@ -28,6 +30,8 @@ const KEYS_MARK = "keys";
 const NO_PAGE: ClientToolAnswer = { error: "the caller is on a telephone, which has no page" };
 /** Enough for a late timer; what a vendor that plays everything at once could drop, and cannot clear, is no more. */
 const BARE_WIRE_AHEAD_MS = 2 * FRAME_MS;
+/** Between the vendor and the caller's ear, networks buffer audio: the last words are lost to a hang-up that comes sooner. */
+const HANG_UP_DELAY_MS = 300;
 
 /** The part of a socket that a leg uses. */
 export interface LegSocket {
@@ -60,6 +64,11 @@ const VENDOR_TOO_SLOW: Ending = {
   message: "the telephony vendor does not read what it is sent",
 };
 
+export interface LegTiming {
+  readonly pacer: Pacer;
+  readonly clock: Clock;
+}
+
 /** One telephone call's media stream: the vendor's wire on one side, the session on the other, the pacer between. */
 export class PhoneLeg implements CallerChannel {
   readonly #socket: LegSocket;
@@ -67,6 +76,7 @@ export class PhoneLeg implements CallerChannel {
   readonly #inbound: RawFormat;
   readonly #outbound: RawFormat;
   readonly #paced: PacedStream;
+  readonly #clock: Clock;
   readonly #gone = new AbortController();
   readonly #leg: LegControl;
   #session: LegSession | undefined;
@@ -76,6 +86,12 @@ export class PhoneLeg implements CallerChannel {
   /** Those that wait for keys of the agent's, in the order in which these are pressed. */
   readonly #pressing: ((outcome: KeysOutcome) => void)[] = [];
   #isOpen = true;
+  /** Set while the last words are still played: nothing more is sent, and the hang-up follows. */
+  #cancelHangUp: CancelTimer | undefined;
+  /** Whether that hang-up is a request to the vendor, too. */
+  #hangsUpByRest = false;
+  /** When the vendor last said that it had played a sentence. */
+  #playedAtMs = Number.NEGATIVE_INFINITY;
   /** Audio stands still for either reason, and goes on when there is none. */
   #sessionHolds = false;
   #vendorIsFull = false;
@@ -85,7 +101,8 @@ export class PhoneLeg implements CallerChannel {
   #isAskedFor = false;
 
   /** `wire` has been started. */
-  constructor(socket: LegSocket, wire: PhoneWire, pacer: Pacer, leg: LegControl) {
+  constructor(socket: LegSocket, wire: PhoneWire, { pacer, clock }: LegTiming, leg: LegControl) {
+    this.#clock = clock;
     this.#socket = socket;
     this.#wire = wire;
     this.#leg = leg;
@@ -144,14 +161,16 @@ export class PhoneLeg implements CallerChannel {
   }
 
   take(event: PhoneEvent): void {
+    if (this.#isEnding && event.type !== "ended") return;
     switch (event.type) {
       case "audio":
         return this.#hear(event.bytes);
       case "digit":
         return this.#press(event.digit);
       case "markReached":
-        if (event.heard) this.#sentenceHeard(event.name);
-        return;
+        if (!event.heard) return;
+        this.#playedAtMs = this.#clock.monotonicMs();
+        return this.#sentenceHeard(event.name);
       case "flow":
         this.#vendorIsFull = !event.isOpen;
         return this.#holdOrGoOn();
@@ -166,7 +185,7 @@ export class PhoneLeg implements CallerChannel {
   }
 
   send(message: ClientMessage): void {
-    if (message.type !== "audioStop") return;
+    if (message.type !== "audioStop" || this.#isEnding) return;
     this.#sessionHolds = false;
     this.#vendorIsFull = false;
     this.#paced.clear();
@@ -178,7 +197,8 @@ export class PhoneLeg implements CallerChannel {
   }
 
   sendAudio(audio: Uint8Array, { turnId, index }: SentenceId, isLast: boolean): void {
-    if (this.#isOpen) this.#paced.enqueue(audio, isLast ? `${turnId}.${index}` : undefined);
+    if (this.#isOpen && !this.#isEnding)
+      this.#paced.enqueue(audio, isLast ? `${turnId}.${index}` : undefined);
   }
 
   holdAudio(): void {
@@ -192,7 +212,7 @@ export class PhoneLeg implements CallerChannel {
   }
 
   sendDigits(digits: string): Promise<KeysOutcome> {
-    if (!this.#isOpen) return Promise.resolve("unavailable");
+    if (!this.#isOpen || this.#isEnding) return Promise.resolve("unavailable");
     const { encoding, sampleRateHz } = this.#outbound;
     const tones = encodeSamples(dtmfTones(digits, sampleRateHz), encoding);
     return new Promise((resolve) => {
@@ -202,23 +222,34 @@ export class PhoneLeg implements CallerChannel {
     });
   }
 
-  /** The stream stays open meanwhile: closing it would hang up. */
+  /** The stream stays open meanwhile: closing it would hang up. False when the caller has left before it. */
   async transfer(to: string): Promise<boolean> {
-    return this.#leg.transfer(to);
+    await this.#playedOut();
+    return this.#isOpen && !this.#isEnding && this.#leg.transfer(to);
   }
 
   useTool(): Promise<ClientToolAnswer> {
     return Promise.resolve(NO_PAGE);
   }
 
+  /** Hangs up as soon as the last words can have been heard; a call that broke and goes on elsewhere does not wait for them. */
   end(ending: Ending): void {
-    if (!this.#isOpen) return;
+    if (!this.#isOpen || this.#isEnding) return;
     const code = CLOSE_CODE_BY_ENDING[ending.reason];
     // The telephone's call goes on without this stream.
     this.#isAskedFor = this.#goesOn && (ending.transferTo !== undefined || isBreak(ending));
+    if (this.#isAskedFor && isBreak(ending)) return this.close(code, ending.message);
     const goesOn = ending.transferTo !== undefined || this.#isAskedFor;
-    if (goesOn) this.close(code, ending.message);
-    else this.refuse(code, ending.message);
+    const delayMs = this.#unplayedMs;
+    const hangUp = () => {
+      if (goesOn) this.close(code, ending.message);
+      else this.refuse(code, ending.message);
+    };
+    if (delayMs <= 0) return hangUp();
+    this.#cancelHangUp = this.#clock.after(delayMs, hangUp);
+    this.#hangsUpByRest = !goesOn && !this.#wire.closingHangsUp;
+    this.#paced.close();
+    this.#cutKeys();
   }
 
   /** Ends the telephone's call too, not only the stream. */
@@ -232,6 +263,7 @@ export class PhoneLeg implements CallerChannel {
   close(code: number, reason: string): void {
     if (!this.#isOpen) return;
     this.#isOpen = false;
+    this.#cancelHangUp?.();
     this.#paced.close();
     this.#cutKeys();
     this.#socket.end(code, closeReason(reason));
@@ -242,12 +274,37 @@ export class PhoneLeg implements CallerChannel {
   /** The socket is closed, by whichever side. */
   socketClosed(): void {
     if (this.#isOpen) this.#paced.close();
+    this.#cancelHangUp?.();
+    // The stream broke before the hang-up, and the telephone's call may not have.
+    if (this.#isOpen && this.#hangsUpByRest) void this.#leg.hangUp();
     this.#cutKeys();
     this.#isAskedFor ||= this.#isOpen && this.#goesOn;
     this.#isOpen = false;
     this.#gone.abort();
     this.#session?.hangUp();
     this.#session = undefined;
+  }
+
+  get #isEnding(): boolean {
+    return this.#cancelHangUp !== undefined;
+  }
+
+  /** Until the caller can have heard all that was sent: at most what the pacer sends ahead, and the delay. */
+  get #unplayedMs(): number {
+    if (this.#isTooSlow) return 0;
+    const playedByMs = Math.max(this.#paced.playedByMs, this.#playedAtMs);
+    return playedByMs + HANG_UP_DELAY_MS - this.#clock.monotonicMs();
+  }
+
+  /** Resolves at once where nothing was sent for that long, and when the leg is gone. */
+  async #playedOut(): Promise<void> {
+    const delayMs = this.#unplayedMs;
+    const { signal } = this.#gone;
+    if (delayMs <= 0 || signal.aborted) return;
+    const gone = new Promise((resolve) => {
+      signal.addEventListener("abort", resolve, { once: true });
+    });
+    await within(this.#clock, delayMs, gone);
   }
 
   #hear(bytes: Uint8Array): void {

@@ -117,10 +117,9 @@ export async function openVoiceDoors(options: VoiceDoorsOptions): Promise<CloseD
     options.leavesAudioSocket !== true &&
     (await AudioSocketDoor.open({ ...options, port, phoneCalls, streamUuids }));
   return async () => {
-    await Promise.all([
-      within(clock, LAST_CLOSES_MAX_MS, voice.empty()),
-      audioSocket && audioSocket.close(),
-    ]);
+    const empty = Promise.all([voice.empty(), phoneCalls.empty()]);
+    await within(clock, LAST_CLOSES_MAX_MS, empty);
+    if (audioSocket) await audioSocket.close();
     voice.close();
     return voice.hasToldOfStop || phoneCalls.isAboutToBeAsked;
   };

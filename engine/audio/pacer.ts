@@ -122,6 +122,11 @@ export class PacedStream {
     this.#onClose = onClose;
   }
 
+  /** When the last frame that was sent has been played, if it is played in time; before the first frame, and after a `clear`, -Infinity. */
+  get playedByMs(): number {
+    return this.#nextFrameMs;
+  }
+
   get queuedMs(): number {
     return (this.#queuedBytes / this.#format.frameBytes) * FRAME_MS;
   }

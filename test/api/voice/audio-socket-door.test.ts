@@ -42,7 +42,7 @@ async function openDoor(
   const begin = (stream: StartedStream) => {
     begun.push(stream);
     if (answer !== undefined) return answer(stream);
-    return new PhoneLeg(stream.socket, stream.wire, pacer, NO_LEG);
+    return new PhoneLeg(stream.socket, stream.wire, { pacer, clock }, NO_LEG);
   };
   const [port = 0] = await freePorts(1);
   const options = { host: "127.0.0.1", port, phoneCalls: { begin }, streamUuids, clock, log };
@@ -116,7 +116,7 @@ test("a call whose other side never reads ends as too slow, and its connection d
   const endings: Ending[] = [];
   const legs: PhoneLeg[] = [];
   const begin = ({ socket, wire }: StartedStream) => {
-    const leg = new PhoneLeg(socket, wire, pacer, NO_LEG);
+    const leg = new PhoneLeg(socket, wire, { pacer, clock: playing }, NO_LEG);
     const end = (ending: Ending) => {
       endings.push(ending);
       leg.end(ending);

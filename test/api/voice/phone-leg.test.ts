@@ -1,12 +1,14 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { type LegSession, PhoneLeg } from "../../../api/voice/phone-leg.js";
-import { FRAME_MS } from "../../../engine/audio/audio-format.js";
+import { FRAME_MS, frameBytesOf } from "../../../engine/audio/audio-format.js";
+import { dtmfTones } from "../../../engine/audio/dtmf.js";
 import { Pacer } from "../../../engine/audio/pacer.js";
 import type { Ending } from "../../../engine/session/ending.js";
 import { AudioSocketWire } from "../../../engine/telephony/asterisk/audio-socket-wire.js";
 import { twilioWire } from "../../../engine/telephony/twilio/twilio-wire.js";
 import { VirtualClock } from "../../doubles/virtual-clock.js";
+import { receive, VENDORS, type Vendor } from "../../engine/telephony/vendor-wires.js";
 
 const MULAW_BYTES_PER_SEC = 8_000;
 const START = JSON.stringify({
@@ -43,7 +45,7 @@ function openLeg(onFault?: (error: unknown) => void) {
   const socket = new SlowSocket();
   const wire = twilioWire();
   wire.fromWire(Buffer.from(START), false);
-  const leg = new PhoneLeg(socket, wire, pacer, NO_LEG);
+  const leg = new PhoneLeg(socket, wire, { pacer, clock }, NO_LEG);
   return { clock, pacer, socket, leg };
 }
 
@@ -125,7 +127,7 @@ test("where the vendor tells no marks, a sentence counts as heard when it was se
   const clock = new VirtualClock();
   const wire = new AudioSocketWire();
   wire.fromWire(Buffer.concat([Buffer.from([0x01, 0, 16]), Buffer.alloc(16)]));
-  const leg = new PhoneLeg(new SlowSocket(), wire, new Pacer(clock), NO_LEG);
+  const leg = new PhoneLeg(new SlowSocket(), wire, { pacer: new Pacer(clock), clock }, NO_LEG);
   const heardAtMs: number[] = [];
   const sentenceHeard = () => heardAtMs.push(clock.monotonicMs());
   const beganMs = clock.monotonicMs();
@@ -174,4 +176,174 @@ test("keys that the caller interrupts, or that the end of the call stops, were c
   const stopped = gone.sendDigits("1");
   gone.socketClosed();
   assert.equal(await stopped, "cutOff");
+});
+
+const HANG_UP_DELAY_MS = 300;
+const SENTENCE = { turnId: 1, index: 0 };
+const AGENT_HUNG_UP: Ending = { reason: "agentHungUp", status: "completed", message: "over" };
+const TRANSFERRED: Ending = { ...AGENT_HUNG_UP, reason: "transferred", transferTo: "+15550001" };
+
+const { Twilio: TWILIO } = VENDORS;
+assert.ok(TWILIO !== undefined);
+
+/** One leg with all that it does to its telephone, each with its time. */
+function legAt(vendor: Vendor) {
+  const clock = new VirtualClock();
+  const beganMs = clock.monotonicMs();
+  const done: (readonly [string, number])[] = [];
+  const note = (what: string) => done.push([what, clock.monotonicMs() - beganMs]);
+  const wire = vendor.wire();
+  receive(wire, vendor.start);
+  const hangUpFrames = wire.hangUp();
+  const socket = {
+    send: (frame: string | Uint8Array) => {
+      if (hangUpFrames.some((one) => String(one) === String(frame))) note("hang-up frame");
+    },
+    end: () => note("closed"),
+    getBufferedAmount: () => 0,
+  };
+  const leg = new PhoneLeg(
+    socket,
+    wire,
+    { pacer: new Pacer(clock), clock },
+    {
+      hangUp: async () => void note("hang-up request"),
+      transfer: async () => {
+        note("transfer");
+        return true;
+      },
+    },
+  );
+  leg.connect(recordingSession().session);
+  const bytesPerMs = frameBytesOf(wire.outbound) / FRAME_MS;
+  const say = (ms: number) => leg.sendAudio(new Uint8Array(ms * bytesPerMs), SENTENCE, true);
+  const hangsUpBy = [
+    ...(hangUpFrames.length > 0 ? ["hang-up frame"] : []),
+    ...(wire.closingHangsUp ? [] : ["hang-up request"]),
+    "closed",
+  ];
+  return { clock, leg, done, say, wire, hangsUpBy };
+}
+
+for (const [name, vendor] of Object.entries(VENDORS)) {
+  test(`${name}: the hang-up comes 300 ms after the last sample is due, and at once after a silence`, () => {
+    const { clock, leg, done, say, hangsUpBy } = legAt(vendor);
+    say(1_000);
+    clock.advance(1_000 - FRAME_MS);
+    leg.end(AGENT_HUNG_UP);
+    leg.end(AGENT_HUNG_UP);
+    clock.advance(10_000);
+    assert.deepEqual(
+      done,
+      hangsUpBy.map((step) => [step, 1_000 + HANG_UP_DELAY_MS]),
+    );
+    const silent = legAt(vendor);
+    silent.say(1_000);
+    silent.clock.advance(1_000 + HANG_UP_DELAY_MS);
+    silent.leg.end(AGENT_HUNG_UP);
+    assert.deepEqual(
+      silent.done.map(([step]) => step),
+      hangsUpBy,
+    );
+    const unspoken = legAt(vendor);
+    unspoken.leg.refuse(1000, "there is no such agent");
+    assert.deepEqual(
+      unspoken.done.map(([step]) => step),
+      hangsUpBy,
+    );
+  });
+
+  test(`${name}: keys are heard to their end before the hang-up`, async () => {
+    const { clock, leg, done } = legAt(vendor);
+    const pressed = leg.sendDigits("12");
+    let outcome = "";
+    void pressed.then((told) => {
+      outcome = told;
+    });
+    while (outcome === "") {
+      clock.advance(FRAME_MS);
+      await Promise.resolve();
+    }
+    leg.end(AGENT_HUNG_UP);
+    clock.advance(10_000);
+    const sentMs = (dtmfTones("12", 8_000).length / 8_000) * 1_000;
+    const tonesMs = Math.ceil(sentMs / FRAME_MS) * FRAME_MS;
+    const [, closedAtMs] = done.at(-1) ?? [];
+    assert.equal(outcome, "pressed");
+    assert.equal(closedAtMs, tonesMs + HANG_UP_DELAY_MS);
+  });
+
+  test(`${name}: a transfer waits for the last words, and its leg does not wait again`, async () => {
+    const { clock, leg, done, say } = legAt(vendor);
+    say(500);
+    clock.advance(480);
+    const taken = leg.transfer("+15550001");
+    clock.advance(HANG_UP_DELAY_MS + FRAME_MS - 1);
+    await Promise.resolve();
+    assert.deepEqual(done, []);
+    clock.advance(1);
+    assert.equal(await taken, true);
+    leg.end(TRANSFERRED);
+    assert.deepEqual(done, [
+      ["transfer", 500 + HANG_UP_DELAY_MS],
+      ["closed", 500 + HANG_UP_DELAY_MS],
+    ]);
+  });
+
+  test(`${name}: whoever has left is not waited for`, async () => {
+    const left = legAt(vendor);
+    left.say(500);
+    left.clock.advance(500);
+    left.leg.end(AGENT_HUNG_UP);
+    left.leg.take({ type: "ended" });
+    left.clock.advance(10_000);
+    assert.deepEqual(left.done, [["closed", 500]]);
+    const lost = legAt(vendor);
+    lost.say(500);
+    lost.clock.advance(500);
+    lost.leg.end(AGENT_HUNG_UP);
+    lost.leg.socketClosed();
+    lost.clock.advance(10_000);
+    // The stream broke; the telephone's call may be there still.
+    assert.deepEqual(lost.done, lost.wire.closingHangsUp ? [] : [["hang-up request", 500]]);
+    const asking = legAt(vendor);
+    asking.say(500);
+    asking.clock.advance(500);
+    const transfer = asking.leg.transfer("+15550001");
+    asking.leg.take({ type: "ended" });
+    assert.equal(await transfer, false);
+    assert.equal(asking.clock.pendingTimerCount, 0);
+  });
+}
+
+test("what the pacer has not sent is not waited for: the wait is bounded", () => {
+  const { clock, leg, done, say } = legAt(TWILIO);
+  say(20_000);
+  clock.advance(1_000);
+  leg.end(AGENT_HUNG_UP);
+  say(20_000);
+  clock.advance(500);
+  assert.equal(done.at(-1)?.[0], "closed");
+  assert.ok((done.at(-1)?.[1] ?? 0) <= 1_500);
+  assert.equal(clock.pendingTimerCount, 0);
+});
+
+test("where the vendor plays later than it was sent, its mark counts", () => {
+  const { clock, leg, done, say } = legAt(TWILIO);
+  say(500);
+  clock.advance(900);
+  leg.take({ type: "markReached", name: "1.0", heard: true });
+  leg.end(AGENT_HUNG_UP);
+  clock.advance(10_000);
+  assert.deepEqual(done, [["closed", 900 + HANG_UP_DELAY_MS]]);
+});
+
+test("a call that broke and goes on elsewhere is let go at once", () => {
+  const { clock, leg, done, say } = legAt(TWILIO);
+  leg.goOnWhenBroken();
+  say(500);
+  clock.advance(400);
+  leg.end({ reason: "serverStopping", status: "completed", message: "the server stops" });
+  assert.deepEqual(done, [["closed", 400]]);
+  assert.ok(leg.isAskedFor);
 });
