@@ -29,7 +29,9 @@ export const UsageShares = v.object({
     v.object({
       id: v.pipe(
         v.nullable(Id),
-        v.description("null: calls without a key, such as by telephone or by client token"),
+        v.description(
+          "null: calls without a key, such as by client token or placed in the console",
+        ),
       ),
       channel: v.optional(
         v.pipe(

@@ -1,7 +1,7 @@
 import { PHONE_RATE_HZ } from "../../engine/audio/audio-format.js";
 import type { AudioPool } from "../../engine/audio/audio-pool.js";
 import { Pacer } from "../../engine/audio/pacer.js";
-import type { Continuations } from "../../engine/calls/continuations.js";
+import { type Continuations, placedCallOf } from "../../engine/calls/continuations.js";
 import type { CallOpener, OpenRequest } from "../../engine/calls/opening/call-opener.js";
 import { openRefusalOf } from "../../engine/calls/opening/open-refusal.js";
 import { CallNotTaken, type PlacedCalls } from "../../engine/calls/outbound/placed-calls.js";
@@ -237,15 +237,14 @@ export class PhoneCalls {
     return opener.open(request, leg, ({ tap }) => leg.observe(tap), leg.gone);
   }
 
-  /** Vendor and id are those of the signed claims; `placed`: who is called, where this platform has placed the call. */
-  async #callInfoOf(
-    claims: StreamClaims,
-    placed: CallInfo | undefined,
-  ): Promise<CallInfo | undefined> {
-    const kept = placed ?? (await this.#options.callInfos.find(claims));
-    const { vendor: phoneVendor, callerRef: phoneCallId } = claims;
-    // Without it the direction is unknown, too: the record of the call before this one may say it.
-    if (kept === undefined) return undefined;
+  /**
+   * Vendor and id are those of the signed claims; `placed`: who is called, where this platform has placed the call. Of a call
+   * that goes on after a break, the record of the call before it says more, and counts instead.
+   */
+  async #callInfoOf(claims: StreamClaims, placed: CallInfo | undefined): Promise<CallInfo> {
+    const { vendor: phoneVendor, callerRef: phoneCallId, callKey } = claims;
+    const direction = placedCallOf(callKey) === undefined ? "inbound" : "outbound";
+    const kept = placed ?? (await this.#options.callInfos.find(claims)) ?? { direction };
     return { ...kept, phoneVendor, ...(phoneCallId !== "" && { phoneCallId }) };
   }
 

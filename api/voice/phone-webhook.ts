@@ -99,7 +99,12 @@ async function answer(request: IncomingRequest, options: PhoneWebhookOptions): P
     attempt: 0,
   };
   const token = await streamTokenFor(claims, options);
-  await options.callInfos.keep(claims, callInfoOf(body, found.callInfoFields));
+  const { apiKeyId } = tenant;
+  const callInfo = callInfoOf(body, found.callInfoFields);
+  await options.callInfos.keep(claims, {
+    ...callInfo,
+    ...(apiKeyId !== undefined && { apiKeyId }),
+  });
   const streamBase = otherAddress ?? (await options.streamAddress());
   const isNextNamed = found.namesNextOnRequest !== true || query.get("continue") === "yes";
   const around = { ...options, streamBase, isNextNamed };

@@ -37,7 +37,8 @@ export function placedCallKey(callId: string): string {
   return `${PLACED}${callId}`;
 }
 
-function placedCallOf(callKey: string): string | undefined {
+/** The call that was placed from here under that key; undefined for one that came in. */
+export function placedCallOf(callKey: string): string | undefined {
   return callKey.startsWith(PLACED) ? callKey.slice(PLACED.length) : undefined;
 }
 

@@ -30,7 +30,7 @@ export interface UsageShares {
 }
 
 export interface KeyShare extends UsageShare<string | null> {
-  /** How the calls of no key came: by telephone, or from pages with client tokens or to public agents. Undefined with a key. */
+  /** How the calls of no key came: by telephone (placed in the console), or from pages with client tokens or to public agents. Undefined with a key. */
   readonly channel: CallRecord["channel"] | undefined;
 }
 

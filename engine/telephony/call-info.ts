@@ -21,6 +21,8 @@ export interface CallInfo {
   readonly phoneVendor?: string;
   /** The vendor's id of the call. */
   readonly phoneCallId?: string;
+  /** The key that the webhook came with, or that placed the call; its usage counts there. For records alone. */
+  readonly apiKeyId?: string;
 }
 
 /** The fields of a vendor's webhook in which the information stands. */
@@ -69,6 +71,7 @@ const Stored = v.object({
   callerName: left,
   phoneVendor: left,
   phoneCallId: left,
+  apiKeyId: left,
 });
 
 export const StoredCallInfo = v.pipe(
@@ -81,6 +84,7 @@ export const StoredCallInfo = v.pipe(
       ...withPart("callerName", parts.callerName, CallerName),
       ...withPart("phoneVendor", parts.phoneVendor, VendorField),
       ...withPart("phoneCallId", parts.phoneCallId, VendorField),
+      ...withPart("apiKeyId", parts.apiKeyId, VendorField),
     }),
   ),
 );

@@ -4,8 +4,14 @@ import { createServer } from "node:http";
 import { after, before, test } from "node:test";
 import { inspect } from "node:util";
 import * as v from "valibot";
+import { placedCallKey } from "../../engine/calls/continuations.js";
+import { StreamTokens } from "../../engine/security/stream-token.js";
+import { SystemClock } from "../../engine/time/clock.js";
 import { RecordingLogger } from "../doubles/recording-logger.js";
-import { closeServer, heard, PacerWatch, ring } from "./telephone-stand.js";
+import { VendorCall } from "./phone-vendor-call.js";
+import { VENDOR_STREAMS } from "./phone-vendor-streams.js";
+import { closeServer, heard, PacerWatch, ring, streamUrl } from "./telephone-stand.js";
+import { JWT_SECRET } from "./test-customers.js";
 import { type Customer, TestServer } from "./test-server.js";
 
 const FROM = "+493011122233";
@@ -36,6 +42,31 @@ async function get(customer: Customer, path: string): Promise<unknown> {
   assert.equal(response.status, 200);
   return response.json();
 }
+
+test("a call whose caller is not known any more is a telephone call all the same", async () => {
+  const tokens = new StreamTokens({ secret: JWT_SECRET, clock: new SystemClock() });
+  for (const [callKey, direction] of [
+    ["lost", "inbound"],
+    [placedCallKey("lost"), "outbound"],
+  ] as const) {
+    const customer = await server.customer();
+    const agent = await server.agent(customer, { persona: { greeting: "Hello there." } });
+    const claims = { vendor: "twilio", orgId: customer.tenant.organization.id, agentId: agent.id };
+    // No webhook has kept anything under this key.
+    const token = tokens.mint({ ...claims, callerRef: "CA1", callKey, attempt: 0 });
+    const stream = VENDOR_STREAMS["Twilio in µ-law"];
+    assert.ok(stream);
+    const phone = await VendorCall.connect(streamUrl(server, "twilio"), stream);
+    phone.send(stream.start(token));
+    await phone.said(1);
+    await phone.end();
+    const call = await server.endedCall(customer);
+    assert.deepEqual(
+      [call.metadata["direction"], call.metadata["phoneVendor"], call.metadata["phoneCallId"]],
+      [direction, "twilio", "CA1"],
+    );
+  }
+});
 
 test("a telephone call's record and its tools know who called whom; the log does not", async (context) => {
   const asked: Record<string, unknown>[] = [];
@@ -86,6 +117,11 @@ test("a telephone call's record and its tools know who called whom; the log does
       phoneVendor: "twilio",
       phoneCallId: callSid,
     },
+  );
+  assert.equal(
+    call.metadata["apiKeyId"],
+    customer.apiKeyId,
+    "its usage counts at the webhook's key",
   );
   assert.equal(asked[0]?.["x-parley-from"], FROM);
   assert.equal(asked[0]?.["x-parley-to"], TO);

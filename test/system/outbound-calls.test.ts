@@ -3,6 +3,9 @@ import { after, before, test } from "node:test";
 import * as v from "valibot";
 import { signatureHeader } from "../../engine/sandbox/telephone/phone-webhook.js";
 import { RecordingLogger } from "../doubles/recording-logger.js";
+import { VendorCall } from "./phone-vendor-call.js";
+import { VENDOR_DOCUMENTS } from "./phone-vendor-documents.js";
+import { VENDOR_STREAMS } from "./phone-vendor-streams.js";
 import { heard } from "./telephone-stand.js";
 import { type Customer, TestServer } from "./test-server.js";
 import { AUTH_TOKEN, TwilioStand } from "./twilio-stand.js";
@@ -68,12 +71,58 @@ test("a placed call is answered, talks, and is recorded under the id that was gi
     [call.id, call.sessionId, call.channel, call.status, call.metadata["endReason"]],
     [id, id, "phone", "completed", "callerLeft"],
   );
+  assert.equal(
+    call.metadata["apiKeyId"],
+    customer.apiKeyId,
+    "its usage counts at the key that placed it",
+  );
   const reports = await stand.of("+15550101000", "the last report", ({ reports: all }) =>
     all.includes("completed 204") ? all : undefined,
   );
   assert.deepEqual(reports, ["ringing 204", "in-progress 204", "human 204", "completed 204"]);
   await answeredBy(customer, "human");
 });
+
+for (const [to, format] of [
+  ["+15550160005", "G722"],
+  ["+15550170005", "OPUS"],
+  ["+15550180005", "AMR-WB"],
+] as const) {
+  test(`a placed call whose audio comes in ${format} ends at once: its record, the log and who answers are told`, async () => {
+    log.lines.length = 0;
+    const customer = await server.customer();
+    const agent = await server.agent(customer);
+    const { id } = await place(customer, agent.id, to);
+    const form = await stand.of(to, "the call", (call) => call.form);
+    const callSid = `CA${"0".repeat(32)}`;
+    const answerUrl = form.get("Url") ?? "";
+    const document = await (
+      await tell(answerUrl, { CallSid: callSid, CallStatus: "in-progress" })
+    ).text();
+    const step = VENDOR_DOCUMENTS["twilio"]?.read(document);
+    assert.ok(step?.url !== undefined && step.next !== undefined, document);
+    const stream = VENDOR_STREAMS["Twilio in µ-law"];
+    assert.ok(stream);
+    const phone = await VendorCall.connect(step.url, stream);
+    const mediaFormat = { encoding: `audio/${format}`, sampleRate: 8_000, channels: 1 };
+    const start = { streamSid: "MZ1", callSid, mediaFormat, customParameters: step.parameters };
+    phone.send(JSON.stringify({ event: "start", streamSid: "MZ1", start }));
+    assert.equal(await phone.closed, 1003);
+    const call = await server.endedCall(customer);
+    assert.deepEqual(
+      [call.id, call.status, call.metadata["endReason"], call.metadata["direction"]],
+      [id, "failed", "unsupportedAudio", "outbound"],
+    );
+    assert.ok(String(call.metadata["endMessage"]).includes(format));
+    const [line] = log.ofLevel("warn");
+    assert.match(line?.message ?? "", /audio format is not supported/);
+    assert.ok(JSON.stringify(line).includes(format), JSON.stringify(line));
+    const ended = { CallSid: callSid, CallStatus: "in-progress" };
+    const last = await (await tell(step.next, ended)).text();
+    assert.match(last, /<Say>[^<]*format that is not supported[^<]*<\/Say><Hangup\/>/);
+    assert.equal((await server.calls(customer)).length, 1);
+  });
+}
 
 test("a call is placed only to where the operator allows the organization", async () => {
   const customer = await server.customer();
@@ -101,6 +150,7 @@ for (const [to, reason] of [
       [call.id, call.channel, call.status, call.metadata["endReason"]],
       [id, "phone", "failed", reason],
     );
+    assert.equal(call.metadata["apiKeyId"], customer.apiKeyId);
     if (reason === "machine") await answeredBy(customer, "machine_start");
     const url = await stand.of(
       to,
@@ -166,6 +216,7 @@ test("a placed call whose transfer is busy is back with its agent, and whose str
   assert.equal(first?.metadata["endReason"], "transferFailed");
   assert.equal(second?.metadata["continues"], first?.id);
   assert.equal(last?.metadata["continues"], second?.id);
+  assert.equal(last?.metadata["apiKeyId"], customer.apiKeyId);
 });
 
 test("a machine that is reported after two answered turns cuts nobody off", async () => {

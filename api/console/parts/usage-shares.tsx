@@ -15,7 +15,8 @@ export function UsageShares({ days }: { days: number }) {
     return agents.data.find(({ _id }) => _id === id)?.name ?? "An agent that was deleted";
   };
   const keyName = (id: string | null, channel: "web" | "phone" | undefined) => {
-    if (id === null) return channel === "phone" ? "Telephone" : "Pages, without a key";
+    if (id === null)
+      return channel === "phone" ? "Telephone, without a key" : "Pages, without a key";
     if (apiKeys.data === undefined) return "A key";
     return apiKeys.data.find((key) => key.id === id)?.name ?? "A key that was deleted";
   };

@@ -94,7 +94,9 @@ export class OutboundCalls implements PlacedCalls {
     await this.#demandTarget(orgId, order.to);
     const claims = { callId: newId(), orgId, agentId };
     const { from, to } = order;
-    const callInfo = { direction: "outbound", from, to } as const;
+    const { apiKeyId } = tenant;
+    const placedBy = apiKeyId === undefined ? {} : { apiKeyId };
+    const callInfo = { direction: "outbound", from, to, ...placedBy } as const;
     const ringing = await this.#reserve(tenant, claims, callInfo);
     try {
       const callRef = await telephony.place(order, this.#around.tokens.mint(claims), {

@@ -144,7 +144,8 @@ test("a call that is handed over goes with what is known of it, and is taken wit
   await say("in-progress", "human");
   const handed = outbound.handOver("id-1", "org");
   const claims = { callId: "id-1", orgId: "org", agentId: "agent" };
-  const callInfo = { direction: "outbound", from: "+15550109999", to: "+15550101000" } as const;
+  const numbers = { from: "+15550109999", to: "+15550101000" };
+  const callInfo = { direction: "outbound", ...numbers, apiKeyId: "key" } as const;
   assert.deepEqual(handed, { claims, callRef: "CA1", callInfo, answeredBy: "human" });
   assert.deepEqual(left(), [1, 0, 0, 0]);
   outbound.adopt({ claims, callRef: "CA1", callInfo, answeredBy: "human" });
