@@ -6,11 +6,6 @@ export function isSpeakable(text: string): boolean {
   return /[\p{L}\p{N}]/u.test(text);
 }
 
-/** Pieces of text that are escaped and ready for the service. */
-export function ssmlPieces(text: string, maxBytes?: number): string[] {
-  return textPieces(text, maxBytes).map(escapeXml);
-}
-
 /** Cuts text into pieces that have at most `maxBytes` of UTF-8 once escaped, between words where it can, never inside a character. */
 export function textPieces(text: string, maxBytes: number = SSML_TEXT_MAX_BYTES): string[] {
   // Half a surrogate pair becomes U+FFFD, and control characters, which XML forbids, become spaces.

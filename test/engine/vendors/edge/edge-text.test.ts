@@ -7,11 +7,15 @@ import {
   pathOf,
   ssmlFrame,
 } from "../../../../engine/vendors/edge/edge-frames.js";
-import { ssmlPieces } from "../../../../engine/vendors/edge/edge-text.js";
+import { escapeXml, textPieces } from "../../../../engine/vendors/edge/edge-text.js";
 import { edgeToken } from "../../../../engine/vendors/edge/edge-token.js";
 import { edgeVoice } from "../../../../engine/vendors/edge/edge-voices.js";
 
 const SSML_TEXT_MAX_BYTES = 4_096;
+
+/** As the product sends it: cut, then escaped. */
+const ssmlPieces = (text: string, maxBytes?: number): string[] =>
+  textPieces(text, maxBytes).map(escapeXml);
 
 const TRUSTED_CLIENT_TOKEN = "6A5AA1D4EAFF4E9FB37E23D68491D6F4";
 
