@@ -128,6 +128,10 @@ export class CallCenter {
     this.opener = new CallOpener({
       ...options,
       ...shared,
+      vendors: {
+        ...options.vendors,
+        chains: { ...options.vendors.chains, audioPool: () => this.audioPool() },
+      },
       journal: this.journal,
       recordings: this.recordings,
       slots: this.slots,

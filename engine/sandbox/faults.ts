@@ -84,6 +84,9 @@ export const SPEECH_FAULTS = [
   "slow",
   "garbage",
   "emptyAudio",
+  // As long as the sentence, without a sound; or its first half, as if that were all of it.
+  "silentAudio",
+  "halfAudio",
   // Only over sockets: all audio comes, and its end is never told, or told with its first piece and again at the end.
   "neverDone",
   "doneEarly",
@@ -101,6 +104,10 @@ export const EDGE_FAULTS = [
   "slow",
   "garbage",
   "turnEndWithoutAudio",
+  "silentAudio",
+  "halfAudio",
+  // All audio has come, and its end is told with its first piece and again at the end, or to nobody.
+  "turnEndEarly",
   "closeWithoutTurnEnd",
   "neverTurnEnd",
 ] as const;

@@ -161,8 +161,18 @@ export interface SpeechRequest {
    * out: TTS has failed.
    */
   readonly onFormat?: (given: SpeechFormat) => boolean;
+  /** Compares the length of the sound with the text; left out, only what no voice can have said is refused. */
+  readonly measure?: SpeechMeasure;
   /** Told where the words of the audio stand, as they come and never before audio, by vendors that say so; nobody is told otherwise. */
   readonly onWords?: (words: readonly SpokenWord[]) => void;
+}
+
+/** What is known of how long a voice takes for a text. */
+export interface SpeechMeasure {
+  /** A shorter sound is not all of the text; undefined while too little is known of the voice. */
+  readonly leastMs: number | undefined;
+  /** Called with the length of the whole sound, before that is judged. */
+  readonly measured: (soundMs: number) => void;
 }
 
 /** Times from the beginning of the sentence's audio. */

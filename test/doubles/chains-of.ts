@@ -3,6 +3,7 @@ import type { Clock } from "../../engine/time/clock.js";
 import { AnswerTimes } from "../../engine/vendors/chain/answer-times.js";
 import { Breakers } from "../../engine/vendors/chain/breakers.js";
 import { Hedging } from "../../engine/vendors/chain/hedging.js";
+import { SpeechDurations } from "../../engine/vendors/chain/speech-durations.js";
 
 /** As an operator has them who has set nothing. */
 export const PATIENCE = {
@@ -15,5 +16,6 @@ export const PATIENCE = {
 export function chainsOf(clients: ChainSurroundings["clients"], clock: Clock): ChainSurroundings {
   const hedging = new Hedging(0.05);
   const breakers = new Breakers(clock);
-  return { clients, clock, breakers, patience: PATIENCE, times: new AnswerTimes(), hedging };
+  const [times, durations] = [new AnswerTimes(), new SpeechDurations()];
+  return { clients, clock, breakers, patience: PATIENCE, times, durations, hedging };
 }

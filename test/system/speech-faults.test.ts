@@ -20,6 +20,7 @@ const PASSING_OF_EDGE: readonly EdgeFault[] = [
   "turnEndWithoutAudio",
   "closeWithoutTurnEnd",
 ];
+const LONG_REPLY = "the table for four people is booked for you on friday evening";
 const CONCURRENT_MAX = 5;
 
 type SpeechVendor = "openai" | "elevenlabs" | "edge";
@@ -82,6 +83,21 @@ describe("a voice that fails", { concurrency: CONCURRENT_MAX }, () => {
         const call = await own.endedCall();
         assert.equal(call.status, "completed");
         assert.equal(call.transcript.at(-1)?.text, "ok");
+      });
+    }
+
+    for (const fault of ["silentAudio", "halfAudio"] as const) {
+      test(`${tts}: ${fault} once is no answer, and the caller hears the whole reply`, async (context) => {
+        const own = await OwnVendors.of(server, context, { tts });
+        const caller = await own.call();
+        Object.assign(own.faults, spoilt(tts, { fault, times: 1 }));
+        await caller.say(`say ${LONG_REPLY}`);
+        await caller.until(ended);
+        const heard = (await caller.heard()).map(({ text }) => text).join(" ");
+        assert.ok(!JSON.stringify(own.faults).includes(fault), "the fault struck");
+        await caller.hangUp();
+        const { transcript } = await own.endedCall();
+        assert.deepEqual([heard, transcript.at(-1)?.text], [LONG_REPLY, LONG_REPLY]);
       });
     }
 

@@ -1,4 +1,5 @@
 import type { ProviderRecord } from "../../../storage/records.js";
+import type { AudioPool } from "../../audio/audio-pool.js";
 import type { LegAudio, SentenceFormat } from "../../session/playback/leg-audio.js";
 import type { AgentForCall } from "../../tenancy/agents/agent-for-call.js";
 import type { VendorClients } from "../../tenancy/providers/vendor-clients.js";
@@ -11,6 +12,7 @@ import { ChainedRecognizer } from "../../vendors/chain/chained-recognizer.js";
 import { ChainedVoice, type VoiceLink } from "../../vendors/chain/chained-voice.js";
 import type { Hedging } from "../../vendors/chain/hedging.js";
 import type { ModelPatience } from "../../vendors/chain/model-reply.js";
+import type { SpeechDurations } from "../../vendors/chain/speech-durations.js";
 import {
   type LanguageModel,
   type SpeechToText,
@@ -18,6 +20,7 @@ import {
   VendorError,
 } from "../../vendors/contracts.js";
 import { ConvertedVoice } from "../converted-voice.js";
+import { VerifiedVoice } from "../verified-voice.js";
 
 /** How long a vendor is waited for, where there is another to turn to. */
 export interface ChainPatience extends ModelPatience {
@@ -32,6 +35,9 @@ export interface ChainSurroundings {
   readonly breakers: Breakers;
   readonly patience: ChainPatience;
   readonly times: AnswerTimes;
+  readonly durations: SpeechDurations;
+  /** Left out where nobody hears the agent, as in a chat: then what TTS gives is not compared with its text. */
+  readonly audioPool?: () => Pick<AudioPool, "of">;
   readonly hedging: Hedging;
   readonly clock: Clock;
 }
@@ -77,7 +83,7 @@ export class VendorChains {
     const own = { provider: tts, modelId: agent.ttsModelId, speed: agent.ttsConfig.speed };
     let format: SentenceFormat | undefined;
     const links = usable([own, ...fallbacks.tts], (each) => {
-      const client = clients.tts(each.provider, orgId);
+      const client = this.#verified(clients.tts(each.provider, orgId), each, orgId);
       format ??= audio.sentenceFormat(client);
       const voice = ConvertedVoice.giving(format.request, client, audio);
       return { ...this.#link(each, orgId, voice), speed: each.speed, provider: each.provider };
@@ -92,14 +98,28 @@ export class VendorChains {
     return { client, format: format ?? audio.sentenceFormat(client), next: () => chain.next };
   }
 
+  #verified(client: TextToSpeech, { provider, modelId }: NamedVendor, orgId: string): TextToSpeech {
+    const { durations, audioPool } = this.#around;
+    if (audioPool === undefined) return client;
+    const { id, updatedAtMs, providerKey: vendor } = provider;
+    const voice = JSON.stringify([id, updatedAtMs, modelId]);
+    const pool = () => audioPool().of(orgId);
+    return new VerifiedVoice(client, { vendor, orgId, voice, durations, pool });
+  }
+
   #link<Client>(
-    { provider, modelId }: { readonly provider: ProviderRecord; readonly modelId: string },
+    { provider, modelId }: NamedVendor,
     orgId: string,
     client: Client,
   ): ChainLink<Client> {
     const breaker = breakerOf(this.#around.breakers, provider, orgId);
     return { vendor: provider.providerKey, modelId, orgId, client, breaker };
   }
+}
+
+interface NamedVendor {
+  readonly provider: ProviderRecord;
+  readonly modelId: string;
 }
 
 export interface VoiceOfProvider extends VoiceLink {

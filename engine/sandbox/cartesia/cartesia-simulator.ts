@@ -10,7 +10,7 @@ import {
 } from "../simulator.js";
 import { SimulatorSockets } from "../simulator-sockets.js";
 import { streamAudio } from "../sound/audio-stream.js";
-import { bytesPerSecondOf, speak } from "../sound/simulated-voice.js";
+import { speak } from "../sound/simulated-voice.js";
 import { isUpgradeRefused, statusOfSpeechFault } from "../sound/voice-over-socket.js";
 import { Generation, voiceFormatOf } from "./cartesia-request.js";
 import { CartesiaStream } from "./cartesia-stream.js";
@@ -60,7 +60,7 @@ export class CartesiaSimulator implements Simulator {
     else {
       const format = voiceFormatOf(parsed.output);
       const bytes = await speak(parsed.output.transcript, format);
-      const audio = { bytes, bytesPerSecond: bytesPerSecondOf(format) };
+      const audio = { bytes, format };
       const type = format.codec === "mp3" ? "audio/mpeg" : "application/octet-stream";
       const headers = { "content-type": type };
       await streamAudio(this.#context, "cartesia", request, exchange, headers, audio, fault);

@@ -4,7 +4,7 @@ import type { Exchange } from "../exchange.js";
 import { takeFault } from "../faults.js";
 import { isGoodKey, type SandboxContext } from "../simulator.js";
 import { streamAudio } from "../sound/audio-stream.js";
-import { bytesPerSecondOf, speak, type VoiceFormat } from "../sound/simulated-voice.js";
+import { speak, type VoiceFormat } from "../sound/simulated-voice.js";
 import { sayOverSocket, statusOfSpeechFault } from "../sound/voice-over-socket.js";
 import { keyOf } from "./deepgram-handshake.js";
 
@@ -50,7 +50,7 @@ export async function answerSpeak(context: SandboxContext, exchange: Exchange): 
   else if (typeof format === "string") exchange.answerJson(400, auraError(400, format));
   else {
     const bytes = await speak(text, format);
-    const audio = { bytes, bytesPerSecond: bytesPerSecondOf(format) };
+    const audio = { bytes, format };
     const type = format.codec === "mp3" ? "audio/mpeg" : "application/octet-stream";
     const headers = { "content-type": type, "dg-request-id": `sandbox-${request}` };
     await streamAudio(context, "deepgramSpeech", request, exchange, headers, audio, fault);

@@ -4,9 +4,9 @@ import * as v from "valibot";
 import type { WebSocket } from "ws";
 import { type EdgeFault, takeFault } from "../faults.js";
 import type { SandboxContext } from "../simulator.js";
-import { chunksOf, firstByteDelayMs, noise } from "../sound/audio-stream.js";
+import { chunksOf, firstByteDelayMs } from "../sound/audio-stream.js";
 import { SentPace } from "../sound/sent-pace.js";
-import { bytesPerSecondOf, isSpeakable, speak } from "../sound/simulated-voice.js";
+import { bytesPerSecondOf, isSpeakable, speak, spoiltAudio } from "../sound/simulated-voice.js";
 import { boundariesOf, type WantedBoundaries } from "./edge-boundaries.js";
 import {
   EDGE_ID,
@@ -34,6 +34,9 @@ const TURN_FAULTS: readonly EdgeFault[] = [
   "slow",
   "garbage",
   "turnEndWithoutAudio",
+  "silentAudio",
+  "halfAudio",
+  "turnEndEarly",
   "closeWithoutTurnEnd",
   "neverTurnEnd",
 ];
@@ -148,8 +151,7 @@ export class EdgeStream {
     this.#socket.send(edgeText(requestId, "turn.start", { context: { serviceTag: streamId } }));
     const response = { context: { serviceTag: streamId }, audio: { type: "inline", streamId } };
     this.#socket.send(edgeText(requestId, "response", response));
-    const isSilent = fault === "turnEndWithoutAudio";
-    const audio = isSilent ? new Uint8Array() : fault === "garbage" ? noise() : spoken;
+    const audio = await spoiltAudio(spoken, format, fault);
     let isFirst = true;
     for await (const chunk of chunksOf(audio, voice)) {
       if (this.#socket.readyState !== this.#socket.OPEN) {
@@ -159,13 +161,18 @@ export class EdgeStream {
       if (isFirst) journal.record("edge", "firstByte", request);
       this.#socket.send(edgeAudio(requestId, streamId, chunk));
       if (isFirst) this.#sendBoundaries(requestId, ssml);
+      if (isFirst && fault === "turnEndEarly") this.#end(requestId);
       isFirst = false;
       if (this.#strike(fault)) return;
     }
     if (audio.length > 0) this.#socket.send(edgeAudio(requestId, streamId, new Uint8Array()));
     if (fault === "closeWithoutTurnEnd") this.#socket.close(1000);
-    else if (fault !== "neverTurnEnd") this.#socket.send(edgeText(requestId, "turn.end", {}));
+    else if (fault !== "neverTurnEnd") this.#end(requestId);
     journal.record("edge", "lastByte", request, pace.text);
+  }
+
+  #end(requestId: string): void {
+    this.#socket.send(edgeText(requestId, "turn.end", {}));
   }
 
   #sendBoundaries(requestId: string, ssml: SpokenSsml): void {

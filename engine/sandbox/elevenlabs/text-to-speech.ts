@@ -3,7 +3,7 @@ import type { Exchange } from "../exchange.js";
 import { takeFault } from "../faults.js";
 import type { SandboxContext } from "../simulator.js";
 import { streamAudio } from "../sound/audio-stream.js";
-import { bytesPerSecondOf, speak, type VoiceFormat } from "../sound/simulated-voice.js";
+import { speak, type VoiceFormat } from "../sound/simulated-voice.js";
 import { answerTimed } from "./alignment.js";
 import { type Refusal, refusalOf, refuse, refuseBody } from "./elevenlabs-refusal.js";
 
@@ -71,7 +71,7 @@ export async function answerSpeech(
     }
     const spoken = { ...format, speed: settings?.speed ?? 1 };
     const bytes = await speak(text, spoken);
-    const audio = { bytes, bytesPerSecond: bytesPerSecondOf(spoken) };
+    const audio = { bytes, format: spoken };
     const headers = headersOf(format, request, text);
     if (form === "bare") {
       await streamAudio(context, "elevenlabs", request, exchange, headers, audio, fault);

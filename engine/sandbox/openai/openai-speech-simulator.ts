@@ -3,7 +3,7 @@ import type { Exchange } from "../exchange.js";
 import { type SpeechFault, takeFault } from "../faults.js";
 import { isGoodKey, type SandboxContext, type Simulator } from "../simulator.js";
 import { streamAudio } from "../sound/audio-stream.js";
-import { bytesPerSecondOf, speak, type VoiceFormat } from "../sound/simulated-voice.js";
+import { speak, type VoiceFormat } from "../sound/simulated-voice.js";
 import { wavHeader } from "../sound/wav-header.js";
 
 const INPUT_CHARACTERS_MAX = 4096;
@@ -81,7 +81,7 @@ export class OpenAiSpeechSimulator implements Simulator {
     const voice: VoiceFormat = { codec, sampleRateHz: SAMPLE_RATE_HZ, speed };
     const spoken = await speak(input, voice);
     const bytes = format === "wav" ? Buffer.concat([wavHeader(SAMPLE_RATE_HZ), spoken]) : spoken;
-    const audio = { bytes, bytesPerSecond: bytesPerSecondOf(voice) };
+    const audio = { bytes, format: voice };
     const type = format === "mp3" ? "audio/mpeg" : format === "wav" ? "audio/wav" : "audio/pcm";
     const headers = { "content-type": type, "x-request-id": `req_${request}` };
     await streamAudio(this.#context, "openaiSpeech", request, exchange, headers, audio, fault);

@@ -3,6 +3,7 @@ import type { Exchange } from "../exchange.js";
 import type { SpeechFault } from "../faults.js";
 import type { SandboxContext } from "../simulator.js";
 import { SentPace } from "./sent-pace.js";
+import { bytesPerSecondOf, spoiltAudio, type VoiceFormat } from "./simulated-voice.js";
 
 /** What most vendors do: a sentence of three seconds has come after three quarters of one. */
 export const REAL_TIME_FACTOR = 4;
@@ -65,7 +66,7 @@ function lateness(chunk: number): number {
 
 export interface VoiceAudio {
   readonly bytes: Uint8Array;
-  readonly bytesPerSecond: number;
+  readonly format: VoiceFormat;
 }
 
 /** Answers with audio as the HTTP vendors do: raw chunks, and the end of the body is the end. */
@@ -79,7 +80,7 @@ export async function streamAudio(
   fault: SpeechFault | undefined,
 ): Promise<void> {
   const { faults, journal } = context;
-  const { bytes, bytesPerSecond } = audio;
+  const bytesPerSecond = bytesPerSecondOf(audio.format);
   if (fault === "stallBeforeFirstByte") await exchange.stall();
   await exchange.pause(firstByteDelayMs(faults[vendor], fault));
   if (fault === "disconnectBeforeFirstByte") {
@@ -87,7 +88,7 @@ export async function streamAudio(
     return;
   }
   exchange.start(headers);
-  const body = fault === "emptyAudio" ? new Uint8Array() : fault === "garbage" ? noise() : bytes;
+  const body = await spoiltAudio(audio.bytes, audio.format, fault);
   const pace = new SentPace();
   const voice = { bytesPerSecond, delays: () => faults[vendor], fault, pace };
   let isFirst = true;
@@ -104,9 +105,4 @@ export async function streamAudio(
   }
   exchange.end();
   journal.record(vendor, "lastByte", request, pace.text);
-}
-
-/** Bytes that no decoder can make sense of: there is no MPEG sync word in them. */
-export function noise(): Uint8Array {
-  return Uint8Array.from({ length: 3000 }, (_, n) => (n * 7) % 199);
 }

@@ -45,19 +45,46 @@ export async function speak(text: string, format: VoiceFormat): Promise<Uint8Arr
   const key = `${sampleRateHz}/${kbps}/${speed}/${text}`;
   const known = mp3Kept.get(key);
   if (known !== undefined) return known;
+  const audio = await encodeMp3(encodeSpeech(text, sampleRateHz, speed), sampleRateHz, kbps);
+  mp3Kept.set(key, audio);
+  return audio;
+}
+
+/** What a voice sends of this audio under a fault that spoils how it sounds. */
+export async function spoiltAudio(
+  audio: Uint8Array,
+  { codec, sampleRateHz, kbps = 48 }: VoiceFormat,
+  fault: string | undefined,
+): Promise<Uint8Array> {
+  if (fault === "emptyAudio" || fault === "turnEndWithoutAudio") return new Uint8Array();
+  if (fault === "garbage") return noise();
+  if (fault === "halfAudio") return audio.subarray(0, (audio.length >> 2) << 1);
+  if (fault !== "silentAudio") return audio;
+  if (codec !== "mp3") return new Uint8Array(audio.length).fill(codec === "mulaw" ? 0xff : 0);
+  const samples = (audio.length / bytesPerSecondOf({ codec, sampleRateHz, kbps })) * sampleRateHz;
+  return await encodeMp3(new Int16Array(Math.round(samples)), sampleRateHz, kbps);
+}
+
+async function encodeMp3(
+  pcm: Int16Array,
+  sampleRateHz: number,
+  bitrate: NonNullable<VoiceFormat["kbps"]>,
+): Promise<Uint8Array> {
   const mp3Encoder = await (encoder ??= createMp3Encoder());
   mp3Encoder.configure({
     sampleRate: sampleRateHz,
     channels: 1,
-    bitrate: kbps,
+    bitrate,
     outputSampleRate: rateOfMp3(sampleRateHz),
   });
-  const pcm = encodeSpeech(text, sampleRateHz, speed);
   // Both views are of the encoder's own memory, which the next call overwrites.
   const body = Buffer.from(mp3Encoder.encode([Float32Array.from(pcm, (sample) => sample / 32768)]));
-  const audio = Buffer.concat([body, mp3Encoder.finalize()]);
-  mp3Kept.set(key, audio);
-  return audio;
+  return Buffer.concat([body, mp3Encoder.finalize()]);
+}
+
+/** Bytes that no decoder can make sense of: there is no MPEG sync word in them. */
+export function noise(): Uint8Array {
+  return Uint8Array.from({ length: 3000 }, (_, n) => (n * 7) % 199);
 }
 
 const MP3_RATES_HZ = [22_050, 24_000, 44_100] as const;

@@ -2,9 +2,15 @@ import { setTimeout as sleep } from "node:timers/promises";
 import type { WebSocket } from "ws";
 import { type SpeechFault, takeFault } from "../faults.js";
 import { isGoodKey, refuseUpgrade, type SandboxContext, type Upgrade } from "../simulator.js";
-import { chunksOf, firstByteDelayMs, noise } from "./audio-stream.js";
+import { chunksOf, firstByteDelayMs } from "./audio-stream.js";
 import { SentPace } from "./sent-pace.js";
-import { bytesPerSecondOf, isSpeakable, speak, type VoiceFormat } from "./simulated-voice.js";
+import {
+  bytesPerSecondOf,
+  isSpeakable,
+  speak,
+  spoiltAudio,
+  type VoiceFormat,
+} from "./simulated-voice.js";
 
 export type SocketVoiceVendor = "cartesia" | "deepgramSpeech" | "elevenlabs";
 
@@ -31,6 +37,8 @@ const SENTENCE_FAULTS: readonly SpeechFault[] = [
   "slow",
   "garbage",
   "emptyAudio",
+  "silentAudio",
+  "halfAudio",
   "neverDone",
   "doneEarly",
 ];
@@ -84,7 +92,7 @@ export async function sayOverSocket(
     socket.terminate();
     return;
   }
-  const audio = fault === "emptyAudio" ? new Uint8Array() : fault === "garbage" ? noise() : spoken;
+  const audio = await spoiltAudio(spoken, format, fault);
   const pace = new SentPace();
   const bytesPerSecond = bytesPerSecondOf(format);
   const voice = { bytesPerSecond, delays: () => faults[vendor], fault, pace };

@@ -122,7 +122,7 @@ export class EdgeSpeech implements TextToSpeech {
           socket,
           frames: [frame],
           reader,
-          speech: { ...request, text: piece },
+          speech: pieces.length === 1 ? request : pieceOf(request, piece),
           onChunk,
           signal,
           isReused: usedSockets.has(socket),
@@ -212,6 +212,11 @@ export class EdgeSpeech implements TextToSpeech {
   #nowMs(): number {
     return this.#context.clock.epochMs() + this.#pool.clockSkewMs;
   }
+}
+
+/** A piece of a text is compared with nothing but itself. */
+function pieceOf({ measure: _ofAll, ...request }: SpeechRequest, text: string): SpeechRequest {
+  return { ...request, text };
 }
 
 const EDGE_READER: TurnReader = {

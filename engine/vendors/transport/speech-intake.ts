@@ -7,7 +7,7 @@ import {
   WavReader,
   wavToPcm16,
 } from "../../audio/audio-container.js";
-import { durationMsOf, isSameFormat } from "../../audio/audio-format.js";
+import { bytesPerSample, durationMsOf, isSameFormat } from "../../audio/audio-format.js";
 import { readMp3Header } from "../../audio/mp3-header.js";
 import { decodeMulaw } from "../../audio/mulaw.js";
 import { decodeSamples, encodePcm } from "../../audio/sample-coding.js";
@@ -16,6 +16,9 @@ import { isLongText, isQuiet, isTooLittle } from "./speech-tail.js";
 
 /** What is called MP3 and does not begin as one is looked through so far. */
 const MP3_SEARCH_MAX_BYTES = 4_096;
+
+/** The level is looked at in steps of 10 ms of PCM at 24 kHz, from the end of a piece. */
+const LEVEL_WINDOW_BYTES = 480;
 
 /** What is asked for is 48 kbit/s. */
 const MP3_ASKED_BYTES_PER_MS = 6;
@@ -26,7 +29,7 @@ const PCM_TYPE = /^audio\/(?:x-)?(?:l16|pcm|raw)\b/;
 const MULAW_TYPE = /^audio\/(?:x-)?(?:basic|pcmu|mulaw|mu-law)\b/;
 const MP3_TYPE = /^audio\/(?:x-)?(?:mpeg|mp3)\b/;
 
-type SpokenRequest = Pick<SpeechRequest, "text" | "speed" | "format" | "onFormat">;
+type SpokenRequest = Pick<SpeechRequest, "text" | "speed" | "format" | "onFormat" | "measure">;
 
 /**
  * Looks at what TTS gives before anybody hears it. Audio in another format than was asked for is decoded where the request can take
@@ -42,6 +45,9 @@ export class SpeechIntake {
   /** What is passed on: what was asked for, or what was told in its place. */
   #given: SpeechFormat;
   #givenMs = 0;
+  /** Where the last sound ends; the silence behind it is none of the text. */
+  #soundMs = 0;
+  #givenBytes = 0;
   #mp3BytesPerMs: number | undefined;
   /** Silence that the audio of a long text begins with: it is passed on with the first sound. */
   #silence: Uint8Array[] | undefined;
@@ -74,8 +80,12 @@ export class SpeechIntake {
     if (this.#givenMs === 0) return;
     const ms = Math.round(this.#givenMs);
     if (this.#silence !== undefined) throw this.#failure(`gave ${ms} ms of silence for a text`);
-    if (!isTooLittle(this.#givenMs, this.#request)) return;
-    throw this.#failure(`gave ${ms} ms of audio for ${this.#request.text.length} characters`);
+    const { measure, text } = this.#request;
+    const soundMs = Math.round(this.#soundMs);
+    const isTooShort = isTooLittle(soundMs, this.#request);
+    measure?.measured(soundMs);
+    if (!isTooShort) return;
+    throw this.#failure(`gave ${soundMs} ms of audio for ${text.length} characters`);
   }
 
   #look(held: Buffer, isAll: boolean): void {
@@ -176,7 +186,9 @@ export class SpeechIntake {
   #give(bytes: Uint8Array): void {
     const audio = this.#convert(bytes);
     if (audio.byteLength === 0) return;
+    const beforeMs = this.#givenMs;
     this.#givenMs += this.#durationMsOf(audio);
+    this.#noteSound(audio, beforeMs);
     const silence = this.#silence;
     if (silence === undefined) return this.#onChunk(audio);
     silence.push(audio);
@@ -190,6 +202,25 @@ export class SpeechIntake {
     // The first frame tells how many bytes a moment has; those of a rate that varies differ little over a sentence.
     this.#mp3BytesPerMs ??= mp3BytesPerMsOf(audio);
     return audio.byteLength / (this.#mp3BytesPerMs ?? MP3_ASKED_BYTES_PER_MS);
+  }
+
+  #noteSound(audio: Uint8Array, beforeMs: number): void {
+    const { encoding } = this.#given;
+    if (encoding === "mp3") {
+      this.#soundMs = this.#givenMs;
+      return;
+    }
+    // A piece may begin with the second half of a sample.
+    const sampleBytes = bytesPerSample(encoding);
+    const from = this.#givenBytes % sampleBytes;
+    this.#givenBytes += audio.byteLength;
+    const end = audio.byteLength - ((audio.byteLength - from) % sampleBytes);
+    for (let to = end; to > from; to -= LEVEL_WINDOW_BYTES) {
+      const window = audio.subarray(Math.max(from, to - LEVEL_WINDOW_BYTES), to);
+      if (isQuiet(decodeSamples(window, encoding))) continue;
+      this.#soundMs = beforeMs + durationMsOf(audio.subarray(0, to), this.#given);
+      return;
+    }
   }
 
   /** A piece may begin with the second half of a sample, so one that sounds silent in either way is. */

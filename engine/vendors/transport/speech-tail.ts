@@ -7,6 +7,8 @@ import type { SpeechRequest, SpokenWord } from "../contracts.js";
 
 const WIDE_FROM = 0x2e80;
 const WIDE_WEIGHT = 3;
+const WIDE_LETTERS = /[\u0e00-\u109f\u1780-\u17ff\u2e80-\uffff]/g;
+const WIDE_LETTERS_PER_WORD = 2;
 /** No voice says its text in less than this, whatever the language. */
 const MS_PER_WEIGHT_MIN = 40;
 /** A shorter text says little of how long its audio is to be. */
@@ -33,10 +35,22 @@ export function isLongText(text: string): boolean {
   return weightOfText(text) >= WEIGHT_MIN;
 }
 
-/** Whether so much audio is surely not all of this text: even a quick voice takes half as long again. */
-export function isTooLittle(durationMs: number, { text, speed }: SpokenText): boolean {
+/** Whether a sound of this length is certainly not all of the text: by what is known of the voice, or of any voice. */
+export function isTooLittle(durationMs: number, { text, speed, measure }: SpokenText): boolean {
   const weight = weightOfText(text);
-  return weight >= WEIGHT_MIN && durationMs * speed < weight * MS_PER_WEIGHT_MIN;
+  if (weight >= WEIGHT_MIN && durationMs * speed < weight * MS_PER_WEIGHT_MIN) return true;
+  return measure?.leastMs !== undefined && durationMs < measure.leastMs;
+}
+
+/** How much there is to say in a text, by its letters and digits. */
+export function lettersWeightOf(text: string): number {
+  return weightOfText(text);
+}
+
+/** How much there is to say in a text, by its words; where words are written together, by their letters. At least 1. */
+export function wordsWeightOf(text: string): number {
+  const wideCount = text.match(WIDE_LETTERS)?.length ?? 0;
+  return Math.max(1, text.trim().split(/\s+/).length + wideCount / WIDE_LETTERS_PER_WORD);
 }
 
 /** Whether these samples of 16 bits are what a voice's pauses are. */
@@ -44,7 +58,7 @@ export function isQuiet(samples: Int16Array): boolean {
   return samples.every((sample) => Math.abs(sample) < QUIET_PEAK);
 }
 
-type SpokenText = Pick<SpeechRequest, "text" | "speed">;
+type SpokenText = Pick<SpeechRequest, "text" | "speed" | "measure">;
 
 function weightOfText(text: string): number {
   const letters = lettersOf(text);

@@ -209,3 +209,20 @@ test("far too little sound for its text fails at its end, in every format", asyn
     });
   }
 });
+
+test("silence behind half of a text is no sound for the rest of it, in pieces of any size", async () => {
+  for (const [format, codec, silence] of [
+    [PCM_24K, "pcm", 0],
+    [MULAW_8K, "mulaw", 0xff],
+  ] as const) {
+    const whole = Buffer.from(await speak(LONG, { codec, sampleRateHz: format.sampleRateHz }));
+    const half = whole.subarray(0, whole.byteLength >> 1);
+    const padded = Buffer.concat([half, Buffer.alloc(whole.byteLength, silence)]);
+    const paused = Buffer.concat([whole, Buffer.alloc(whole.byteLength, silence)]);
+    for (const pieceBytes of [997, 1_000_000]) {
+      const take = () => taken(format, padded, { text: LONG, pieceBytes });
+      assert.throws(take, { fault: "badAnswer", message: /ms of audio for 50 characters/ });
+      assert.deepEqual(taken(format, paused, { text: LONG, pieceBytes }).audio, paused);
+    }
+  }
+});
