@@ -1,281 +1,370 @@
-import type { Generated } from "kysely";
-import type {
-  CallChannel,
-  CallStatus,
-  Category,
-  OrganizationRecord,
-  Sentiment,
-  UsageRecord,
-  UserRecord,
-} from "./records.js";
-import type { AuditActor, AuditRecord } from "./tenancy/audit-record.js";
-import type { PhoneNumberRecord } from "./tenancy/phone-number-record.js";
+import {
+  flag,
+  json,
+  number,
+  oneOf,
+  onlyRow,
+  type Row,
+  sequence,
+  type Table,
+  text,
+  whole,
+} from "./schema/columns.js";
+import type { AuditRecord } from "./tenancy/audit-record.js";
 
-/** The order of creation, given by the database. */
-interface Sequenced {
-  readonly sequence: Generated<number>;
-}
+/**
+ * The schema of both databases, and the types of their rows. Columns have the names of the records' fields. A new table or
+ * column is written here, and named in `schema/migrations.ts`; whatever a database lacks of it is made then. What was released
+ * is not changed here alone: `Schema.align` adds, and takes nothing away.
+ */
+export const tables = {
+  plans: {
+    columns: {
+      sequence: sequence(),
+      id: text().unique(),
+      slug: text().unique(),
+      name: text(),
+      description: text(),
+      custom: flag(),
+      public: flag(),
+      pricing: json(),
+      limits: json(),
+      models: json(),
+      features: json(),
+      createdAtMs: number(),
+      updatedAtMs: number(),
+    },
+  },
+  organizations: {
+    columns: {
+      sequence: sequence(),
+      id: text().unique(),
+      name: text(),
+      planId: text().references("plans.id"),
+      status: oneOf("pending", "active"),
+      ownerEmail: text(),
+      createdAtMs: number(),
+      updatedAtMs: number(),
+    },
+    indexes: { organizationsByOwner: ["ownerEmail"], organizationsByPlan: ["planId"] },
+  },
+  users: {
+    columns: {
+      sequence: sequence(),
+      id: text().unique(),
+      orgId: text().references("organizations.id"),
+      email: text().unique(),
+      passwordHash: text(),
+      name: text(),
+      role: oneOf("admin", "member"),
+      isOperator: flag().defaultTo(0),
+      createdAtMs: number(),
+    },
+    indexes: { usersByOrganization: ["orgId"] },
+  },
+  apiKeys: {
+    columns: {
+      sequence: sequence(),
+      id: text().unique(),
+      orgId: text().references("organizations.id"),
+      keyHash: text().unique(),
+      keyPrefix: text(),
+      name: text(),
+      scopes: json(),
+      lastUsedAtMs: number().nullable(),
+      createdAtMs: number(),
+      revokedAtMs: number().nullable(),
+    },
+    indexes: { apiKeysByOrganization: ["orgId"] },
+  },
+  /** A text that only the key of this database opens, so that a wrong key shows where no credentials are stored. */
+  encryptionKeyCheck: { columns: { id: onlyRow(), sealed: text() } },
+  registry: {
+    columns: {
+      sequence: sequence(),
+      category: oneOf("llm", "tts", "stt"),
+      providerKey: text(),
+      displayName: text(),
+      requiresKey: flag(),
+      models: json(),
+      settings: json(),
+      createdAtMs: number(),
+    },
+    uniques: [["category", "providerKey"]],
+  },
+  providers: {
+    columns: {
+      sequence: sequence(),
+      id: text().unique(),
+      orgId: text().nullable().references("organizations.id"),
+      category: oneOf("llm", "tts", "stt"),
+      providerKey: text(),
+      name: text(),
+      sealedCredentials: text().nullable(),
+      models: json(),
+      settings: json(),
+      active: flag(),
+      createdAtMs: number(),
+      updatedAtMs: number(),
+    },
+    uniques: [["orgId", "category", "providerKey", "name"]],
+    indexes: {
+      // A null is never equal to a null in a unique rule, so the global providers have one of their own.
+      "providers(category,providerKey,name)": {
+        columns: ["category", "providerKey", "name"],
+        isUnique: true,
+        where: `"orgId" is null`,
+      },
+    },
+  },
+  agents: {
+    columns: {
+      sequence: sequence(),
+      id: text().unique(),
+      orgId: text().references("organizations.id"),
+      name: text(),
+      persona: json(),
+      llmProviderId: text().references("providers.id"),
+      llmModelId: text(),
+      llmConfig: json(),
+      ttsProviderId: text().references("providers.id"),
+      ttsModelId: text(),
+      ttsConfig: json(),
+      sttProviderId: text().references("providers.id"),
+      sttModelId: text().nullable(),
+      fallbacks: json().defaultTo('{"llm":[],"tts":[],"stt":[]}'),
+      thresholds: json(),
+      tools: json().defaultTo("[]"),
+      sealedToolHeaders: text().nullable(),
+      recording: json().defaultTo('{"enabled":false,"retentionDays":30}'),
+      publicOrigins: json().defaultTo("[]"),
+      active: flag(),
+      createdAtMs: number(),
+      updatedAtMs: number(),
+    },
+    indexes: {
+      agentsInOrder: ["orgId", "createdAtMs"],
+      agentsByLlm: ["llmProviderId"],
+      agentsByTts: ["ttsProviderId"],
+      agentsByStt: ["sttProviderId"],
+    },
+  },
+  calls: {
+    columns: {
+      sequence: sequence(),
+      id: text().unique(),
+      orgId: text().references("organizations.id"),
+      /** Refers to nothing: an agent may be removed while its calls are kept. */
+      agentId: text(),
+      sessionId: text().unique(),
+      /** The run of the server that has the call. */
+      runId: text(),
+      channel: oneOf("web", "phone"),
+      status: oneOf("active", "completed", "failed"),
+      startedAtMs: number(),
+      endedAtMs: number().nullable(),
+      durationSec: number().nullable(),
+      ttfbMs: number(),
+      avgLatencyMs: number(),
+      totalTokens: number(),
+      ttsChars: number(),
+      interruptions: number(),
+      turnCount: number(),
+      summary: text().nullable(),
+      sentiment: oneOf("positive", "neutral", "negative").nullable(),
+      metadata: json(),
+      lastSavedAtMs: number(),
+      createdAtMs: number(),
+      /** The run's own clock; null for a call of a release that did not write it. */
+      beganUptimeMs: number().nullable(),
+      /** Beside the metadata, which no index reaches; null for a call of a release that did not write it. */
+      direction: text().nullable(),
+      fromNumber: text().nullable(),
+      toNumber: text().nullable(),
+    },
+    indexes: {
+      callsInOrder: ["orgId", "startedAtMs", "sequence"],
+      callsOfAgent: ["orgId", "agentId", "startedAtMs", "sequence"],
+      callsInStatus: ["orgId", "status", "startedAtMs", "sequence"],
+      callsOfAgentInStatus: ["orgId", "agentId", "status", "startedAtMs", "sequence"],
+      callsInProgress: { columns: ["runId"], where: `"status" = 'active'` },
+      callsFromNumber: {
+        columns: ["orgId", "fromNumber", "startedAtMs", "sequence"],
+        where: `"fromNumber" is not null`,
+      },
+      callsToNumber: {
+        columns: ["orgId", "toNumber", "startedAtMs", "sequence"],
+        where: `"toNumber" is not null`,
+      },
+    },
+  },
+  transcriptMessages: {
+    columns: {
+      sequence: sequence(),
+      callId: text().references("calls.id"),
+      role: oneOf("user", "assistant"),
+      text: text(),
+      timestamp: number(),
+    },
+    indexes: { transcriptMessagesOfCall: ["callId"] },
+  },
+  callTurns: {
+    columns: { sequence: sequence(), callId: text().references("calls.id"), turn: json() },
+    indexes: { callTurnsOfCall: ["callId"] },
+  },
+  /** Kept by triggers on `calls`. */
+  callTotals: {
+    columns: {
+      orgId: text(),
+      agentId: text(),
+      status: text<"active" | "completed" | "failed">(),
+      calls: number(),
+      durationSec: number(),
+    },
+    primaryKey: ["orgId", "agentId", "status"],
+    withoutRowid: true,
+  },
+  runs: {
+    columns: {
+      id: text().primaryKey(),
+      heartbeatAtMs: number(),
+      /** The run's own clock at the heartbeat: it never steps. */
+      uptimeMs: number().nullable(),
+    },
+  },
+  dailyUsage: {
+    columns: {
+      orgId: text().references("organizations.id"),
+      date: text(),
+      calls: number(),
+      minutes: number(),
+      ttsChars: number(),
+      llmTokens: number(),
+      sttSeconds: number(),
+    },
+    primaryKey: ["orgId", "date"],
+    withoutRowid: true,
+  },
+  sessionHistory: {
+    columns: {
+      orgId: text().references("organizations.id"),
+      key: text(),
+      messages: json(),
+      savedAtMs: number(),
+      /** A summary of the messages that were cut from a long conversation. */
+      summary: text().nullable(),
+    },
+    primaryKey: ["orgId", "key"],
+    indexes: { sessionHistoryByAge: ["savedAtMs"] },
+  },
+  /** A recording has a row from its beginning, so that a crash leaves none unknown. */
+  recordings: {
+    columns: {
+      callId: text().primaryKey().deletedWith("calls.id"),
+      orgId: text(),
+      isFinished: flag(),
+      expiresAtMs: number(),
+    },
+    indexes: {
+      recordingsByExpiry: ["expiresAtMs"],
+      recordingsUnfinished: { columns: ["callId"], where: `"isFinished" = 0` },
+    },
+    withoutRowid: true,
+  },
+  /** The numbers that an organization's agents may call from; a number belongs to one organization at a time. */
+  phoneNumbers: {
+    columns: {
+      number: text().primaryKey(),
+      orgId: text().deletedWith("organizations.id"),
+      createdAtMs: number(),
+    },
+    indexes: { phoneNumbersOfOrganization: ["orgId"] },
+    withoutRowid: true,
+  },
+  /** The numbers that an organization's agents may call or transfer callers to, at the platform's cost. */
+  dialTargets: {
+    columns: {
+      orgId: text().deletedWith("organizations.id"),
+      /** The digits that a number begins with, or a whole SIP address. */
+      target: text(),
+      createdAtMs: number(),
+    },
+    primaryKey: ["orgId", "target"],
+    withoutRowid: true,
+  },
+  /** Entries are added, and removed when they are old: a trigger refuses to change one. */
+  auditEntries: {
+    columns: {
+      sequence: sequence(),
+      id: text().unique(),
+      orgId: text().nullable().references("organizations.id"),
+      atMs: number(),
+      actorType: oneOf("user", "apiKey", "administrator"),
+      actorId: text(),
+      action: text<AuditRecord["action"]>(),
+      targetType: oneOf("agent", "provider", "apiKey", "organization", "node", "member"),
+      targetId: text(),
+      targetName: text(),
+      changes: json(),
+    },
+    indexes: {
+      auditEntriesInOrder: ["orgId", "atMs", "sequence"],
+      auditEntriesByAge: ["atMs"],
+    },
+  },
+  /** Kept by triggers on `auditEntries`. */
+  auditTotals: {
+    columns: { orgId: text().primaryKey(), entries: number() },
+    withoutRowid: true,
+  },
+  /** A server among those of one PostgreSQL database; a file has one server, and no rows of it or of the next three. */
+  nodes: {
+    columns: {
+      /** One start of the server: another start of the same name is another node. */
+      startId: text().primaryKey(),
+      name: text().unique(),
+      /** Where the others send callers; null where one address serves all. */
+      address: text().nullable(),
+      version: text(),
+      /** Calls at the same time; 0 = no such limit. */
+      capacity: whole("integer"),
+      calls: whole("integer"),
+      /** Processes that wanted a core lately, by cores. */
+      load: number(),
+      /** Whether it takes calls. */
+      isTaking: whole("smallint"),
+      isDraining: whole("smallint"),
+      /** Another node has taken it for dead, and closes its calls. */
+      isLost: whole("smallint"),
+      /** Both by the database's clock. */
+      startedAtMs: whole("bigint"),
+      heartbeatAtMs: whole("bigint"),
+    },
+  },
+  /** Which node a run of the call records is of. */
+  nodeRuns: {
+    columns: { runId: text().primaryKey(), startId: text().deletedWith("nodes.startId") },
+    indexes: { nodeRunsByNode: ["startId"] },
+  },
+  callSlots: {
+    columns: {
+      callId: text().primaryKey(),
+      orgId: text(),
+      /** The node that has the call. */
+      startId: text().deletedWith("nodes.startId"),
+    },
+    indexes: { callSlotsByOrganization: ["orgId"], callSlotsByNode: ["startId"] },
+  },
+  onceTokens: {
+    columns: {
+      key: text().primaryKey(),
+      /** Whose it is, where one's are counted; else empty. */
+      owner: text(),
+      value: text().nullable(),
+      untilMs: whole("bigint"),
+    },
+    indexes: { onceTokensByAge: ["untilMs"], onceTokensByOwner: ["owner"] },
+  },
+} as const satisfies Readonly<Record<string, Table>>;
 
-/** 0 or 1: SQLite has no booleans. */
-export type Flag = number;
-
-/** Text that `writeJson` has made and `readJson` reads. */
-export type Json = string;
-
-export interface PlanRow extends Sequenced {
-  id: string;
-  slug: string;
-  name: string;
-  description: string;
-  custom: Flag;
-  public: Flag;
-  pricing: Json;
-  limits: Json;
-  models: Json;
-  features: Json;
-  createdAtMs: number;
-  updatedAtMs: number;
-}
-
-export interface OrganizationRow extends Sequenced, OrganizationRecord {}
-
-export interface UserRow extends Sequenced, Omit<UserRecord, "isOperator"> {
-  isOperator: Flag;
-}
-
-export interface ApiKeyRow extends Sequenced {
-  id: string;
-  orgId: string;
-  keyHash: string;
-  keyPrefix: string;
-  name: string;
-  scopes: Json;
-  lastUsedAtMs: number | null;
-  createdAtMs: number;
-  revokedAtMs: number | null;
-}
-
-export interface EncryptionKeyCheckRow {
-  /** There is one row. */
-  id: 1;
-  sealed: string;
-}
-
-export interface RegistryRow extends Sequenced {
-  category: Category;
-  providerKey: string;
-  displayName: string;
-  requiresKey: Flag;
-  models: Json;
-  settings: Json;
-  createdAtMs: number;
-}
-
-export interface ProviderRow extends Sequenced {
-  id: string;
-  orgId: string | null;
-  category: Category;
-  providerKey: string;
-  name: string;
-  sealedCredentials: string | null;
-  models: Json;
-  settings: Json;
-  active: Flag;
-  createdAtMs: number;
-  updatedAtMs: number;
-}
-
-export interface AgentRow extends Sequenced {
-  id: string;
-  orgId: string;
-  name: string;
-  persona: Json;
-  llmProviderId: string;
-  llmModelId: string;
-  llmConfig: Json;
-  ttsProviderId: string;
-  ttsModelId: string;
-  ttsConfig: Json;
-  sttProviderId: string;
-  sttModelId: string | null;
-  fallbacks: Json;
-  thresholds: Json;
-  tools: Json;
-  sealedToolHeaders: string | null;
-  recording: Json;
-  publicOrigins: Json;
-  active: Flag;
-  createdAtMs: number;
-  updatedAtMs: number;
-}
-
-export interface CallRow extends Sequenced {
-  id: string;
-  orgId: string;
-  agentId: string;
-  sessionId: string;
-  /** The run of the server that has the call. */
-  runId: string;
-  channel: CallChannel;
-  status: CallStatus;
-  startedAtMs: number;
-  endedAtMs: number | null;
-  durationSec: number | null;
-  ttfbMs: number;
-  avgLatencyMs: number;
-  totalTokens: number;
-  ttsChars: number;
-  interruptions: number;
-  turnCount: number;
-  summary: string | null;
-  sentiment: Sentiment | null;
-  metadata: Json;
-  lastSavedAtMs: number;
-  createdAtMs: number;
-  /** The run's own clock; null for a call of a release that did not write it. */
-  beganUptimeMs: number | null;
-  /** Null for a call of a release that did not write it, as are the numbers. */
-  direction: string | null;
-  fromNumber: string | null;
-  toNumber: string | null;
-}
-
-export interface TranscriptMessageRow extends Sequenced {
-  callId: string;
-  role: "user" | "assistant";
-  text: string;
-  timestamp: number;
-}
-
-export interface CallTurnRow extends Sequenced {
-  callId: string;
-  turn: Json;
-}
-
-/** Kept by triggers on `calls`. */
-export interface CallTotalRow {
-  orgId: string;
-  agentId: string;
-  status: CallStatus;
-  calls: number;
-  durationSec: number;
-}
-
-export interface RunRow {
-  id: string;
-  heartbeatAtMs: number;
-  /** The run's own clock at the heartbeat: it never steps. */
-  uptimeMs: number | null;
-}
-
-export interface SessionHistoryRow {
-  orgId: string;
-  key: string;
-  messages: Json;
-  savedAtMs: number;
-  summary: Generated<string | null>;
-}
-
-export interface RecordingRow {
-  callId: string;
-  orgId: string;
-  isFinished: Flag;
-  expiresAtMs: number;
-}
-
-export interface AuditEntryRow extends Sequenced {
-  id: string;
-  orgId: string | null;
-  atMs: number;
-  actorType: AuditActor["type"];
-  actorId: string;
-  action: AuditRecord["action"];
-  targetType: AuditRecord["targetType"];
-  targetId: string;
-  targetName: string;
-  changes: Json;
-}
-
-/** Kept by triggers on `auditEntries`. */
-export interface AuditTotalRow {
-  orgId: string;
-  entries: number;
-}
-
-export interface DialTargetRow {
-  orgId: string;
-  /** The digits that a number begins with, or a whole SIP address. */
-  target: string;
-  createdAtMs: number;
-}
-
-/** A server among those of one PostgreSQL database; all that follows is not in SQLite. */
-export interface NodeRow {
-  /** One start of the server: another start of the same name is another node. */
-  startId: string;
-  name: string;
-  /** Where the others send callers; null where one address serves all. */
-  address: string | null;
-  version: string;
-  /** Calls at the same time; 0 = no such limit. */
-  capacity: number;
-  calls: number;
-  /** Processes that wanted a core lately, by cores. */
-  load: number;
-  /** Would take a call. */
-  isTaking: Flag;
-  isDraining: Flag;
-  /** Another node has taken it for dead, and closes its calls. */
-  isLost: Flag;
-  /** Both by the database's clock. */
-  startedAtMs: number;
-  heartbeatAtMs: number;
-}
-
-/** Which node a run of the call records is of. */
-export interface NodeRunRow {
-  runId: string;
-  startId: string;
-}
-
-export interface CallSlotRow {
-  callId: string;
-  orgId: string;
-  /** The node that has the call. */
-  startId: string;
-}
-
-export interface OnceTokenRow {
-  key: string;
-  /** Whose it is, where one's are counted; else empty. */
-  owner: string;
-  value: string | null;
-  untilMs: number;
-}
-
-export interface Tables {
-  nodes: NodeRow;
-  nodeRuns: NodeRunRow;
-  callSlots: CallSlotRow;
-  onceTokens: OnceTokenRow;
-  plans: PlanRow;
-  organizations: OrganizationRow;
-  users: UserRow;
-  apiKeys: ApiKeyRow;
-  registry: RegistryRow;
-  providers: ProviderRow;
-  agents: AgentRow;
-  calls: CallRow;
-  transcriptMessages: TranscriptMessageRow;
-  callTurns: CallTurnRow;
-  callTotals: CallTotalRow;
-  runs: RunRow;
-  dailyUsage: UsageRecord;
-  sessionHistory: SessionHistoryRow;
-  recordings: RecordingRow;
-  phoneNumbers: PhoneNumberRecord;
-  dialTargets: DialTargetRow;
-  auditEntries: AuditEntryRow;
-  auditTotals: AuditTotalRow;
-  encryptionKeyCheck: EncryptionKeyCheckRow;
-}
+export type Tables = { [Name in keyof typeof tables]: Row<(typeof tables)[Name]["columns"]> };

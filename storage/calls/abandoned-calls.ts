@@ -1,7 +1,7 @@
 import { type Kysely, type Selectable, sql } from "kysely";
 import type { AtomicRequests } from "../statements/atomic-requests.js";
 import { writeJson } from "../statements/json-column.js";
-import type { CallRow, Tables } from "../tables.js";
+import type { Tables } from "../tables.js";
 import { addUsage } from "./usage-store.js";
 
 /** Closed at a time, so that a crash with many calls does not become one long request. */
@@ -18,7 +18,7 @@ export function isAbandoned(endReason: string): boolean {
 }
 
 type AbandonedCall = Pick<
-  Selectable<CallRow>,
+  Selectable<Tables["calls"]>,
   "id" | "orgId" | "startedAtMs" | "beganUptimeMs" | "lastSavedAtMs" | "ttsChars" | "totalTokens"
 > & { readonly heartbeatAtMs: number | null; readonly uptimeMs: number | null };
 

@@ -1,7 +1,7 @@
 import type { Compilable, Insertable, Kysely, Selectable } from "kysely";
 import type { CallMetrics, CallRecord, JsonObject, TranscriptMessage } from "../records.js";
 import { jsonObject, readJson, writeJson } from "../statements/json-column.js";
-import type { CallRow, Tables } from "../tables.js";
+import type { Tables } from "../tables.js";
 
 /** SQLite takes 32,766 values a statement; a message has four. */
 const MESSAGES_PER_STATEMENT = 5000;
@@ -10,7 +10,7 @@ export function rowOf(
   call: CallRecord,
   runId: string,
   beganUptimeMs: number | null,
-): Insertable<CallRow> {
+): Insertable<Tables["calls"]> {
   return {
     id: call.id,
     orgId: call.orgId,
@@ -42,7 +42,7 @@ function textIn(metadata: JsonObject, name: string): string | null {
 }
 
 /** Without transcript and turns, which stand in tables of their own. */
-export function recordOf(row: Selectable<CallRow>): CallRecord {
+export function recordOf(row: Selectable<Tables["calls"]>): CallRecord {
   return {
     id: row.id,
     orgId: row.orgId,

@@ -1,6 +1,6 @@
 import { type Kysely, type Selectable, sql } from "kysely";
 import type { AtomicRequests } from "../statements/atomic-requests.js";
-import type { NodeRow, Tables } from "../tables.js";
+import type { Tables } from "../tables.js";
 import type { AuditRecord } from "../tenancy/audit-record.js";
 import { auditOf } from "../tenancy/audit-store.js";
 import { databaseNowMs } from "./database-clock.js";
@@ -21,7 +21,7 @@ export interface NodeState {
   readonly isTaking: boolean;
 }
 
-export type NodeRecord = Readonly<Selectable<NodeRow>> & {
+export type NodeRecord = Readonly<Selectable<Tables["nodes"]>> & {
   /** Since its last heartbeat, by the database's clock. */
   readonly silentMs: number;
 };

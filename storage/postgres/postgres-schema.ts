@@ -1,12 +1,12 @@
 import { Kysely, Migrator, PostgresDialect } from "kysely";
 import type { Pool } from "pg";
 import * as v from "valibot";
+import { schemaVersion } from "../schema/migrations.js";
+import { migrationsOf } from "../schema/schema.js";
 import { type Fault, messageOf } from "../statements/fault.js";
 import { StorageUnavailable } from "../statements/storage-failure.js";
-import { postgresMigrations } from "./migration-list.js";
 
-/** How many migrations there are. */
-export const POSTGRES_SCHEMA_VERSION = Object.keys(postgresMigrations).length;
+export const POSTGRES_SCHEMA_VERSION = schemaVersion("postgres");
 
 /**
  * The oldest version of the schema whose servers can work on this one. A migration only adds (expand), and this number stays;
@@ -38,7 +38,7 @@ export async function updatePostgresSchema(pool: Pool, address: string): Promise
   const db = new Kysely<unknown>({ dialect: new PostgresDialect({ pool }) });
   const migrator = new Migrator({
     db,
-    provider: { getMigrations: () => Promise.resolve({ ...postgresMigrations }) },
+    provider: { getMigrations: () => Promise.resolve(migrationsOf("postgres")) },
   });
   const { error } = await migrator.migrateToLatest();
   if (error !== undefined) {

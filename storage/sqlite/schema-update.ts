@@ -1,9 +1,10 @@
 import type { Database as SqliteDatabase } from "better-sqlite3";
 import { Kysely, Migrator, SqliteDialect } from "kysely";
 import * as v from "valibot";
+import { migrationNames } from "../schema/migrations.js";
+import { migrationsOf } from "../schema/schema.js";
 import { messageOf } from "../statements/fault.js";
 import { StorageUnavailable } from "../statements/storage-failure.js";
-import { migrations } from "./migration-list.js";
 import { SqliteError } from "./sqlite-library.js";
 
 /**
@@ -17,7 +18,7 @@ export async function updateSchema(file: SqliteDatabase, version: number): Promi
   const db = new Kysely<unknown>({ dialect: new SqliteDialect({ database: file }) });
   const migrator = new Migrator({
     db,
-    provider: { getMigrations: () => Promise.resolve({ ...migrations }) },
+    provider: { getMigrations: () => Promise.resolve(migrationsOf("sqlite")) },
   });
   const { error } = await migrator.migrateToLatest();
   if (error !== undefined) {
@@ -40,7 +41,9 @@ const Names = v.array(v.string());
 /** The transaction ends with the connection, which whoever opened the file closes. */
 function refuseNewer(file: SqliteDatabase, version: number): void {
   const found = Number(file.pragma("user_version", { simple: true }));
-  const unknown = appliedMigrations(file).filter((name) => !Object.hasOwn(migrations, name));
+  const unknown = appliedMigrations(file).filter(
+    (name) => !migrationNames("sqlite").includes(name),
+  );
   if (found <= version && unknown.length === 0) return;
   const more = unknown.length === 0 ? "" : `, and does not know ${unknown.join(", ")}`;
   throw new StorageUnavailable(

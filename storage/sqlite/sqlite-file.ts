@@ -2,12 +2,13 @@ import { closeSync, existsSync, openSync } from "node:fs";
 import { dirname } from "node:path";
 import type BetterSqlite3 from "better-sqlite3";
 import { makeDataFolder } from "../data-folder.js";
+import { schemaVersion } from "../schema/migrations.js";
 import { Sqlite } from "./sqlite-library.js";
 
 export type SqliteFile = BetterSqlite3.Database;
 
-/** How many migrations there are: a file that has had them all says so in its header. */
-export const SCHEMA_VERSION = 14;
+/** A file that has had every migration says so in its header. */
+export const SCHEMA_VERSION = schemaVersion("sqlite");
 
 /** How long a statement waits for another process (an administrator's command, a backup) that is writing. */
 export const BUSY_TIMEOUT_MS = 5000;

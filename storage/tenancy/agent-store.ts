@@ -3,7 +3,7 @@ import * as v from "valibot";
 import type { AgentRecord } from "../records.js";
 import type { AtomicRequests } from "../statements/atomic-requests.js";
 import { jsonObject, readJson, stringList, writeJson } from "../statements/json-column.js";
-import type { AgentRow, Tables } from "../tables.js";
+import type { Tables } from "../tables.js";
 import type { AuditRecord } from "./audit-record.js";
 import { auditOf } from "./audit-store.js";
 
@@ -237,7 +237,7 @@ export function namedIn(providerId: string): string {
   return `%${JSON.stringify(providerId)}%`;
 }
 
-function rowOf(agent: AgentReplacement): Insertable<AgentRow> {
+function rowOf(agent: AgentReplacement): Insertable<Tables["agents"]> {
   return {
     id: agent.id,
     orgId: agent.orgId,
@@ -265,7 +265,7 @@ function rowOf(agent: AgentReplacement): Insertable<AgentRow> {
   };
 }
 
-function recordOf(row: Selectable<AgentRow>): AgentRecord {
+function recordOf(row: Selectable<Tables["agents"]>): AgentRecord {
   return {
     id: row.id,
     orgId: row.orgId,

@@ -3,7 +3,7 @@ import * as v from "valibot";
 import type { ApiKeyRecord } from "../records.js";
 import type { AtomicRequests } from "../statements/atomic-requests.js";
 import { readJson, writeJson } from "../statements/json-column.js";
-import type { ApiKeyRow, Tables } from "../tables.js";
+import type { Tables } from "../tables.js";
 import type { AuditRecord } from "./audit-record.js";
 import { auditOf } from "./audit-store.js";
 import { OWNER_COLUMNS, type Owner, OwnerReader, type OwnerRow } from "./owner-columns.js";
@@ -22,7 +22,7 @@ const KEY_COLUMNS = [
   "apiKeys.revokedAtMs",
 ] as const;
 
-type KeyRow = Omit<Selectable<ApiKeyRow>, "sequence">;
+type KeyRow = Omit<Selectable<Tables["apiKeys"]>, "sequence">;
 
 export interface OwnedApiKey extends Owner {
   readonly key: ApiKeyRecord;

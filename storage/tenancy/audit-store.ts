@@ -1,7 +1,7 @@
 import type { Compilable, Insertable, Kysely, Selectable } from "kysely";
 import { type AtomicRequests, afterChange } from "../statements/atomic-requests.js";
 import { readJson, stringList, writeJson } from "../statements/json-column.js";
-import type { AuditEntryRow, Tables } from "../tables.js";
+import type { Tables } from "../tables.js";
 import type { AuditRecord } from "./audit-record.js";
 
 /** Removed at a time, so that a long trail which is purged late holds nobody up. */
@@ -89,11 +89,11 @@ export function auditPurge(db: Kysely<Tables>, beforeMs: number) {
   return db.deleteFrom("auditEntries").where("sequence", "in", old);
 }
 
-function rowOf({ actor, changes, ...entry }: AuditRecord): Insertable<AuditEntryRow> {
+function rowOf({ actor, changes, ...entry }: AuditRecord): Insertable<Tables["auditEntries"]> {
   return { ...entry, actorType: actor.type, actorId: actor.id, changes: writeJson(changes) };
 }
 
-function recordOf(row: Selectable<AuditEntryRow>): AuditRecord {
+function recordOf(row: Selectable<Tables["auditEntries"]>): AuditRecord {
   return {
     id: row.id,
     orgId: row.orgId,

@@ -1,6 +1,6 @@
 import type { Kysely } from "kysely";
 import type { AtomicRequests } from "../statements/atomic-requests.js";
-import type { DialTargetRow, Tables } from "../tables.js";
+import type { Tables } from "../tables.js";
 import type { AuditRecord } from "./audit-record.js";
 import { auditOf } from "./audit-store.js";
 
@@ -15,7 +15,7 @@ export class DialTargetStore {
   }
 
   /** Throws `UniqueViolation` (dialTargets) when the organization has it already. */
-  async insert(record: DialTargetRow, entry?: AuditRecord): Promise<void> {
+  async insert(record: Tables["dialTargets"], entry?: AuditRecord): Promise<void> {
     await this.#atomic.run([
       this.#db.insertInto("dialTargets").values(record),
       ...auditOf(this.#db, entry),
@@ -34,7 +34,7 @@ export class DialTargetStore {
   }
 
   /** Lists them by organization, each one's in ascending order. */
-  list(): Promise<DialTargetRow[]> {
+  list(): Promise<Tables["dialTargets"][]> {
     const columns = ["orgId", "target", "createdAtMs"] as const;
     const all = this.#db.selectFrom("dialTargets").select(columns);
     return all.orderBy("orgId").orderBy("target").execute();

@@ -1,7 +1,7 @@
 import type { Selectable } from "kysely";
 import { LRUCache } from "lru-cache";
 import type { OrganizationRecord, PlanRecord } from "../records.js";
-import type { OrganizationRow, PlanRow } from "../tables.js";
+import type { Tables } from "../tables.js";
 import { planRecordOf } from "./plan-store.js";
 
 /** The organization that a user or key belongs to, and its plan. */
@@ -37,10 +37,10 @@ type Prefixed<Prefix extends string, Row> = {
 };
 
 export type OwnerRow = { readonly orgId: string } & Omit<
-  Prefixed<"org", Selectable<OrganizationRow>>,
+  Prefixed<"org", Selectable<Tables["organizations"]>>,
   "orgSequence" | "orgPlanId" | "orgId"
 > &
-  Omit<Prefixed<"plan", Selectable<PlanRow>>, "planSequence">;
+  Omit<Prefixed<"plan", Selectable<Tables["plans"]>>, "planSequence">;
 
 /** Plans that are remembered as they were read; a client's own plan counts too. */
 const PLANS_MAX = 1_000;

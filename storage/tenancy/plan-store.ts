@@ -3,7 +3,7 @@ import * as v from "valibot";
 import type { PlanRecord } from "../records.js";
 import type { AtomicRequests } from "../statements/atomic-requests.js";
 import { readJson, stringList, writeJson } from "../statements/json-column.js";
-import type { PlanRow, Tables } from "../tables.js";
+import type { Tables } from "../tables.js";
 
 const pricing = v.object({
   monthly: v.number(),
@@ -73,7 +73,7 @@ export class PlanStore {
   }
 }
 
-function rowOf(plan: PlanRecord): Insertable<PlanRow> {
+function rowOf(plan: PlanRecord): Insertable<Tables["plans"]> {
   return {
     id: plan.id,
     slug: plan.slug,
@@ -90,7 +90,7 @@ function rowOf(plan: PlanRecord): Insertable<PlanRow> {
   };
 }
 
-export function planRecordOf(row: Omit<Selectable<PlanRow>, "sequence">): PlanRecord {
+export function planRecordOf(row: Omit<Selectable<Tables["plans"]>, "sequence">): PlanRecord {
   return {
     id: row.id,
     slug: row.slug,

@@ -3,7 +3,7 @@ import type { Category, ProviderRecord } from "../records.js";
 import type { AtomicRequests } from "../statements/atomic-requests.js";
 import { ForeignKeyViolation } from "../statements/foreign-key-violation.js";
 import { jsonObject, providerModels, readJson, writeJson } from "../statements/json-column.js";
-import type { ProviderRow, Tables } from "../tables.js";
+import type { Tables } from "../tables.js";
 import { namedIn } from "./agent-store.js";
 import type { AuditRecord } from "./audit-record.js";
 import { auditOf } from "./audit-store.js";
@@ -160,7 +160,7 @@ export class ProviderStore {
   }
 }
 
-function rowOf(provider: ProviderRecord): Insertable<ProviderRow> {
+function rowOf(provider: ProviderRecord): Insertable<Tables["providers"]> {
   return {
     id: provider.id,
     orgId: provider.orgId,
@@ -186,7 +186,7 @@ function changesOf({ name, active, sealedCredentials, models, settings }: Provid
   };
 }
 
-function recordOf(row: Selectable<ProviderRow>): ProviderRecord {
+function recordOf(row: Selectable<Tables["providers"]>): ProviderRecord {
   return {
     id: row.id,
     orgId: row.orgId,

@@ -1,7 +1,7 @@
 import type { CompiledQuery, Insertable, Kysely, Selectable } from "kysely";
 import type { UserRecord } from "../records.js";
 import type { AtomicRequests } from "../statements/atomic-requests.js";
-import type { Tables, UserRow } from "../tables.js";
+import type { Tables } from "../tables.js";
 import type { AuditRecord } from "./audit-record.js";
 import { auditOf } from "./audit-store.js";
 import { OWNER_COLUMNS, type Owner, OwnerReader, type OwnerRow } from "./owner-columns.js";
@@ -17,7 +17,7 @@ const FIELDS = [
   "users.createdAtMs",
 ] as const;
 
-type UserFields = Omit<Selectable<UserRow>, "sequence">;
+type UserFields = Omit<Selectable<Tables["users"]>, "sequence">;
 
 export interface OwnedUser extends Owner {
   readonly user: UserRecord;
@@ -146,7 +146,7 @@ export class UserStore {
   }
 }
 
-export function userRowOf(user: UserRecord): Insertable<UserRow> {
+export function userRowOf(user: UserRecord): Insertable<Tables["users"]> {
   return { ...user, isOperator: Number(user.isOperator) };
 }
 

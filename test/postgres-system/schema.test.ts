@@ -3,7 +3,6 @@ import { test } from "node:test";
 import { PostgresCluster } from "../../bench/stand/postgres-cluster.js";
 import type { CallEnd } from "../../storage/calls/call-store.js";
 import { openDatabase } from "../../storage/database.js";
-import { tablesOf } from "../../storage/postgres/copy/source-file.js";
 import { checkPostgres } from "../../storage/postgres/postgres-check.js";
 import { openSqliteFile } from "../../storage/sqlite/sqlite-file.js";
 import type { AuditRecord } from "../../storage/tenancy/audit-record.js";
@@ -20,15 +19,14 @@ import {
   usageRecord,
   userRecord,
 } from "../storage/sample-records.js";
+import { releasedDump } from "../storage/schema/releases.js";
+import { postgresShape, sqliteShape } from "../storage/schema/schema-shape.js";
 import { temporaryFile } from "../storage/temporary-file.js";
 
 const cluster = await PostgresCluster.start();
 /** Those of the first release with PostgreSQL. */
 const FIRST_MIGRATIONS = 2;
 const NEW_TABLES = new Set(["nodes", "nodeRuns", "callSlots", "onceTokens", "commitMarks"]);
-const COLUMNS = `select table_name as "table", column_name as "column" from information_schema.columns
-  where table_schema = 'public' and table_name not like 'kysely_%' and table_name <> 'schemaState'
-  and table_name not in ('nodes', 'nodeRuns', 'callSlots', 'onceTokens', 'commitMarks')`;
 
 const CREATED: AuditRecord = {
   id: "entry",
@@ -52,17 +50,51 @@ const END: CallEnd = {
   usage: usageRecord(),
 };
 
-test("both databases have the same tables with the same columns, but for what several servers share", async () => {
-  const file = await openSqliteFile(temporaryFile());
-  const here = tablesOf(file).flatMap(({ name, columns }) =>
-    columns.map((each) => `${name}.${each}`),
-  );
-  file.close();
+async function shapeAt(url: string) {
+  return postgresShape((sql) => cluster.query(sql, url));
+}
+
+async function newDatabase(): Promise<string> {
   const url = await cluster.makeDatabase();
   await (await openDatabase({ filePath: temporaryFile(), url })).close();
-  const { rows } = await cluster.query(COLUMNS, url);
-  const there = rows.map((row: { table: string; column: string }) => `${row.table}.${row.column}`);
-  assert.deepEqual(there.toSorted(), here.toSorted());
+  return url;
+}
+
+test("both databases have the same tables: columns, nullability, defaults, indexes, unique rules, keys", async () => {
+  const file = await openSqliteFile(temporaryFile());
+  const here = sqliteShape(file);
+  file.close();
+  assert.ok(here.length > 200, `${here.length} lines`);
+  assert.deepEqual(await shapeAt(await newDatabase()), here);
+});
+
+test("a database that main of f0d55b19 made is brought up to date, and has the same rows", async () => {
+  const url = await cluster.makeDatabase();
+  await cluster.query(releasedDump(), url);
+  const { counts } = await checkPostgres(url);
+  const tables = counts.map(({ table }) => table).filter((table) => !/^kysely|^schema/.test(table));
+  const before = await rowsOf(url, tables);
+  const database = await openDatabase({ filePath: temporaryFile(), url });
+  assert.deepEqual(await rowsOf(url, tables), before);
+  assert.deepEqual(await shapeAt(url), await shapeAt(await newDatabase()));
+  assert.deepEqual((await checkPostgres(url)).findings, []);
+  const call = await database.calls.findById("org", "one");
+  assert.deepEqual(
+    call?.transcript.map(({ text }) => text),
+    ["¿Sí?"],
+  );
+  assert.equal((await database.agents.list("org")).length, 1);
+  await database.close();
+});
+
+test("a database of an earlier schema gets today's", async () => {
+  const expected = await shapeAt(await newDatabase());
+  for (const count of [2, 5, 8]) {
+    const url = await cluster.makeDatabase();
+    await makeOldDatabase(url, url, count);
+    await (await openDatabase({ filePath: temporaryFile(), url })).close();
+    assert.deepEqual(await shapeAt(url), expected, `${count} migrations`);
+  }
 });
 
 test("a filled database of an older release is brought up to date with all that is in it", async () => {

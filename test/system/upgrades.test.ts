@@ -35,7 +35,7 @@ for (let version = 1; version < SCHEMA_VERSION; version += 1) {
   test(`the database of a release with schema ${version} is upgraded at the start, and goes on`, async () => {
     const dataDir = await mkdtemp(join(folder, "old-"));
     const filePath = join(dataDir, "parley.db");
-    await makeOldDatabase(join(today.dataDir, "parley.db"), filePath, version);
+    makeOldDatabase(join(today.dataDir, "parley.db"), filePath, version);
     const { sandbox } = today;
     const environment = { DATABASE_START: "restored" };
     const server = await TestServer.start({ dataDir, sandbox, environment });

@@ -79,7 +79,6 @@ const BANS: readonly Ban[] = [
     within: "code",
     pattern: /(?<![.\w$])any\b(?!\s*[(:])/g,
     message: "`any` switches the types off",
-    except: ["storage/sqlite/migrations/"],
   },
   {
     within: "code",

@@ -1,7 +1,6 @@
-import { Kysely, Migrator, PostgresDialect } from "kysely";
 import * as v from "valibot";
-import { postgresMigrations } from "../../../storage/postgres/migration-list.js";
 import { newPool } from "../../../storage/postgres/postgres-pool.js";
+import { notedMigrations, releasedMigrations } from "../schema/releases.js";
 
 const Names = v.array(v.object({ name: v.string() }));
 const TABLES = `select table_name as name from information_schema.tables
@@ -20,14 +19,9 @@ export async function makeOldDatabase(
 ): Promise<void> {
   const today = newPool(todaysUrl);
   const old = newPool(oldUrl, 1);
-  const inOrder = Object.entries(postgresMigrations).sort(([one], [other]) =>
-    one.localeCompare(other),
-  );
-  const first = Object.fromEntries(inOrder.slice(0, migrationCount));
-  const db = new Kysely<unknown>({ dialect: new PostgresDialect({ pool: old }) });
-  const migrator = new Migrator({ db, provider: { getMigrations: () => Promise.resolve(first) } });
-  const { error } = await migrator.migrateToLatest();
-  if (error !== undefined) throw error;
+  const first = releasedMigrations("postgres").slice(0, migrationCount);
+  for (const { sql } of first) await old.query(sql);
+  await old.query(notedMigrations(first));
   await old.query(
     `insert into "schemaState" ("only", "version", "oldestBeside") values (true, $1, 1)`,
     [migrationCount],

@@ -4,14 +4,14 @@ import { newPool } from "../../../storage/postgres/postgres-pool.js";
 import {
   demandTables,
   newerSchema,
+  POSTGRES_SCHEMA_VERSION,
   updatePostgresSchema,
 } from "../../../storage/postgres/postgres-schema.js";
 import { StorageUnavailable } from "../../../storage/statements/storage-failure.js";
 import { saidByServer } from "./scripted-pool.js";
 import { type Row, ScriptedServer } from "./scripted-server.js";
 
-/** This version has so many migrations. */
-const VERSION = 11;
+const VERSION = POSTGRES_SCHEMA_VERSION;
 
 /** A database that has the schema which the test says; `refuse` is asked before everything else. */
 async function databaseOf(context: TestContext) {
@@ -44,7 +44,7 @@ test("an empty database gets every migration, and then a row that says which ver
     const made = server.asked.filter((sql) =>
       /^create table "(?:plans|nodes|commitMarks)"/.test(sql),
     );
-    assert.equal(made.length, 3);
+    assert.equal(new Set(made).size, 3);
     const { sql, values } = server.told.at(-1) ?? { sql: "", values: [] };
     assert.match(sql, /^insert into "schemaState" \("only", "version", "oldestBeside"\)/);
     assert.match(sql, /where "schemaState"."version" < excluded."version"$/);

@@ -21,7 +21,7 @@ test("an upgrade that is killed at any step changed nothing or everything, and t
   await today.calls.start(callRecord(), "run");
   const folder = dirname(todaysPath);
   const oldPath = join(folder, "old.db");
-  await makeOldDatabase(todaysPath, oldPath, OLD_VERSION);
+  makeOldDatabase(todaysPath, oldPath, OLD_VERSION);
   const filePath = join(folder, "upgraded.db");
 
   const versionOf = (path: string) => {

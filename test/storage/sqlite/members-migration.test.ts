@@ -1,13 +1,13 @@
 import assert from "node:assert/strict";
 import { dirname, join } from "node:path";
 import { test } from "node:test";
-import { migrations } from "../../../storage/sqlite/migration-list.js";
 import { Sqlite } from "../../../storage/sqlite/sqlite-library.js";
 import { insertOrganizations, NOON_MS } from "../sample-records.js";
+import { releasedMigrations } from "../schema/releases.js";
 import { temporaryDatabase, temporaryFile } from "../temporary-file.js";
 import { makeOldDatabase } from "./old-database.js";
 
-const BEFORE = Object.keys(migrations).filter((name) => name < "013-members").length;
+const BEFORE = releasedMigrations("sqlite").filter(({ name }) => name < "013-members").length;
 
 test("the audit trail from before there were members is kept whole: entries, order, total, finality", async (context) => {
   const todaysPath = temporaryFile();
@@ -30,7 +30,7 @@ test("the audit trail from before there were members is kept whole: entries, ord
   const told = await database.audit.list("org", page);
   assert.equal(told.total, 2);
   const filePath = join(dirname(todaysPath), "old.db");
-  await makeOldDatabase(todaysPath, filePath, BEFORE);
+  makeOldDatabase(todaysPath, filePath, BEFORE);
   const upgraded = await temporaryDatabase(context, filePath);
   assert.deepEqual(await upgraded.audit.list("org", page), told);
   assert.equal(await upgraded.audit.purge(NOON_MS + 1), 2);

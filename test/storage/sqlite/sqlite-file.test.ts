@@ -2,7 +2,6 @@ import assert from "node:assert/strict";
 import { stat, writeFile } from "node:fs/promises";
 import { test } from "node:test";
 import { openDatabase } from "../../../storage/database.js";
-import { migrations } from "../../../storage/sqlite/migration-list.js";
 import { openSqliteFile, SCHEMA_VERSION } from "../../../storage/sqlite/sqlite-file.js";
 import { Sqlite } from "../../../storage/sqlite/sqlite-library.js";
 import { planRecord } from "../sample-records.js";
@@ -58,10 +57,11 @@ test("opening again changes nothing and loses nothing", async (context) => {
 });
 
 test("the version in the file's header is the number of migrations", async (context) => {
-  assert.equal(SCHEMA_VERSION, Object.keys(migrations).length);
   const file = await openSqliteFile(temporaryFile());
   context.after(() => file.close());
   assert.equal(file.pragma("user_version", { simple: true }), SCHEMA_VERSION);
+  const noted = file.prepare("select count(*) from kysely_migration").pluck().get();
+  assert.equal(noted, SCHEMA_VERSION);
 });
 
 test("a file of a release that did not number its schema is brought up to date", async (context) => {

@@ -18,7 +18,7 @@ async function earlierServer(context: TestContext) {
   const todaysPath = temporaryFile();
   await insertOrganizations(await temporaryDatabase(context, todaysPath));
   const filePath = join(dirname(todaysPath), "old.db");
-  await makeOldDatabase(todaysPath, filePath, OLD_VERSION);
+  makeOldDatabase(todaysPath, filePath, OLD_VERSION);
   const file = new Sqlite(filePath);
   file.pragma("journal_mode = WAL");
   const claim = ServerClaim.take(filePath);

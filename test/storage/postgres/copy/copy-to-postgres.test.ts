@@ -123,7 +123,7 @@ test("what others have put into the database is not replaced", async (t) => {
   other.lacks = ["agents.fallbacks", "agents.tools"];
   await assert.rejects(
     copyToPostgres(filePath, server.url),
-    unavailable(/^PostgreSQL's table agents has no column tools, fallbacks: nothing was copied$/),
+    unavailable(/^PostgreSQL's table agents has no column fallbacks, tools: nothing was copied$/),
   );
   other.lacks = ["agents.tools"];
   await assert.rejects(

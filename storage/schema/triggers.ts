@@ -1,0 +1,127 @@
+import type { DatabaseKind } from "./columns.js";
+
+const SQLITE_ADD = `insert into callTotals (orgId, agentId, status, calls, durationSec)
+  values (new.orgId, new.agentId, new.status, 1, coalesce(new.durationSec, 0))
+  on conflict (orgId, agentId, status)
+  do update set calls = calls + 1, durationSec = durationSec + excluded.durationSec;`;
+
+const SQLITE_SUBTRACT = `update callTotals
+  set calls = calls - 1, durationSec = durationSec - coalesce(old.durationSec, 0)
+  where orgId = old.orgId and agentId = old.agentId and status = old.status;`;
+
+/**
+ * A page of the call list says how many calls there are in all; counting a million index entries for each page would take
+ * tens of milliseconds of the one thread. So the counts are kept, one row for each organization, agent and status, and
+ * by triggers, so that no way of writing a call can forget them. Every filter of the list is a sum of a few rows. The audit
+ * trail has its totals for the same reason.
+ */
+const SQLITE_TRIGGERS = {
+  callTotalsOnInsert: `create trigger callTotalsOnInsert after insert on calls begin ${SQLITE_ADD} end`,
+  callTotalsOnUpdate: `create trigger callTotalsOnUpdate after update of orgId, agentId, status, durationSec on calls
+    begin ${SQLITE_SUBTRACT} ${SQLITE_ADD} end`,
+  callTotalsOnDelete: `create trigger callTotalsOnDelete after delete on calls begin ${SQLITE_SUBTRACT} end`,
+  auditEntriesAreFinal: `create trigger auditEntriesAreFinal before update on auditEntries
+    begin select raise(abort, 'an audit entry is never changed'); end`,
+  auditTotalsOnInsert: `create trigger auditTotalsOnInsert after insert on auditEntries when new.orgId is not null begin
+    insert into auditTotals (orgId, entries) values (new.orgId, 1)
+    on conflict (orgId) do update set entries = entries + 1;
+  end`,
+  auditTotalsOnDelete: `create trigger auditTotalsOnDelete after delete on auditEntries when old.orgId is not null begin
+    update auditTotals set entries = entries - 1 where orgId = old.orgId;
+  end`,
+};
+
+const POSTGRES_ADD = `insert into "callTotals" ("orgId", "agentId", "status", "calls", "durationSec")
+  values (new."orgId", new."agentId", new."status", 1, coalesce(new."durationSec", 0))
+  on conflict ("orgId", "agentId", "status") do update set "calls" = "callTotals"."calls" + 1,
+    "durationSec" = "callTotals"."durationSec" + excluded."durationSec";`;
+
+const POSTGRES_SUBTRACT = `update "callTotals"
+  set "calls" = "calls" - 1, "durationSec" = "durationSec" - coalesce(old."durationSec", 0)
+  where "orgId" = old."orgId" and "agentId" = old."agentId" and "status" = old."status";`;
+
+const POSTGRES_TRIGGERS = {
+  callTotalsOnInsert: `create trigger "callTotalsOnInsert" after insert or delete on "calls"
+    for each row execute function "keepCallTotals"()`,
+  callTotalsOnUpdate: `create trigger "callTotalsOnUpdate" after update of "orgId", "agentId", "status", "durationSec" on "calls"
+    for each row execute function "keepCallTotals"()`,
+  auditEntriesAreFinal: `create trigger "auditEntriesAreFinal" before update on "auditEntries"
+    for each row execute function "refuseChange"()`,
+  auditTotalsOnInsert: `create trigger "auditTotalsOnInsert" after insert on "auditEntries"
+    for each row when (new."orgId" is not null) execute function "keepAuditTotals"()`,
+  auditTotalsOnDelete: `create trigger "auditTotalsOnDelete" after delete on "auditEntries"
+    for each row when (old."orgId" is not null) execute function "keepAuditTotals"()`,
+};
+
+/** By name. No schema builder writes them, so that each kind of database has its own. */
+export const triggers: Readonly<Record<DatabaseKind, Readonly<Record<string, string>>>> = {
+  sqlite: SQLITE_TRIGGERS,
+  postgres: POSTGRES_TRIGGERS,
+};
+
+/**
+ * What SQLite has built in, and what triggers do. `mergedJson` is an RFC 7396 merge of two JSON objects, on `json`, not
+ * `jsonb`, which knows no NUL: known fields keep their place, new ones come after them.
+ */
+export const postgresFunctions: readonly string[] = [
+  `create or replace function "mergedJson"(target json, patch json) returns json immutable language plpgsql as $$
+  declare merged json;
+  begin
+    if json_typeof(patch) <> 'object' then return patch; end if;
+    if target is null or json_typeof(target) <> 'object' then target := '{}'; end if;
+    select coalesce(json_object_agg(field.key, field.value order by field.place), '{}') into merged from (
+      select known.key, known.place,
+        case when change.key is null then known.value else "mergedJson"(known.value, change.value) end as value
+      from json_each(target) with ordinality as known (key, value, place)
+      left join json_each(patch) as change (key, value) on change.key = known.key
+      where change.key is null or json_typeof(change.value) <> 'null'
+      union all
+      select change.key, 1000000000 + change.place, "mergedJson"(null, change.value)
+      from json_each(patch) with ordinality as change (key, value, place)
+      where json_typeof(change.value) <> 'null'
+        and not exists (select 1 from json_each(target) as known where known.key = change.key)
+    ) as field;
+    return merged;
+  end $$`,
+  `create or replace function json_patch(target text, patch text) returns text immutable language sql as
+    $$ select "mergedJson"(target::json, patch::json)::text $$`,
+  `create or replace function "keepCallTotals"() returns trigger language plpgsql as $$ begin
+    if tg_op <> 'INSERT' then ${POSTGRES_SUBTRACT} end if;
+    if tg_op <> 'DELETE' then ${POSTGRES_ADD} end if;
+    return null;
+  end $$`,
+  `create or replace function "refuseChange"() returns trigger language plpgsql as $$ begin
+    raise exception 'an audit entry is never changed';
+  end $$`,
+  `create or replace function "keepAuditTotals"() returns trigger language plpgsql as $$ begin
+    if tg_op = 'INSERT' then
+      insert into "auditTotals" ("orgId", "entries") values (new."orgId", 1)
+      on conflict ("orgId") do update set "entries" = "auditTotals"."entries" + 1;
+    else
+      update "auditTotals" set "entries" = "entries" - 1 where "orgId" = old."orgId";
+    end if;
+    return null;
+  end $$`,
+];
+
+/**
+ * What the server of PostgreSQL needs for itself: what this database is, for servers of other releases, in one row; and a
+ * row of each transaction that writes, by which a server whose connection broke learns whether it was committed.
+ */
+export const postgresTables: Readonly<Record<string, readonly string[]>> = {
+  schemaState: [
+    `create table "schemaState" (
+    "only" boolean constraint "schemaState(only)" primary key check ("only"),
+    "version" integer not null,
+    "oldestBeside" integer not null
+  )`,
+  ],
+  commitMarks: [
+    `create table "commitMarks" (
+    "id" uuid constraint "commitMarks(id)" primary key default gen_random_uuid(),
+    "atMs" bigint not null default (extract(epoch from clock_timestamp()) * 1000)::bigint,
+    "isUndone" boolean not null default false
+  )`,
+    `create index "commitMarksByAge" on "commitMarks" ("atMs")`,
+  ],
+};

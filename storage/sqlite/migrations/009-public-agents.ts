@@ -1,8 +1,0 @@
-import { type Kysely, sql } from "kysely";
-
-/** Agents of before are public nowhere. */
-const PUBLIC_AGENTS = "alter table agents add column publicOrigins text not null default '[]'";
-
-export async function up(db: Kysely<unknown>): Promise<void> {
-  await sql.raw(PUBLIC_AGENTS).execute(db);
-}

@@ -1,0 +1,45 @@
+import { readFileSync } from "node:fs";
+import { writeFile } from "node:fs/promises";
+import { join } from "node:path";
+import { gunzipSync } from "node:zlib";
+import { packageRoot } from "../../../api/commands/livestream-local/package-root.js";
+import type { DatabaseKind } from "../../../storage/schema/columns.js";
+
+/**
+ * What earlier releases have left, as they left it. `f0d55b19` is the last commit in which each database had migrations of
+ * its own: a server of it took a call on the file, and its `copy` command filled PostgreSQL.
+ */
+const FOLDER = join(packageRoot(), "test/storage/schema/releases");
+
+export async function writeReleasedFile(filePath: string): Promise<void> {
+  await writeFile(filePath, gunzipSync(readFileSync(join(FOLDER, "f0d55b19.db.gz"))));
+}
+
+/** SQL that makes the database again where there is an empty one. */
+export function releasedDump(): string {
+  return gunzipSync(readFileSync(join(FOLDER, "f0d55b19.sql.gz"))).toString();
+}
+
+export interface ReleasedMigration {
+  readonly name: string;
+  readonly sql: string;
+}
+
+/** The migrations up to that commit, each as the statements that it ran. */
+export function releasedMigrations(kind: DatabaseKind): readonly ReleasedMigration[] {
+  const text = readFileSync(join(FOLDER, `${kind}-migrations.sql`), "utf8");
+  return text
+    .split(/^-- (?=\d{3}-)/m)
+    .slice(1)
+    .map((part) => {
+      const end = part.indexOf("\n");
+      return { name: part.slice(0, end), sql: part.slice(end) };
+    });
+}
+
+/** What Kysely's migrator has noted of the first of them. */
+export function notedMigrations(migrations: readonly ReleasedMigration[]): string {
+  const rows = migrations.map(({ name }) => `('${name}', '2026-01-01T00:00:00.000Z')`);
+  return `create table kysely_migration (name varchar(255) not null primary key, timestamp varchar(255) not null);
+    insert into kysely_migration values ${rows.join(", ")};`;
+}

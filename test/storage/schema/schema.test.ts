@@ -1,0 +1,144 @@
+import assert from "node:assert/strict";
+import { mkdir } from "node:fs/promises";
+import { dirname } from "node:path";
+import { type TestContext, test } from "node:test";
+import type BetterSqlite3 from "better-sqlite3";
+import {
+  DummyDriver,
+  Kysely,
+  PostgresAdapter,
+  PostgresIntrospector,
+  PostgresQueryCompiler,
+} from "kysely";
+import { migrationNames } from "../../../storage/schema/migrations.js";
+import { migrationsOf } from "../../../storage/schema/schema.js";
+import { checkDatabase } from "../../../storage/sqlite/database-check.js";
+import { updateSchema } from "../../../storage/sqlite/schema-update.js";
+import { SCHEMA_VERSION } from "../../../storage/sqlite/sqlite-file.js";
+import { Sqlite } from "../../../storage/sqlite/sqlite-library.js";
+import { tables } from "../../../storage/tables.js";
+import { createDatabaseFile, temporaryDatabase, temporaryFile } from "../temporary-file.js";
+import { notedMigrations, releasedMigrations, writeReleasedFile } from "./releases.js";
+import { sqliteShape } from "./schema-shape.js";
+
+function opened(context: TestContext, filePath: string): BetterSqlite3.Database {
+  const file = new Sqlite(filePath);
+  context.after(() => file.close());
+  return file;
+}
+
+async function newShape(context: TestContext) {
+  const filePath = temporaryFile();
+  await createDatabaseFile(filePath);
+  return sqliteShape(opened(context, filePath));
+}
+
+function rowsOf(file: BetterSqlite3.Database, table: string): readonly object[] {
+  return file.prepare(`select * from "${table}" order by 1, 2`).all() as object[];
+}
+
+test("a file that main of f0d55b19 made is brought up to date, and has the same rows", async (context) => {
+  const filePath = temporaryFile();
+  await mkdir(dirname(filePath), { recursive: true });
+  await writeReleasedFile(filePath);
+  const file = opened(context, filePath);
+  const names = file
+    .prepare("select name from sqlite_schema where type = 'table' and name not like 'kysely%'")
+    .pluck()
+    .all()
+    .map(String);
+  const before = names.map((name) => rowsOf(file, name));
+  assert.ok(before.every((rows) => rows.length > 0));
+  assert.equal(file.pragma("user_version", { simple: true }), 14);
+
+  const database = await temporaryDatabase(context, filePath);
+  for (const [index, name] of names.entries()) {
+    const columns = Object.keys(before[index]?.[0] ?? {});
+    const after = rowsOf(file, name).map((row) =>
+      Object.fromEntries(Object.entries(row).filter(([column]) => columns.includes(column))),
+    );
+    assert.deepEqual(
+      after,
+      before[index]?.map((row) => ({ ...row })),
+      name,
+    );
+  }
+  assert.equal(file.pragma("user_version", { simple: true }), SCHEMA_VERSION);
+  assert.deepEqual(sqliteShape(file), await newShape(context));
+  assert.deepEqual(checkDatabase(filePath).findings, []);
+  const call = await database.calls.findById("org", "one");
+  assert.deepEqual(
+    [call?.status, call?.transcript.map(({ text }) => text)],
+    ["completed", ["¿Sí?"]],
+  );
+  assert.equal((await database.agents.list("org")).length, 1);
+});
+
+test("a file of every earlier schema gets today's: tables, columns, indexes, keys", async (context) => {
+  const expected = await newShape(context);
+  const released = releasedMigrations("sqlite");
+  assert.equal(released.length, 14);
+  for (let count = 1; count <= released.length; count += 1) {
+    const file = opened(context, ":memory:");
+    const first = released.slice(0, count);
+    for (const { sql } of first) file.exec(sql);
+    file.exec(notedMigrations(first));
+    await updateSchema(file, SCHEMA_VERSION);
+    assert.deepEqual(sqliteShape(file), expected, first.at(-1)?.name);
+  }
+});
+
+test("migrations that databases have noted keep their names, and new ones come after them", () => {
+  for (const kind of ["sqlite", "postgres"] as const) {
+    const released = releasedMigrations(kind).map(({ name }) => name);
+    assert.deepEqual(migrationNames(kind).slice(0, released.length), released);
+  }
+});
+
+/** All that an empty PostgreSQL database is told, in order. */
+async function postgresStatements(): Promise<readonly string[]> {
+  const statements: string[] = [];
+  const db = new Kysely<unknown>({
+    dialect: {
+      createAdapter: () => new PostgresAdapter(),
+      createDriver: () => new DummyDriver(),
+      createIntrospector: (kysely) => new PostgresIntrospector(kysely),
+      createQueryCompiler: () => new PostgresQueryCompiler(),
+    },
+    log: ({ query }) => void statements.push(query.sql),
+  });
+  for (const migration of Object.values(migrationsOf("postgres"))) await migration.up(db);
+  return statements;
+}
+
+test("a migration takes nothing away that servers of the release before still use", async () => {
+  const statements = await postgresStatements();
+  assert.ok(statements.length > 30, `${statements.length} statements`);
+  for (const statement of statements) {
+    assert.doesNotMatch(
+      statement,
+      /\b(?:drop (?!constraint\b)|rename\b|truncate\b|alter column\b)/i,
+    );
+  }
+});
+
+test("a server of f0d55b19, which does not write newer columns, can write every row", () => {
+  const sql = releasedMigrations("postgres")
+    .map((migration) => migration.sql)
+    .join("");
+  const written = new Map<string, string>();
+  for (const [, name = "", columns = ""] of sql.matchAll(/^create table "(\w+)" \((.*?)^ +\)/gms)) {
+    written.set(name, columns);
+  }
+  for (const [, name = "", column = ""] of sql.matchAll(/^alter table "(\w+)" add column (.*)/gm)) {
+    written.set(name, `${written.get(name)}${column}`);
+  }
+  assert.ok(written.size > 20);
+  for (const [name, { columns }] of Object.entries(tables)) {
+    for (const [column, { shape }] of Object.entries(columns)) {
+      const text = written.get(name);
+      if (text === undefined || text.includes(`"${column}" `)) continue;
+      assert.ok(shape.isNullable === true || shape.defaultValue !== undefined, `${name}.${column}`);
+    }
+  }
+});
