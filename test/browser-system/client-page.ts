@@ -1,3 +1,4 @@
+import assert from "node:assert/strict";
 import * as v from "valibot";
 import type { ViewerBrowser, ViewerPage } from "../../bench/livestream/viewer-browser.js";
 import { newResampler } from "../../engine/audio/resampler.js";
@@ -6,6 +7,7 @@ import { Changes } from "../doubles/changes.js";
 import { type AwaitedWords, awaitedWords } from "./awaited-words.js";
 import { samplesOf, TAP_NAME, TAP_RATE_HZ } from "./loudspeaker-tap.js";
 import { TAP_WORKLET, tappedLoudspeaker } from "./page-loudspeaker.js";
+import type { SiteFile } from "./page-site.js";
 
 const PAGE_PATH = "/test-page";
 const SCRIPT_PATH = "/test-page.js";
@@ -28,6 +30,8 @@ globalThis.begin = (options) => {
   return call.start().then(() => "", (fault) => fault.code);
 };`;
 
+type Frame = ReturnType<ViewerPage["page"]["frames"]>[number];
+
 const Note = v.tuple([v.string(), v.unknown()]);
 
 /** The page, for a site. */
@@ -40,6 +44,15 @@ export const CLIENT_PAGE_FILES = {
   [TAP_PATH]: { contentType: "text/javascript", body: TAP_WORKLET },
 } as const;
 
+/** A page, for a site of another origin, that has the test page in a frame with these attributes. */
+export function framingPage(origin: string, attributes: string): SiteFile {
+  const src = `${origin}${PAGE_PATH}`;
+  return {
+    contentType: "text/html",
+    body: `<!doctype html><iframe src="${src}" ${attributes}></iframe>`,
+  };
+}
+
 export interface ClientPageOptions {
   readonly browser: ViewerBrowser;
   /** A site with CLIENT_PAGE_FILES. */
@@ -47,6 +60,8 @@ export interface ClientPageOptions {
   readonly rateHz?: number;
   readonly scriptBefore?: string;
   readonly onHeard?: (heard: HeardPiece) => void;
+  /** The address of a page that has the test page in a frame. Left out, the test page is the whole page. */
+  readonly frameUrl?: string;
 }
 
 /** 10 ms of the loudspeaker: when they end, on the page's clock of sound, and the largest sample in them. */
@@ -83,11 +98,13 @@ export class ClientPage {
   readonly viewer: ViewerPage;
   readonly played: AwaitedWords;
   readonly soundings: readonly Sounding[];
+  readonly #frame: Frame;
   readonly #notes: readonly (readonly [string, unknown])[];
   readonly #changes: Changes;
 
   static async open(options: ClientPageOptions): Promise<ClientPage> {
     const { browser, origin, rateHz = TAP_RATE_HZ, scriptBefore = "", onHeard } = options;
+    const url = `${origin}${PAGE_PATH}`;
     const played = awaitedWords();
     const soundings: Sounding[] = [];
     const decoder = new ToneDecoder(TAP_RATE_HZ, { onWord: ({ text }) => played.add(text) });
@@ -109,19 +126,23 @@ export class ClientPage {
       changes.tell();
     });
     await page.addInitScript(`${scriptBefore}${tappedLoudspeaker(rateHz, TAP_PATH)}`);
-    await page.goto(`${origin}${PAGE_PATH}`);
-    await page.waitForFunction("globalThis.begin !== undefined");
-    return new ClientPage({ viewer, played, soundings, notes, changes });
+    await page.goto(options.frameUrl ?? url);
+    const frame = page.frame({ url });
+    assert.ok(frame, url);
+    await frame.waitForFunction("globalThis.begin !== undefined");
+    return new ClientPage({ viewer, frame, played, soundings, notes, changes });
   }
 
   private constructor(parts: {
     readonly viewer: ViewerPage;
+    readonly frame: Frame;
     readonly played: AwaitedWords;
     readonly soundings: readonly Sounding[];
     readonly notes: readonly (readonly [string, unknown])[];
     readonly changes: Changes;
   }) {
     this.viewer = parts.viewer;
+    this.#frame = parts.frame;
     this.played = parts.played;
     this.soundings = parts.soundings;
     this.#notes = parts.notes;
@@ -130,10 +151,7 @@ export class ClientPage {
 
   /** Begins the call; answers the code of the fault that it could not be begun for, or nothing. */
   async begin(options: Readonly<Record<string, string | boolean>>): Promise<string> {
-    return v.parse(
-      v.string(),
-      await this.viewer.page.evaluate(`begin(${JSON.stringify(options)})`),
-    );
+    return v.parse(v.string(), await this.#frame.evaluate(`begin(${JSON.stringify(options)})`));
   }
 
   /** Every event of that name so far. */

@@ -4,7 +4,7 @@ import * as v from "valibot";
 import { ViewerBrowser } from "../../bench/livestream/viewer-browser.js";
 import { WAIT_MAX_MS } from "../doubles/changes.js";
 import { serverOfFile } from "./browser-stand.js";
-import { CLIENT_PAGE_FILES, ClientPage, STRICT_POLICY } from "./client-page.js";
+import { CLIENT_PAGE_FILES, ClientPage, framingPage, STRICT_POLICY } from "./client-page.js";
 import { PageSite } from "./page-site.js";
 import { SPOKEN_MICROPHONE, sayAgainUntil } from "./spoken-words.js";
 
@@ -18,6 +18,9 @@ navigator.mediaDevices.getUserMedia = () => new Promise((_, reject) => {
   tellAsked();
   globalThis.refuse = () => reject(new DOMException("refused", "NotAllowedError"));
 });`;
+
+/** As Firefox and Safari, which do not tell a page what its site permits. */
+const WITHOUT_POLICY_API = "delete Document.prototype.featurePolicy;";
 
 /** Keeps what the page asks of its microphones. */
 const WATCHED_MICROPHONE = `globalThis.asked = [];
@@ -266,6 +269,92 @@ test("a microphone that is refused is explained, and nothing is called", async (
   assert.match(message, /Allow it in the browser's settings/);
   await page.until("state", v.literal("ended"));
   assert.deepEqual(await server.calls(customer), []);
+});
+
+test("a microphone that the system mutes is reported, and works again when the system unmutes it", async (context) => {
+  const { page } = await talking(context);
+  await page.viewer.page.evaluate("muteBySystem(true)");
+  await page.until("microphone", v.object({ state: v.literal("muted") }));
+  const muted = v.object({ code: v.literal("microphoneMuted"), message: v.string() });
+  assert.match((await page.until("fault", muted)).message, /Switch it on again with its key/);
+  await page.viewer.page.evaluate("muteBySystem(false)");
+  await page.until("mended", v.literal("microphoneMuted"));
+  await ask(page, "My name is Ada.", /Nice to meet you, Ada\./);
+  await page.hangUp();
+  assert.deepEqual(page.viewer.faults, []);
+  assert.equal(page.notes("fault").length, 1);
+});
+
+test("a microphone that was muted before the call is reported, and works when the system unmutes it", async (context) => {
+  const browser = await browserOf(context, FAKE_MICROPHONE);
+  const customer = await server.customer();
+  await server.agent(customer);
+  const scriptBefore = `${SPOKEN_MICROPHONE}muteBySystem(true);`;
+  const page = await ClientPage.open({ browser, origin: site.origin, scriptBefore });
+  assert.equal(await page.begin({ apiKey: customer.apiKey }), "");
+  await page.until("fault", v.object({ code: v.literal("microphoneMuted") }));
+  await page.until("connected", v.object({ isAgain: v.literal(false) }));
+  await page.viewer.page.evaluate("muteBySystem(false)");
+  await page.until("mended", v.literal("microphoneMuted"));
+  await ask(page, "My name is Ada.", /Nice to meet you, Ada\./);
+  await page.hangUp();
+});
+
+test("a page in a frame without the microphone reports what the site's owner has to do, and with it is asked for one", async (context) => {
+  const outer = await PageSite.start(
+    server.url,
+    {
+      "/without": framingPage(site.origin, ""),
+      "/with": framingPage(site.origin, 'allow="microphone"'),
+    },
+    "frame-src *",
+  );
+  context.after(() => outer.close());
+  const browser = await browserOf(context, FAKE_MICROPHONE);
+  const customer = await server.customer();
+  await server.agent(customer);
+  const { apiKey } = customer;
+  const pageIn = (path: string, scriptBefore = "") =>
+    ClientPage.open({
+      browser,
+      origin: site.origin,
+      frameUrl: `${outer.origin}${path}`,
+      scriptBefore,
+    });
+  const without = await pageIn("/without");
+  assert.equal(await without.begin({ apiKey }), "microphoneNotPermitted");
+  const told = v.object({ code: v.literal("microphoneNotPermitted"), message: v.string() });
+  assert.match(
+    (await without.until("fault", told)).message,
+    /add allow="microphone" to the iframe/,
+  );
+  const untold = await pageIn("/without", WITHOUT_POLICY_API);
+  assert.equal(await untold.begin({ apiKey }), "microphoneDenied");
+  const denied = v.object({ code: v.literal("microphoneDenied"), message: v.string() });
+  const { message } = await untold.until("fault", denied);
+  assert.match(message, /Allow it in the browser's settings.*add allow="microphone" to the iframe/);
+  const permitted = await pageIn("/with");
+  assert.equal(await permitted.begin({ apiKey }), "");
+  await permitted.until("connected", v.object({ isAgain: v.literal(false) }));
+  assert.deepEqual(permitted.notes("fault"), []);
+});
+
+test("a page whose header denies the microphone reports what the site's owner has to do", async (context) => {
+  const files = Object.entries(CLIENT_PAGE_FILES).map(([path, file]) => [
+    path,
+    { ...file, headers: { "permissions-policy": "microphone=()" } },
+  ]);
+  const closed = await PageSite.start(server.url, Object.fromEntries(files), STRICT_POLICY);
+  context.after(() => closed.close());
+  const browser = await browserOf(context, FAKE_MICROPHONE);
+  const customer = await server.customer();
+  const page = await ClientPage.open({ browser, origin: closed.origin });
+  assert.equal(await page.begin({ apiKey: customer.apiKey }), "microphoneNotPermitted");
+  const told = v.object({ code: v.literal("microphoneNotPermitted"), message: v.string() });
+  assert.match(
+    (await page.until("fault", told)).message,
+    /Permissions-Policy say microphone=\(self\)/,
+  );
 });
 
 test("who hangs up while the browser asks for the microphone is not asked by that call again", async (context) => {

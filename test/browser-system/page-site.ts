@@ -6,6 +6,8 @@ import type { Duplex } from "node:stream";
 export interface SiteFile {
   readonly contentType: string;
   readonly body: string;
+  /** Sent beside the site's policy. */
+  readonly headers?: Readonly<Record<string, string>>;
 }
 
 export type ServerBytes = (bytes: Buffer) => void;
@@ -87,7 +89,11 @@ export class PageSite {
   #answer(incoming: IncomingMessage, answer: ServerResponse): void {
     const file = this.#files.get(incoming.url ?? "");
     if (file !== undefined) {
-      const headers = { "content-type": file.contentType, "content-security-policy": this.#policy };
+      const headers = {
+        "content-type": file.contentType,
+        "content-security-policy": this.#policy,
+        ...file.headers,
+      };
       answer.writeHead(200, headers).end(file.body);
       return;
     }

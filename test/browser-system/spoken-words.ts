@@ -5,12 +5,14 @@ const RATE_HZ = 48_000;
 
 /**
  * Runs before every other script: the microphone is one into which the test speaks when it wants to, which it unplugs and
- * plugs in again.
+ * plugs in again, and mutes as a system does: the track says so, and is silent until it is unmuted.
  */
 export const SPOKEN_MICROPHONE = `{
   const Room = AudioContext;
   let isPlugged = true;
+  let isMutedBySystem = false;
   const tracks = [];
+  const gates = [];
   globalThis.unplug = () => {
     isPlugged = false;
     for (const track of tracks.splice(0)) {
@@ -22,19 +24,30 @@ export const SPOKEN_MICROPHONE = `{
     isPlugged = true;
     navigator.mediaDevices.dispatchEvent(new Event("devicechange"));
   };
+  globalThis.muteBySystem = (isMuted) => {
+    isMutedBySystem = isMuted;
+    for (const gate of gates) gate.gain.value = isMuted ? 0 : 1;
+    for (const track of tracks) track.dispatchEvent(new Event(isMuted ? "mute" : "unmute"));
+  };
   navigator.mediaDevices.getUserMedia = async () => {
     if (!isPlugged) throw new DOMException("there is none", "NotFoundError");
     const room = new Room({ sampleRate: ${RATE_HZ} });
     const microphone = new MediaStreamAudioDestinationNode(room);
+    const gate = new GainNode(room, { gain: isMutedBySystem ? 0 : 1 });
+    gate.connect(microphone);
+    gates.push(gate);
     globalThis.speak = (samples) => {
       const buffer = new AudioBuffer({ length: samples.length, sampleRate: ${RATE_HZ} });
       buffer.copyToChannel(Float32Array.from(samples, (sample) => sample / 32768), 0);
       const voice = new AudioBufferSourceNode(room, { buffer });
-      voice.connect(microphone);
+      voice.connect(gate);
       // After a moment of silence: what comes with a sound device that wakes up may be cut.
       voice.start(room.currentTime + 0.2);
     };
-    tracks.push(...microphone.stream.getTracks());
+    for (const track of microphone.stream.getTracks()) {
+      Object.defineProperty(track, "muted", { get: () => isMutedBySystem });
+      tracks.push(track);
+    }
     return microphone.stream;
   };
 }`;

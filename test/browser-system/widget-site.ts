@@ -37,11 +37,16 @@ export class WidgetSite {
   }
 
   /** The site's page, whose widget has these attributes. */
-  async open(browser: ViewerBrowser, attributes: string, scriptBefore = ""): Promise<ViewerPage> {
+  async open(
+    browser: ViewerBrowser,
+    attributes: string,
+    scriptBefore = "",
+    headers: Readonly<Record<string, string>> = {},
+  ): Promise<ViewerPage> {
     const body = `<!doctype html><html lang="en"><title>Shop</title>
       <script src="${this.#server.url}/widget.js" defer></script><a href="#top">First</a>
       <parley-agent ${attributes}></parley-agent></html>`;
-    this.#site.put(PAGE_PATH, { contentType: "text/html", body });
+    this.#site.put(PAGE_PATH, { contentType: "text/html", body, headers });
     const viewer = await browser.prepare();
     await viewer.page.addInitScript(scriptBefore);
     await viewer.page.goto(`${this.origin}${PAGE_PATH}`);

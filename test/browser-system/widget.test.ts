@@ -3,6 +3,7 @@ import { after, type TestContext, test } from "node:test";
 import { ViewerBrowser, type ViewerPage } from "../../bench/livestream/viewer-browser.js";
 import { barriers } from "./axe.js";
 import { serverOfFile } from "./browser-stand.js";
+import { PageSite } from "./page-site.js";
 import { SPOKEN_MICROPHONE, speaking } from "./spoken-words.js";
 import { WidgetSite } from "./widget-site.js";
 
@@ -44,19 +45,21 @@ interface Visit {
   /** Left out, the microphone is one that the test speaks into. */
   readonly flags?: readonly string[];
   readonly scriptBefore?: string;
+  /** Sent with the page. */
+  readonly headers?: Readonly<Record<string, string>>;
 }
 
 /** A page of the site in a browser of its own. */
 async function pageWith(
   context: TestContext,
   attributes: string,
-  { flags, scriptBefore = "" }: Visit = {},
+  { flags, scriptBefore = "", headers }: Visit = {},
 ): Promise<ViewerPage> {
   const browser = await ViewerBrowser.start(flags ?? REFUSED);
   context.after(() => browser.stop());
   // The fake device beeps, which interrupts the agent.
   const spoken = flags === undefined ? `${SPOKEN_MICROPHONE}${CALL_CONTEXT}` : "";
-  return site.open(browser, attributes, `${spoken}${scriptBefore}`);
+  return site.open(browser, attributes, `${spoken}${scriptBefore}`, headers);
 }
 
 /** A page in a call with a greeting agent, by the client token that the site gives out. */
@@ -105,7 +108,7 @@ test("by keyboard alone: the widget opens, talks, shows the words as text, mutes
   assert.equal((await server.endedCall(customer)).status, "completed");
 });
 
-for (const { reason, flags, scriptBefore = "", explained } of [
+for (const { reason, explained, ...visit } of [
   { reason: "refused", flags: REFUSED, explained: /not allowed here\. Allow it in/ },
   { reason: "missing", flags: NO_DEVICE, explained: /No microphone was found\. Plug one in/ },
   {
@@ -114,12 +117,18 @@ for (const { reason, flags, scriptBefore = "", explained } of [
     scriptBefore: BUSY_MICROPHONE,
     explained: /another program may have it\. Close that one/,
   },
+  {
+    reason: "denied to the page by its site",
+    flags: NO_DEVICE,
+    headers: { "permissions-policy": "microphone=()" },
+    explained: /For the site's owner: .*Permissions-Policy say microphone=\(self\)/,
+  },
 ]) {
   test(`a microphone that is ${reason} is explained, and the conversation goes on in writing`, async (context) => {
     const customer = await server.customer();
     const { id } = await server.agent(customer, { publicOrigins: [site.origin] });
     const attributes = `agent="${id}" mode="inline"`;
-    const viewer = await pageWith(context, attributes, { flags, scriptBefore });
+    const viewer = await pageWith(context, attributes, visit);
     const { page, faults } = viewer;
     await page.getByRole("button", { name: "Start talking" }).click();
     const alert = page.getByRole("alert").filter({ hasText: explained });
@@ -160,6 +169,50 @@ test("a microphone that is unplugged in a call is missed in words, and taken aga
   const isShown = page.evaluate(untilMeter("> 0.2"));
   await page.evaluate(speaking("What is my name?"));
   await isShown;
+});
+
+test("a microphone that the system mutes in a call is missed in words, and comes back by itself", async (context) => {
+  const page = await talking(context);
+  await page.evaluate("muteBySystem(true)");
+  await page
+    .getByRole("alert")
+    .filter({ hasText: "The system has muted the microphone." })
+    .waitFor();
+  await page.getByLabel("Write to the agent").fill("My name is Ada.");
+  await page.getByRole("button", { name: "Send" }).click();
+  await page.getByRole("log").getByText("Nice to meet you, Ada.").waitFor();
+  await page.evaluate("muteBySystem(false)");
+  await page.getByRole("alert").waitFor({ state: "hidden" });
+  await page.getByRole("button", { name: "Mute" }).waitFor();
+  await page.getByText("Listening").waitFor();
+  await page.evaluate(untilMeter("=== 0"));
+  const isShown = page.evaluate(untilMeter("> 0.2"));
+  await page.evaluate(speaking("What is my name?"));
+  await isShown;
+});
+
+test("a widget in a frame that does not get the microphone says what the site's owner has to do", async (context) => {
+  const customer = await server.customer();
+  const { id } = await server.agent(customer, { publicOrigins: [site.origin] });
+  const inner = await pageWith(context, `agent="${id}" mode="inline"`, { flags: NO_DEVICE });
+  const { page } = inner;
+  const outer = await PageSite.start(
+    server.url,
+    {
+      "/": {
+        contentType: "text/html",
+        body: `<!doctype html><title>Outer</title><iframe src="${page.url()}"></iframe>`,
+      },
+    },
+    "frame-src *",
+  );
+  context.after(() => outer.close());
+  await page.goto(`${outer.origin}/`);
+  const frame = page.frameLocator("iframe");
+  await frame.getByRole("button", { name: "Start talking" }).click();
+  const explained = /For the site's owner: .* add allow="microphone" to the iframe/;
+  await frame.getByRole("alert").filter({ hasText: explained }).waitFor();
+  await frame.getByText("Waiting for your words").waitFor();
 });
 
 test("sound that the browser holds back is explained, and a click anywhere lets it go on", async (context) => {

@@ -4,10 +4,11 @@ import { CallFault, type FaultCode } from "../call-fault.js";
 export const PAGE_NOT_SECURE =
   "Browsers give the microphone to pages on https: only. Open this page with https.";
 
-/** A page without a right of its own to the microphone cannot ask for it, whatever its visitor allows. */
-const NOT_PERMITTED =
-  "This page may not use the microphone: its site has to permit it. For the site's owner: where the page is in a frame, add " +
+const FOR_THE_OWNER =
+  "For the site's owner: where the page is in a frame, add " +
   'allow="microphone" to the iframe, and let the header Permissions-Policy say microphone=(self), with the origin of the frame.';
+/** A page without a right of its own to the microphone cannot ask for it, whatever its visitor allows. */
+const NOT_PERMITTED = `This page may not use the microphone: its site has to permit it. ${FOR_THE_OWNER}`;
 
 const WORDS: Readonly<Record<string, readonly [code: FaultCode, message: string]>> = {
   NotAllowedError: [
@@ -103,27 +104,38 @@ async function opened(deviceId: string | undefined): Promise<MediaStream> {
     // The device that was chosen is gone: any other is better than none.
     if (deviceId !== undefined && nameOf(error) === "OverconstrainedError")
       return opened(undefined);
-    if (nameOf(error) === "NotAllowedError" && !isPermitted())
-      throw new CallFault("microphoneNotPermitted", NOT_PERMITTED, { cause: error });
-    const [code, message] = WORDS[nameOf(error)] ?? [
-      "microphoneMissing",
-      "The microphone cannot be used.",
-    ];
-    throw new CallFault(code, message, { cause: error });
+    throw openFault(error);
   }
+}
+
+function openFault(error: unknown): CallFault {
+  const options = { cause: error };
+  const isPermitted = isMicrophonePermitted();
+  // Chromium reports a missing device there on a machine that has none.
+  if (isPermitted === false) {
+    return new CallFault("microphoneNotPermitted", NOT_PERMITTED, options);
+  }
+  const [code, message] = WORDS[nameOf(error)] ?? [
+    "microphoneMissing",
+    "The microphone cannot be used.",
+  ];
+  // Firefox and Safari do not tell a frame whether its visitor or its site has refused.
+  const isFrame = globalThis.self !== globalThis.top;
+  const isUnclear = code === "microphoneDenied" && isPermitted === undefined && isFrame;
+  return new CallFault(code, isUnclear ? `${message} ${FOR_THE_OWNER}` : message, options);
 }
 
 interface FeaturePolicy {
   allowsFeature(name: string): boolean;
 }
 
-/** True where the browser does not tell what the page may ask for. */
-function isPermitted(): boolean {
+/** Undefined where the browser does not tell what the page may ask for. */
+function isMicrophonePermitted(): boolean | undefined {
   const policies: object = document;
   const policy = ["permissionsPolicy", "featurePolicy"]
     .map((name): unknown => Reflect.get(policies, name))
     .find(isFeaturePolicy);
-  return policy?.allowsFeature("microphone") ?? true;
+  return policy?.allowsFeature("microphone");
 }
 
 function isFeaturePolicy(value: unknown): value is FeaturePolicy {
