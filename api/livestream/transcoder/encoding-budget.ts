@@ -5,6 +5,11 @@ import type { MachineLoad } from "./machine-load.js";
 const RELIEF_PAUSE_MS = 3_000;
 /** A machine with more to spare than the rest is not what makes a ladder slow: its broadcaster is. */
 const BUSY_ABOVE = 0.85;
+/** Reduced ladders grow again when the machine has been less busy than this for a while, so that they do not grow into the next overload. */
+const CALM_BELOW = 0.7;
+const CALM_FOR_MS = 15_000;
+/** How busy the machine may become by a ladder that grows, as far as that can be told before. */
+const GROWN_BUSY_MAX = 0.8;
 
 interface Encoding {
   readonly megapixels: number;
@@ -16,6 +21,7 @@ export class EncodingBudget {
   #megapixelsMax: number;
   #isMeasured = false;
   #relievedMs = Number.NEGATIVE_INFINITY;
+  #calmSinceMs: number | undefined;
 
   constructor(megapixelsMax: number, load: MachineLoad) {
     this.#megapixelsMax = megapixelsMax;
@@ -59,8 +65,35 @@ export class EncodingBudget {
   /** To be asked every now and then; true when one ladder may be reduced now. */
   mayRelieve(nowMs: number, isAnySlow: boolean): boolean {
     const busy = this.#load.busy(nowMs);
+    if (busy >= CALM_BELOW) this.#calmSinceMs = undefined;
+    else this.#calmSinceMs ??= nowMs;
     if (!isAnySlow || busy < BUSY_ABOVE || nowMs - this.#relievedMs < RELIEF_PAUSE_MS) return false;
     this.#relievedMs = nowMs;
     return true;
+  }
+
+  /**
+   * The best plan that a ladder reduced to `level` may grow to now, beside the others: the machine has been calm and keeps time
+   * to spare. Undefined where there is none. The next ladder waits until the machine has been calm with this one.
+   */
+  growth(
+    plans: readonly LadderPlan[],
+    level: number,
+    others: Iterable<Encoding>,
+    nowMs: number,
+  ): number | undefined {
+    if (this.#calmSinceMs === undefined || nowMs - this.#calmSinceMs < CALM_FOR_MS)
+      return undefined;
+    const held = plans[level]?.megapixels ?? 0;
+    const busy = this.#load.busy(nowMs);
+    let used = 0;
+    for (const { megapixels } of others) used += megapixels;
+    const grown = plans.slice(0, level).findIndex(({ megapixels }) => {
+      const addedShare = (megapixels - held) / this.#megapixelsMax;
+      return used + megapixels <= this.#megapixelsMax && busy + addedShare <= GROWN_BUSY_MAX;
+    });
+    if (grown === -1) return undefined;
+    this.#calmSinceMs = undefined;
+    return grown;
   }
 }

@@ -72,12 +72,15 @@ export function ladderArguments(order: LadderOrder): readonly string[] {
   ].flat();
 }
 
-/** A silent source ends within ten seconds. The frame rate is limited by a filter; counting frames for it would take another 20 of them. */
+/**
+ * A silent source ends within ten seconds. The frame rate is limited by a filter; counting frames for it would take another 20 of
+ * them, over each protocol.
+ */
 export function readingArguments(sourceUrl: string): readonly string[] {
   const uncounted = ["-fpsprobesize", "0"];
   if (sourceUrl.startsWith("rtsp:"))
     return ["-rtsp_transport", "tcp", "-timeout", "10000000", ...uncounted];
-  if (!sourceUrl.startsWith("rtmp:")) return [];
+  if (!sourceUrl.startsWith("rtmp:")) return uncounted;
   return ["-rtmp_live", "live", "-rw_timeout", "10000000", ...uncounted];
 }
 

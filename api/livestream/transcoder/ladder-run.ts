@@ -62,6 +62,8 @@ export class LadderRun {
   /** What has to be free before it goes on; undefined until its own files are gone. */
   #roomNeededBytes: number | undefined;
   #isFinishing = false;
+  /** Rungs of an earlier plan stay until a new master is there: the old one names them. */
+  #hasOldRungs = false;
 
   constructor(parts: LadderRunParts, content: LadderContent) {
     this.#parts = parts;
@@ -98,6 +100,11 @@ export class LadderRun {
     return (
       this.#isWaitingForRoom || (this.#restarts > 0 && nowMs - this.#progressedMs > FAILING_MS)
     );
+  }
+
+  /** Is slow, or plays a track that may have ended: a new ffmpeg would wait for that. */
+  isUnsteady(nowMs: number): boolean {
+    return this.isSlow(nowMs) || this.#flow.isUnsure(nowMs);
   }
 
   speed(nowMs: number): number | undefined {
@@ -147,6 +154,9 @@ export class LadderRun {
       if (isGone && nowMs >= this.#restartAtMs) this.#start(true);
       return;
     }
+    if (this.#hasOldRungs && this.#progressedMs > this.#startedMs) {
+      this.#hasOldRungs = !this.#parts.folder.dropRungsExcept(this.plan.names);
+    }
     const quietMs = nowMs - Math.max(this.#progressedMs, this.#startedMs);
     const hasBegun = this.#progressedMs > this.#startedMs;
     if (quietMs > config.stallMs + (hasBegun ? 0 : FIRST_SEGMENT_MAX_MS)) {
@@ -175,7 +185,8 @@ export class LadderRun {
     const { folder, config, path, clock, streamKey, segmentEpochMs } = this.#parts;
     const { names } = this.plan;
     const sequences = isResumed ? names.flatMap((name) => folder.mediaSequence(name) ?? []) : [];
-    if (sequences.length > 0) folder.keepOnly(names);
+    this.#hasOldRungs = sequences.length > 0;
+    if (this.#hasOldRungs) folder.dropLeftovers();
     else folder.clear();
     // Playlists that are there keep their numbers where the given one is not above them.
     const firstNumber =

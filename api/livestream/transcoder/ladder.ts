@@ -1,6 +1,7 @@
 import type { Logger } from "../../../engine/log.js";
 import type { CancelTimer, Clock } from "../../../engine/time/clock.js";
 import { within } from "../../../engine/time/deadline.js";
+import { GrowthPause } from "./growth-pause.js";
 import { type LadderPlan, ladderPlans, levelBelow } from "./ladder-plan.js";
 import { folderOf, type LadderContent, LadderRun } from "./ladder-run.js";
 import { ListingKeeper } from "./listing-keeper.js";
@@ -64,6 +65,7 @@ export class Ladder {
   readonly #ended = new Set<TrackKind>();
   #changedMs = Number.NEGATIVE_INFINITY;
   #changePauseMs = 0;
+  readonly #growthPause = new GrowthPause();
   #mendedMs = 0;
   /** Not begun before, since it could not be. */
   #beginAtMs = 0;
@@ -105,6 +107,15 @@ export class Ladder {
     return this.#run?.plan.megapixels ?? 0;
   }
 
+  /** From the whole ladder down to the least, and the place of the one that is made now. */
+  get plans(): readonly LadderPlan[] {
+    return this.#plans;
+  }
+
+  get level(): number {
+    return this.#level;
+  }
+
   /** The media server tells of the tracks as they come. */
   see(tracks: Tracks): void {
     this.#source.see(tracks);
@@ -129,11 +140,35 @@ export class Ladder {
     if (run === undefined || plan === undefined || this.#leaving !== undefined) return;
     const speed = made.toFixed(2);
     this.#level = level;
+    this.#growthPause.noteReduced(clock.monotonicMs());
     this.#reason = `made at ${speed} of real time: reduced to ${plan.names.join(" ")}`;
     log.warn(
       { streamKey: this.streamKey, speed, rungs: plan.names.join(" ") },
       "overload: rungs are dropped",
     );
+    run.change({ ...run.content, plan });
+    this.#remember(plan);
+  }
+
+  /** Was reduced, and does well at what it makes now. */
+  mayGrow(nowMs: number): boolean {
+    const run = this.#run;
+    if (run === undefined || this.#level === 0 || this.#leaving !== undefined) return false;
+    const isWell = this.#listing.isListed && !run.isFailing(nowMs) && !run.isUnsteady(nowMs);
+    return isWell && this.#growthPause.isOver(nowMs);
+  }
+
+  /** The machine has room again for the plan at this level. */
+  growTo(level: number): void {
+    const run = this.#run;
+    const plan = this.#plans[level];
+    if (run === undefined || plan === undefined || this.#leaving !== undefined) return;
+    this.#level = level;
+    const rungs = plan.names.join(" ");
+    if (level === 0) this.#reason = undefined;
+    else this.#reason = `the machine has no room for all rungs: ${rungs}`;
+    const { log } = this.#parts;
+    log.info({ streamKey: this.streamKey, rungs }, "there is room again: rungs are added");
     run.change({ ...run.content, plan });
     this.#remember(plan);
   }
@@ -198,6 +233,7 @@ export class Ladder {
     const plan = this.#plans[this.#level];
     if (plan === undefined) return;
     if (this.#level > 0) {
+      this.#growthPause.noteReduced(nowMs);
       this.#reason = `the machine has no room for all rungs: ${plan.names.join(" ")}`;
       log.warn({ streamKey, rungs: plan.names.join(" ") }, "no room for the whole ladder");
     }

@@ -80,14 +80,24 @@ export class StreamFolder {
     return Math.floor(nowEpochMs / 1_000 - NAMES_BEGIN_SEC) * NAMES_PER_SEC;
   }
 
-  /** Takes rungs away that are not made any more, and what a killed ffmpeg wrote and no longer lists. */
-  keepOnly(rungs: readonly string[]): void {
+  /** Takes away what a killed ffmpeg wrote and no longer lists. */
+  dropLeftovers(): void {
     for (const entry of readdirSync(this.path, { withFileTypes: true })) {
-      const isRung = entry.isDirectory();
-      const isLeft = isRung ? !rungs.includes(entry.name) : entry.name.endsWith(".tmp");
-      if (isLeft) rmSync(join(this.path, entry.name), { recursive: true, force: true });
-      else if (isRung) this.#dropLeftovers(entry.name);
+      if (entry.isDirectory()) this.#dropLeftovers(entry.name);
+      else if (entry.name.endsWith(".tmp")) rmSync(join(this.path, entry.name), { force: true });
     }
+  }
+
+  /** Takes away the rungs that are not made any more, as soon as the master names none of them. True when none is left. */
+  dropRungsExcept(rungs: readonly string[]): boolean {
+    const named = new Set(this.#masterRungs());
+    const left = readdirSync(this.path, { withFileTypes: true })
+      .filter((entry) => entry.isDirectory() && !rungs.includes(entry.name))
+      .map(({ name }) => name);
+    for (const rung of left) {
+      if (!named.has(rung)) rmSync(join(this.path, rung), { recursive: true, force: true });
+    }
+    return left.every((rung) => !named.has(rung));
   }
 
   /** Tells players that nothing more comes. ffmpeg does not, because its end may be a restart. */
@@ -101,6 +111,13 @@ export class StreamFolder {
       writeFileSync(`${path}.tmp`, `${valid}#EXT-X-ENDLIST\n`, { mode: 0o644 });
       renameSync(`${path}.tmp`, path);
     }
+  }
+
+  #masterRungs(): readonly string[] {
+    const playlist = /^([^/#]+)\/index\.m3u8$/;
+    return linesOf(join(this.path, "master.m3u8")).flatMap(
+      (line) => playlist.exec(line)?.[1] ?? [],
+    );
   }
 
   #dropLeftovers(rung: string): void {
@@ -118,11 +135,15 @@ export class StreamFolder {
   }
 
   #lines(rung: string): readonly string[] {
-    try {
-      return readFileSync(join(this.path, rung, "index.m3u8"), "utf8").split("\n");
-    } catch {
-      return [];
-    }
+    return linesOf(join(this.path, rung, "index.m3u8"));
+  }
+}
+
+function linesOf(path: string): readonly string[] {
+  try {
+    return readFileSync(path, "utf8").split("\n");
+  } catch {
+    return [];
   }
 }
 

@@ -184,5 +184,17 @@ export class Transcoder {
     const slow = [...this.#ladders.values()].filter((ladder) => ladder.isTooSlow(nowMs));
     const [heaviest] = slow.sort((one, other) => other.megapixels - one.megapixels);
     if (this.#parts.budget.mayRelieve(nowMs, heaviest !== undefined)) heaviest?.stepDown();
+    else this.#grow(nowMs);
+  }
+
+  /** One ladder after another, the cheapest first. */
+  #grow(nowMs: number): void {
+    const ladders = [...this.#ladders.values()];
+    const reduced = ladders.filter((ladder) => ladder.mayGrow(nowMs));
+    for (const ladder of reduced.sort((one, other) => one.megapixels - other.megapixels)) {
+      const others = ladders.filter((other) => other !== ladder);
+      const level = this.#parts.budget.growth(ladder.plans, ladder.level, others, nowMs);
+      if (level !== undefined) return ladder.growTo(level);
+    }
   }
 }

@@ -7,12 +7,16 @@ import { parseTranscoderConfig } from "../../../../api/livestream/transcoder/tra
 const CONFIG = parseTranscoderConfig({});
 
 /** ffmpeg's arguments for the plan at `place`, from the whole ladder down; -1 is the least. */
-function argumentsAt(place: number, audioCodec: string): string {
+function argumentsAt(
+  place: number,
+  audioCodec: string,
+  sourceUrl = "rtmp://127.0.0.1/live/demo",
+): string {
   const tracks = { video: { codec: "h264", width: 1280, height: 720 }, audioCodec };
   const plan = ladderPlans(tracks, CONFIG).at(place);
   assert.ok(plan !== undefined);
   const folder = { folder: "/hls/demo", firstNumber: 1, isResumed: false };
-  const order = { ...CONFIG, ...folder, plan, tracks, sourceUrl: "rtmp://127.0.0.1/live/demo" };
+  const order = { ...CONFIG, ...folder, plan, tracks, sourceUrl };
   return ladderArguments(order).join(" ");
 }
 
@@ -31,4 +35,13 @@ test("the rung of sound is encoded beside pictures that are, and where HLS canno
 test("what is passed on for want of room has segments of two seconds, what is encoded of one", () => {
   assert.match(argumentsAt(-1, "aac"), / -hls_time 1\.9 /);
   assert.match(argumentsAt(0, "aac"), / -hls_time 0\.75 /);
+});
+
+test("a broadcast is listed without waiting for frames to be counted, whatever it is read over", () => {
+  for (const protocol of ["rtmp", "rtsp", "srt", "http"]) {
+    assert.match(
+      argumentsAt(0, "aac", `${protocol}://127.0.0.1/live/demo`),
+      new RegExp(` -fpsprobesize 0 .*-i ${protocol}://`),
+    );
+  }
 });

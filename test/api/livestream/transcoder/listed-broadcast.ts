@@ -14,7 +14,10 @@ import { setImmediate as nextTurn } from "node:timers/promises";
 import * as v from "valibot";
 import { EncodingBudget } from "../../../../api/livestream/transcoder/encoding-budget.js";
 import { MachineLoad } from "../../../../api/livestream/transcoder/machine-load.js";
-import type { PublishedStream } from "../../../../api/livestream/transcoder/published-stream.js";
+import type {
+  PublishedStream,
+  Tracks,
+} from "../../../../api/livestream/transcoder/published-stream.js";
 import { SessionRecords } from "../../../../api/livestream/transcoder/session-records.js";
 import { StateApiClient } from "../../../../api/livestream/transcoder/state-api-client.js";
 import { Transcoder } from "../../../../api/livestream/transcoder/transcoder.js";
@@ -24,9 +27,17 @@ import { VirtualClock } from "../../../doubles/virtual-clock.js";
 import { StateApi } from "../state-api.js";
 
 const LOOK_MS = 200;
+const MEGAPIXELS_MAX = 1_000;
 const Health = v.object({
   streams: v.optional(
-    v.array(v.object({ streamKey: v.string(), state: v.string(), reason: v.optional(v.string()) })),
+    v.array(
+      v.object({
+        streamKey: v.string(),
+        state: v.string(),
+        rungs: v.array(v.string()),
+        reason: v.optional(v.string()),
+      }),
+    ),
     [],
   ),
 });
@@ -40,6 +51,13 @@ export const ALICE: PublishedStream = {
   tracks: { video: { codec: "h264", width: 320, height: 240 }, audioCodec: "aac" },
 };
 
+export interface BroadcastOptions {
+  readonly tracks?: Tracks;
+  readonly ladder?: string;
+  /** How busy the machine is, from 0 to 1. */
+  readonly busy?: () => number;
+}
+
 /** A transcoder under a clock that stands still, whose one broadcaster is listed. */
 export class ListedBroadcast {
   readonly clock = new VirtualClock();
@@ -48,11 +66,13 @@ export class ListedBroadcast {
   readonly #startsFile: string;
   readonly transcoder: Transcoder;
   readonly api: StateApi;
+  readonly #hlsFolder: string;
+  #segment = 0;
   published: readonly PublishedStream[] = [ALICE];
 
-  static async start(t: TestContext): Promise<ListedBroadcast> {
+  static async start(t: TestContext, options: BroadcastOptions = {}): Promise<ListedBroadcast> {
     const folder = mkdtempSync(join(tmpdir(), "parley-unlisting-"));
-    const broadcast = new ListedBroadcast(folder, await StateApi.start(t));
+    const broadcast = new ListedBroadcast(folder, await StateApi.start(t), options);
     t.after(async () => {
       const stopped = broadcast.transcoder.stop();
       await broadcast.#passUntil(stopped);
@@ -60,19 +80,21 @@ export class ListedBroadcast {
     });
     broadcast.clock.advance(1_000);
     await broadcast.transcoder.look();
-    // From here on it is as if ffmpeg had made a segment.
     broadcast.clock.advance(100);
-    const rung = join(folder, "hls/alice/240p");
-    mkdirSync(rung, { recursive: true });
-    writeFileSync(join(rung, "1.ts"), "a segment");
-    writeFileSync(join(rung, "index.m3u8"), "#EXTM3U\n#EXTINF:1,\n1.ts\n");
+    broadcast.makeSegments();
     broadcast.clock.advance(100);
     await broadcast.untilListed(1);
     return broadcast;
   }
 
-  private constructor(folder: string, api: StateApi) {
+  private constructor(
+    folder: string,
+    api: StateApi,
+    { tracks = ALICE.tracks, ladder = "240:200:48", busy = () => 0 }: BroadcastOptions,
+  ) {
     this.api = api;
+    this.published = [{ ...ALICE, tracks }];
+    this.#hlsFolder = join(folder, "hls/alice");
     this.runFolder = join(folder, "run");
     this.#startsFile = join(folder, "starts");
     for (const name of ["hls", "bin"]) mkdirSync(join(folder, name));
@@ -84,7 +106,7 @@ export class ListedBroadcast {
     chmodSync(join(folder, "bin/ffmpeg"), 0o755);
     const config = parseTranscoderConfig({
       HLS_ROOT: join(folder, "hls"),
-      LADDER: "240:200:48",
+      LADDER: ladder,
       AUDIO_RUNG: "0",
     });
     this.transcoder = new Transcoder({
@@ -92,13 +114,26 @@ export class ListedBroadcast {
       api: new StateApiClient(`http://127.0.0.1:${api.port}`),
       records: new SessionRecords(this.runFolder),
       mediaServer: { published: async () => this.published },
-      budget: new EncodingBudget(1_000, new MachineLoad(() => ({ busyMs: 0, idleMs: 0 }))),
+      budget: this.#budget(busy),
       broadcastsMax: BROADCASTS_MAX,
       record: () => undefined,
       path: `${join(folder, "bin")}:/usr/bin:/bin`,
       clock: this.clock,
       log: this.log,
     });
+  }
+
+  /** As if ffmpeg had made the next segment of each rung. */
+  makeSegments(): void {
+    this.#segment += 1;
+    const [ladder] = this.transcoder.ladders;
+    for (const name of ladder?.report.rungs ?? []) {
+      const rung = join(this.#hlsFolder, name);
+      mkdirSync(rung, { recursive: true });
+      writeFileSync(join(rung, `${this.#segment}.ts`), "a segment");
+      const playlist = `#EXTM3U\n#EXT-X-MEDIA-SEQUENCE:${this.#segment}\n#EXTINF:1,\n${this.#segment}.ts\n`;
+      writeFileSync(join(rung, "index.m3u8"), playlist);
+    }
   }
 
   /** The number of the first segment of each ffmpeg so far, once there are so many. Lets no time pass. */
@@ -139,6 +174,19 @@ export class ListedBroadcast {
       if (isNamed(streams)) return streams;
       await nextTurn();
     }
+  }
+
+  #budget(busy: () => number): EncodingBudget {
+    let busyMs = 0;
+    let idleMs = 0;
+    const load = new MachineLoad(() => {
+      busyMs += busy() * 1_000;
+      idleMs += (1 - busy()) * 1_000;
+      return { busyMs, idleMs };
+    });
+    const budget = new EncodingBudget(MEGAPIXELS_MAX, load);
+    budget.measured = MEGAPIXELS_MAX;
+    return budget;
   }
 
   async #passUntil(done: Promise<void>): Promise<void> {
