@@ -8,8 +8,9 @@ const TAG_HEADER_BYTES = 11;
 const DATA = 18;
 
 export interface Scene {
-  /** "none": no picture. */
+  /** "none": no picture. Odd ones need `pixels` of yuv444p. */
   readonly size?: string;
+  readonly pixels?: string;
   /** 0: no sound. */
   readonly sampleRate?: number;
   /** How far the timestamps jump before it. */
@@ -77,7 +78,7 @@ export class ChangingBroadcast {
   }
 }
 
-function sceneArguments({ size = "320x240", sampleRate = 48_000 }: Scene) {
+function sceneArguments({ size = "320x240", pixels = "yuv420p", sampleRate = 48_000 }: Scene) {
   const hasPicture = size !== "none";
   const hasSound = sampleRate !== 0;
   return [
@@ -85,7 +86,7 @@ function sceneArguments({ size = "320x240", sampleRate = 48_000 }: Scene) {
     hasPicture ? ["-re", "-f", "lavfi", "-i", `testsrc2=s=${size}:r=15`] : [],
     hasSound ? ["-re", "-f", "lavfi", "-i", `sine=sample_rate=${sampleRate}`] : [],
     hasPicture ? ["-c:v", "libx264", "-preset", "ultrafast", "-tune", "zerolatency"] : [],
-    hasPicture ? ["-g", "15", "-pix_fmt", "yuv420p", "-b:v", "150k"] : [],
+    hasPicture ? ["-g", "15", "-pix_fmt", pixels, "-b:v", "150k"] : [],
     hasSound ? ["-c:a", "aac", "-b:a", "48k"] : [],
     ["-flush_packets", "1"],
   ].flat();

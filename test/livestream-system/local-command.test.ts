@@ -75,6 +75,18 @@ for (const signal of ["SIGTERM", "SIGINT"] as const) {
   });
 }
 
+test("HOST=:: listens on IPv4 and on IPv6, for viewers and for broadcasters", async (context) => {
+  const stack = await StackProcess.start({ HOST: "::" });
+  const publisher = new Publisher({ url: stack.rtmpUrl("alpha").replace("127.0.0.1", "[::1]") });
+  context.after(async () => {
+    await publisher.kill();
+    await stack.stop();
+  });
+  await untilListed(stack.frontUrl, "alpha");
+  const [stream] = await listedStreams(stack.frontUrl.replace("127.0.0.1", "[::1]"));
+  assert.equal(stream?.clientIp, "::1");
+});
+
 test("files are readable for all, and nobody but the transcoder's user may write them", async (context) => {
   const stack = await StackProcess.start();
   const publisher = new Publisher({ url: stack.rtmpUrl("alpha") });

@@ -189,6 +189,20 @@ test("the sound is one click or one key away", async () => {
   assert.equal((await viewer.playback()).paused, false);
 });
 
+test("on an iPhone, where no element but a video fills the screen, the video does", async () => {
+  const { page } = viewer;
+  const button = page.getByRole("button", { name: "Full screen" });
+  await page.evaluate(`{
+    Object.defineProperty(document, "fullscreenEnabled", { value: false, configurable: true });
+    const video = document.querySelector("#video");
+    globalThis.filled = new Promise((resolve) => (video.webkitEnterFullscreen = resolve));
+  }`);
+  await button.click();
+  await page.evaluate("filled");
+  await page.evaluate("delete document.fullscreenEnabled");
+  assert.deepEqual(viewer.faults, []);
+});
+
 test("when the broadcaster leaves, list and page say so at once", async () => {
   const ended = viewer.untilText("#stage-message", /^This stream has ended/, GONE_MS_MAX);
   await publisher.kill();

@@ -35,6 +35,8 @@ const RETRY_DELAYS_MS = [500, 1_000, 2_000, 3_000, 5_000];
 /** Pictures that stand still for so long are loaded anew; hls.js has tried its own means by then. */
 const STANDSTILL_MAX_MS = 8_000;
 const WATCH_PERIOD_MS = 1_000;
+/** A track that changes is not waited for any longer, as by a player that stands still. */
+const PLAYED_OUT_MAX_MS = 6_000;
 /** What has fallen behind is played faster by so much, until it is where it should be. */
 const CATCH_UP_RATE_MAX = 1.1;
 /** Two decoding faults within this time are no accident. */
@@ -186,13 +188,14 @@ export class HlsPlayer {
     this.#retry();
   }
 
-  /** Sound or picture has come or ended. */
+  /** Sound or picture has come or ended. What is loaded of the time before is played first: a new load would begin in it. */
   #reload(): void {
     const path = this.#path;
     if (path === undefined) return;
-    // Not from within the player that is ended.
+    const { buffered, currentTime } = this.#video;
+    const loadedMs = Math.max(0, (endOf(buffered) ?? 0) - currentTime) * 1_000;
     this.#cancelRetry?.();
-    this.#cancelRetry = this.#clock.after(0, () => {
+    this.#cancelRetry = this.#clock.after(Math.min(loadedMs, PLAYED_OUT_MAX_MS), () => {
       this.#unload();
       this.#load(path);
     });

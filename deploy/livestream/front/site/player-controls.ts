@@ -86,9 +86,11 @@ export class PlayerControls {
   }
 
   #toggleFullScreen(): void {
-    // An iPhone shows the video alone on its whole screen, with its own buttons.
+    // An iPhone shows the video alone on its whole screen, with its own buttons, and none that has not been loaded.
     if (!document.fullscreenEnabled) {
-      if (canFillPhone(this.#video)) this.#video.webkitEnterFullscreen();
+      const video: HTMLVideoElement = this.#video;
+      const isLoaded = video.readyState >= HTMLMediaElement.HAVE_METADATA;
+      if (isLoaded && canFillPhone(video)) video.webkitEnterFullscreen();
       return;
     }
     const done = isFullScreen() ? document.exitFullscreen() : this.#stage.requestFullscreen();

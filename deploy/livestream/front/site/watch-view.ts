@@ -133,10 +133,18 @@ function playlistPathOf({ playlistPath }: LiveStream, token: string | undefined)
   return token === undefined ? playlistPath : playlistPath.replace("/hls/", `/hls/~${token}/`);
 }
 
-/** Another broadcast, or one whose qualities have changed: a player that reads a playlist that is gone would wait for it in vain. */
+/**
+ * Another broadcast, or one whose pictures have changed: a player keeps the master playlist that it has read, waits in vain for
+ * a playlist that is gone, and does not know of one that is new.
+ */
 function isAnother(before: LiveStream | undefined, stream: LiveStream): boolean {
   if (before?.startedMs !== stream.startedMs || before.playlistPath !== stream.playlistPath)
     return true;
-  const kept = new Set(stream.qualities.map(({ name }) => name));
-  return before.qualities.some(({ name }) => !kept.has(name));
+  // They are listed a moment after the stream.
+  return before.qualities.length > 0 && pictureNamesOf(before) !== pictureNamesOf(stream);
+}
+
+function pictureNamesOf({ qualities }: LiveStream): string {
+  const pictures = qualities.filter(({ height }) => height > 0);
+  return pictures.map(({ name }) => name).join(" ");
 }
