@@ -18,7 +18,7 @@ const AFTER_CALL_MAX_MS = 30_000;
 const FINAL = new Set(["completed", "busy", "no-answer", "failed", "canceled"]);
 
 export interface PhoneDialOptions {
-  /** The server's URL, without a path. */
+  /** The server's URL, with its sub-path where it has one. */
   readonly url: string;
   readonly apiKey: string;
   readonly agentId: string | undefined;

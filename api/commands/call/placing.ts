@@ -9,7 +9,7 @@ const Agents = v.array(v.object({ _id: v.string(), status: v.optional(v.string()
 const Refusal = v.object({ error: v.string() });
 
 export interface CallOrder {
-  /** The server's URL, without a path. */
+  /** The server's URL, with its sub-path where it has one. */
   readonly url: string;
   readonly apiKey: string;
   /** Undefined: the organization's first active agent. */

@@ -62,7 +62,7 @@ const RULES: readonly string[] = [
 /** In Markdown: how to get from nothing to a call, and what holds for every endpoint. */
 export const QUICK_START: string = [
   "## How to start",
-  "`BASE` is the address of this server, without a path:",
+  "`BASE` is the address of this server, with its sub-path where it has one:",
   shellBlock("BASE=https://voice.example.com"),
   ...STEPS.map(stepText),
   "## What holds everywhere",
