@@ -55,13 +55,13 @@ export function parseLocalSettings(environment: Environment): LocalSettings {
   };
 }
 
-/** The address as nginx takes it behind `listen`; `::` takes IPv4, too. */
+/** The argument of nginx's `listen`. With `::` nginx accepts IPv4 as well. */
 export function listenAddress(host: string, port: number): string {
   if (host === "::") return `[::]:${port} ipv6only=off`;
   return `${bracketed(host)}:${port}`;
 }
 
-/** The address at which this machine reaches what listens there. */
+/** The address at which this machine reaches a server that listens on `host`. */
 export function ownAddress(host: string): string {
   return host === "0.0.0.0" || host === "::" ? "127.0.0.1" : bracketed(host);
 }

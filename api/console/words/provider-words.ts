@@ -28,7 +28,7 @@ export function keptFaultWords(fault: string): string {
 
 type ModelNotice = Omit<Provider["modelNotices"][number], "modelId">;
 
-/** What is to be known of a model before somebody relies on it, behind its name. */
+/** A warning about a model's retirement, shown after its name. */
 export function modelNoticeWords({ stage, retiresOn, successor }: ModelNotice): string {
   const instead = successor === null ? "" : ` Use ${successor} instead.`;
   if (stage === "deprecated") return `deprecated by its vendor.${instead}`;
@@ -38,7 +38,7 @@ export function modelNoticeWords({ stage, retiresOn, successor }: ModelNotice): 
 
 type Correction = Provider["parameterCorrections"][number];
 
-/** How a model is asked since it refused a parameter, behind its name. */
+/** How requests to a model changed after it refused a parameter, shown after its name. */
 export function correctionWords({ parameter, value, sentAs, onlyWithTools }: Correction): string {
   const beside = onlyWithTools ? " with tools" : "";
   if (value !== null) return `refused its ${parameter}${beside}; it gets ${value} instead`;

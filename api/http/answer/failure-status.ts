@@ -13,7 +13,7 @@ const STATUS_BY_KIND: Readonly<Record<FailureKind, number>> = {
   unavailable: 503,
 };
 
-/** The rest of a body may follow these, which nobody reads. */
+/** After these statuses the client may still be sending a body, which the server does not read. */
 const LEAVES_BODY: ReadonlySet<number> = new Set([400, 408, 413, 429, 503]);
 
 /** Tells browsers and clients which of the two ways of authentication to try. */

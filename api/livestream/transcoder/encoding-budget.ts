@@ -5,10 +5,10 @@ import type { MachineLoad } from "./machine-load.js";
 const RELIEF_PAUSE_MS = 3_000;
 /** A machine with more to spare than the rest is not what makes a ladder slow: its broadcaster is. */
 const BUSY_ABOVE = 0.85;
-/** Reduced ladders grow again when the machine has been less busy than this for a while, so that they do not grow into the next overload. */
+/** Reduced ladders grow again only after the machine's load has stayed below this for a while, so that growth does not cause the next overload. */
 const CALM_BELOW = 0.7;
 const CALM_FOR_MS = 15_000;
-/** How busy the machine may become by a ladder that grows, as far as that can be told before. */
+/** The highest load that growth may lead to, by estimate. */
 const GROWN_BUSY_MAX = 0.8;
 
 interface Encoding {
@@ -39,9 +39,9 @@ export class EncodingBudget {
   }
 
   /**
-   * The first of the plans that there is room for beside the others; where there is none, the least that shows a picture. A
-   * machine that other work keeps busy has no room, whatever was measured: a ladder would only be late, and reduced then. `heldMegapixels`
-   * is what the ladder itself encodes already: it may keep that.
+   * The first plan that fits beside the other ladders, or the smallest one with a picture. On a machine that other work keeps
+   * busy nothing fits, whatever was measured: a ladder would fall behind and be reduced. `heldMegapixels` is what the ladder
+   * itself encodes already, and it may keep that.
    */
   admit(
     plans: readonly LadderPlan[],
@@ -73,8 +73,8 @@ export class EncodingBudget {
   }
 
   /**
-   * The best plan that a ladder reduced to `level` may grow to now, beside the others: the machine has been calm and keeps time
-   * to spare. Undefined where there is none. The next ladder waits until the machine has been calm with this one.
+   * The best plan that a ladder reduced to `level` may grow to now. Requires that the machine has been calm and keeps spare
+   * capacity. Undefined if no plan fits. After a growth the machine has to be calm again before the next one.
    */
   growth(
     plans: readonly LadderPlan[],

@@ -1,9 +1,9 @@
-/** A ladder that was reduced grows again after this pause, which doubles with each reduction until there was none for an hour. */
+/** A reduced ladder waits for this long before it grows. The pause doubles with each reduction, and starts over after an hour without one. */
 export const GROWTH_PAUSE_MIN_MS = 30_000;
 export const GROWTH_PAUSE_MAX_MS = 30 * 60_000;
 export const REDUCTIONS_FORGOTTEN_MS = 60 * 60_000;
 
-/** Keeps a ladder from growing into the same overload again and again. */
+/** Prevents a ladder from growing into the same overload repeatedly. */
 export class GrowthPause {
   #pauseMs = 0;
   #reducedMs = Number.NEGATIVE_INFINITY;

@@ -7,7 +7,7 @@ import type { TrackKind } from "./track-flow.js";
 export interface LadderOrder {
   readonly plan: LadderPlan;
   readonly tracks: Tracks;
-  /** The tracks whose packets are listed: those of the ladder, and those that may come back. */
+  /** The tracks whose packets are listed: those in the ladder, and those that may return. */
   readonly watched?: readonly TrackKind[];
   readonly sourceUrl: string;
   /** The stream's folder. */
@@ -28,7 +28,7 @@ const THUMBNAIL_SHORT_SIDE = 360;
 const THUMBNAIL_QUANTIZER = "6";
 
 /** ffmpeg measures a cut by its number: without these the segments after the short ones would be two groups long. */
-/** More than half a second: ffmpeg rounds it, and a playlist whose TARGETDURATION is 0 is none. */
+/** More than half a second, because ffmpeg rounds it, and a playlist with a TARGETDURATION of 0 is invalid. */
 const FIRST_SEGMENTS_SHARE = 0.6;
 const LATER_CUTS_SHARE = 0.75;
 
@@ -38,7 +38,7 @@ const PASSED_ON_SEGMENT_SEC = 2;
 const LOOKAHEAD_FRAMES = "4";
 const WITHOUT_LOOKAHEAD = new Set(["ultrafast", "superfast"]);
 
-/** A track that is silent for so long holds the others up no more. ffmpeg would wait for 10 s. */
+/** How long the muxer waits for a silent track before it writes the others. ffmpeg's default is 10 s. */
 const INTERLEAVING_MAX_US = "1000000";
 
 const KNOWN_TRACKS_MAX_US = "10000000";
@@ -73,8 +73,8 @@ export function ladderArguments(order: LadderOrder): readonly string[] {
 }
 
 /**
- * A silent source ends within ten seconds. The frame rate is limited by a filter; counting frames for it would take another 20 of
- * them, over each protocol.
+ * ffmpeg gives up a silent source after ten seconds. A filter limits the frame rate, so ffmpeg does not have to read 20 frames
+ * to estimate it, over any protocol.
  */
 export function readingArguments(sourceUrl: string): readonly string[] {
   const uncounted = ["-fpsprobesize", "0"];
@@ -100,8 +100,8 @@ function sourceArguments(order: LadderOrder): readonly string[] {
 }
 
 /**
- * The encoders cannot change their size: a picture that is turned in the middle is shown whole within the first one's frame,
- * until the ladder is started anew. Both sides are even because x264 demands it.
+ * An encoder cannot change its picture size. If the broadcaster's picture is turned, it is fitted into the first frame size
+ * until the ladder restarts. x264 requires even sides.
  */
 function rungSize({ video }: Tracks, shortSide: number): { width: number; height: number } {
   const { width, height } = video ?? { width: shortSide, height: shortSide };
@@ -112,12 +112,12 @@ function rungSize({ video }: Tracks, shortSide: number): { width: number; height
     : { width: shortSide, height: evenLongSide };
 }
 
-/** nginx-rtmp tells some sizes wrong by as much, such as those of odd pictures in yuv444p: ffmpeg's own size counts then. */
+/** nginx-rtmp reports some sizes slightly wrong, such as odd ones in yuv444p. Within this tolerance ffmpeg's own size is used. */
 const SHAPE_TOLERANCE = 0.025;
 
 /**
- * Timestamps that jump are no content: without it `fps` would fill a jump ahead with frames. The ladder is started anew then, which
- * takes some milliseconds.
+ * Removes jumps of the timestamps, because the `fps` filter would fill a jump ahead with frames. The transcoder restarts the
+ * ladder after a jump, which takes some milliseconds.
  */
 const JUMP_SEC = 5;
 const JOINED = `setpts='PTS-st(0,ld(0)+if(gt(abs(PTS-PREV_INPTS)*TB,${JUMP_SEC}),PTS-PREV_INPTS-0.03/TB,0))'`;
@@ -152,7 +152,7 @@ function filterGraph(order: LadderOrder): string | undefined {
   return [`[0:v:0]${JOINED},${fps},${outputs}`, ...scalers, ...others].join(";");
 }
 
-/** Each is an output of its own: beside another track, a silent one would hold it up. */
+/** Each list is a separate output, so that a silent track cannot delay the list of the other one. */
 function packetList(kind: TrackKind): readonly string[] {
   const list = `pipe:${PACKET_LISTS[kind]}`;
   return ["-map", `0:${kind === "video" ? "v" : "a"}:0`, "-c", "copy", "-f", "framecrc", list];

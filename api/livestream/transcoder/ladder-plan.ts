@@ -37,8 +37,8 @@ const AUDIO_KBPS = 128;
 
 /**
  * All ladders for a broadcast, from the whole one down to the cheapest: each has one rung less from the top, then comes
- * the broadcaster's own picture where it is H.264. Another picture is encoded in the ladder's smallest rung, and only a
- * machine that is too slow for that makes sound alone. Empty when there is neither picture nor sound.
+ * the broadcaster's own picture where it is H.264. A picture in another codec is encoded in the ladder's smallest rung;
+ * audio alone is for a machine that is too slow for that. Empty if the broadcast has neither picture nor sound.
  */
 export function ladderPlans(tracks: Tracks, settings: LadderSettings): readonly LadderPlan[] {
   const hasSound = tracks.audioCodec !== undefined;

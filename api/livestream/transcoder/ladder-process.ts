@@ -9,13 +9,13 @@ export interface LadderProcessEvents {
   readonly onProgress: (madeMs: number) => void;
   /** A line of what it complains of. */
   readonly onLine: (line: string) => void;
-  /** What its list of a track's packets goes on with. */
+  /** The next part of a track's packet list. */
   readonly onPackets: (kind: TrackKind, chunk: string) => void;
   /** It has ended; `how` says with what. */
   readonly onEnded: (how: string) => void;
 }
 
-/** The descriptors on which ffmpeg lists the packets that it reads of each track. */
+/** The file descriptors to which ffmpeg writes the packet list of each track. */
 export const PACKET_LISTS = { video: 3, audio: 4 } as const;
 
 const PROGRESS = /^out_time_us=(\d+)$/;

@@ -21,11 +21,11 @@ const FIRST_SEGMENT_MAX_MS = 8_000;
 /** One that ran for so long is started again at once. */
 const RUN_IS_GOOD_MS = 30_000;
 
-/** What one ffmpeg makes, and of what. */
+/** The input and the output of one ffmpeg. */
 export interface LadderContent {
   readonly plan: LadderPlan;
   readonly tracks: Tracks;
-  /** Tracks whose packets are watched: those that are played, and those that may come back. */
+  /** Tracks whose packets are watched: those in the ladder, and those that may return. */
   readonly watched: readonly TrackKind[];
 }
 
@@ -35,7 +35,7 @@ export interface LadderRunParts {
   readonly config: TranscoderConfig;
   readonly path: string;
   readonly clock: Clock;
-  /** For the names of segments: the time since 1970, without the steps of the machine's clock. */
+  /** The time since 1970, unaffected by steps of the machine's clock. Names of segments derive from it. */
   readonly segmentEpochMs: () => number;
   readonly log: Logger;
   /** Left out: what the file system says of the folder. */
@@ -48,7 +48,7 @@ export class LadderRun {
   readonly #lines: LineQuota;
   #content: LadderContent;
   #flow: TrackFlow;
-  /** ffmpeg was killed to be started anew at once. */
+  /** ffmpeg was killed so that another one can start at once. */
   #isReplaced = false;
   #process: LadderProcess | undefined;
   #speed: SpeedWatch;
@@ -62,7 +62,7 @@ export class LadderRun {
   /** What has to be free before it goes on; undefined until its own files are gone. */
   #roomNeededBytes: number | undefined;
   #isFinishing = false;
-  /** Rungs of an earlier plan stay until a new master is there: the old one names them. */
+  /** Rungs of an earlier plan stay on disk until the new ffmpeg has written its master: the old master names them. */
   #hasOldRungs = false;
 
   constructor(parts: LadderRunParts, content: LadderContent) {
@@ -81,7 +81,7 @@ export class LadderRun {
     return this.#content;
   }
 
-  /** What the present ffmpeg reads. */
+  /** The tracks that the current ffmpeg reads. */
   get flow(): TrackFlow {
     return this.#flow;
   }
@@ -102,7 +102,7 @@ export class LadderRun {
     );
   }
 
-  /** Is slow, or plays a track that may have ended: a new ffmpeg would wait for that. */
+  /** Is slow, or one of its tracks may have ended. A new ffmpeg would wait for that track. */
   isUnsteady(nowMs: number): boolean {
     return this.isSlow(nowMs) || this.#flow.isUnsure(nowMs);
   }
@@ -123,7 +123,7 @@ export class LadderRun {
     this.#start(newest !== undefined);
   }
 
-  /** From now on makes something else; the rungs that both have go on in their playlists. */
+  /** Restarts ffmpeg with other content. Rungs that are in both plans continue in their playlists. */
   change(content: LadderContent): void {
     this.#content = content;
     this.#restarts += 1;
@@ -222,7 +222,7 @@ export class LadderRun {
     this.#process = started;
   }
 
-  /** What comes after a jump of the timestamps is a new beginning for the players. */
+  /** After a jump of the timestamps players get a discontinuity. */
   #jumped(): void {
     if (this.#isFinishing || this.#isWaitingForRoom || this.#restartAtMs !== undefined) return;
     this.#restartLater("its timestamps have jumped");

@@ -18,8 +18,8 @@ const LOOK_PERIOD_MS = 100;
 const MEND_PERIOD_MS = 1_000;
 const REPORT_PERIOD_MS = 2_000;
 /**
- * A broadcast whose tracks change again and again has its ladder started anew so rarely: the pause doubles with each change, and is
- * over when there was none for a minute beyond it.
+ * The pause between restarts of a ladder whose tracks change repeatedly. It doubles with each change, and starts over when no
+ * track has changed for a minute longer than the pause.
  */
 const CHANGE_PAUSE_MIN_MS = 2_000;
 const CHANGE_PAUSE_MAX_MS = 60_000;
@@ -37,10 +37,10 @@ export interface LadderParts {
   /** Where PATH is looked up for ffmpeg. */
   readonly path: string;
   readonly clock: Clock;
-  /** For the names of segments: the time since 1970, without the steps of the machine's clock. */
+  /** The time since 1970, unaffected by steps of the machine's clock. Names of segments derive from it. */
   readonly segmentEpochMs: () => number;
   readonly log: Logger;
-  /** Which of the plans, the whole one first, this machine has room for beside the other ladders. */
+  /** The place of the largest plan that this machine can make beside the other ladders; the whole ladder is at 0. */
   readonly admit: (plans: readonly LadderPlan[], ladder: Ladder) => number;
 }
 
@@ -59,9 +59,9 @@ export class Ladder {
   #level = 0;
   #run: LadderRun | undefined;
   #recording: Recording | undefined;
-  /** What the broadcast holds, whether it flows at the moment or not. */
+  /** All tracks of the broadcast, including those that are silent at the moment. */
   #tracks: Tracks | undefined;
-  /** Tracks that are there and silent. */
+  /** The tracks that are silent at the moment. */
   readonly #ended = new Set<TrackKind>();
   #changedMs = Number.NEGATIVE_INFINITY;
   #changePauseMs = 0;
@@ -107,11 +107,12 @@ export class Ladder {
     return this.#run?.plan.megapixels ?? 0;
   }
 
-  /** From the whole ladder down to the least, and the place of the one that is made now. */
+  /** All plans, from the whole ladder down to the smallest. */
   get plans(): readonly LadderPlan[] {
     return this.#plans;
   }
 
+  /** The place of the current plan. */
   get level(): number {
     return this.#level;
   }
@@ -122,8 +123,8 @@ export class Ladder {
   }
 
   /**
-   * Falls behind, and has something that it can drop. While a track may have ended nothing is dropped: a new ffmpeg would wait
-   * for that track until the stream is un-listed.
+   * Falls behind real time and can drop a rung. False while a track may have ended, because a new ffmpeg would wait for that
+   * track until the stream is un-listed.
    */
   isTooSlow(nowMs: number): boolean {
     if (this.#run?.flow.isUnsure(nowMs) === true) return false;
@@ -150,7 +151,7 @@ export class Ladder {
     this.#remember(plan);
   }
 
-  /** Was reduced, and does well at what it makes now. */
+  /** Was reduced, and keeps up with its current plan. */
   mayGrow(nowMs: number): boolean {
     const run = this.#run;
     if (run === undefined || this.#level === 0 || this.#leaving !== undefined) return false;
@@ -158,7 +159,7 @@ export class Ladder {
     return isWell && this.#growthPause.isOver(nowMs);
   }
 
-  /** The machine has room again for the plan at this level. */
+  /** Restarts ffmpeg with the larger plan at this level. */
   growTo(level: number): void {
     const run = this.#run;
     const plan = this.#plans[level];
@@ -271,7 +272,7 @@ export class Ladder {
     void this.#listing.withdraw();
   }
 
-  /** Plays the tracks that flow now. */
+  /** Restarts ffmpeg when a track has ended, returned or changed. */
   #followTracks(run: LadderRun, nowMs: number): void {
     if (this.#tracks === undefined) return;
     const { tracks } = run.content;
@@ -295,7 +296,7 @@ export class Ladder {
     const isReduced = this.#level > 0;
     const plans = ladderPlans(playing, config);
     const admitted = admit(plans, this);
-    // What was reduced stays so.
+    // A reduced ladder stays reduced.
     const within = plans.findIndex(({ megapixels }) => megapixels <= held);
     const level = isReduced && within !== -1 ? Math.max(within, admitted) : admitted;
     const plan = plans[level];
@@ -318,7 +319,7 @@ export class Ladder {
     this.#remember(plan);
   }
 
-  /** RTMP has no track that is silent: one that comes back is told as a new one. Elsewhere it is watched. */
+  /** Over RTMP ffmpeg reports a track that returns as a new one. Over other protocols its packets are watched. */
   #contentOf(plan: LadderPlan, playing: Tracks): LadderContent {
     const isRtmp = this.#parts.config.sourceUrl.startsWith("rtmp:");
     const { video, audioCodec } = isRtmp ? playing : (this.#tracks ?? playing);

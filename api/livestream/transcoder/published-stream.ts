@@ -11,11 +11,11 @@ export interface Tracks {
   readonly video: VideoTrack | undefined;
   /** The sound's codec; `aac` goes into HLS as it is. */
   readonly audioCodec: string | undefined;
-  /** Sample rate and channels, as the media server writes them; undefined where it does not tell. */
+  /** Sample rate and channels in the media server's own notation; undefined where it does not report them. */
   readonly audioFormat?: string | undefined;
 }
 
-/** Whether one ladder fits both. Codecs that have to be encoded anew are all the same to it. */
+/** Whether the same ladder fits both. All codecs that have to be encoded again count as equal. */
 export function areSameTracks(one: Tracks, other: Tracks): boolean {
   const isSameAudio =
     treatmentOf(one.audioCodec, "aac") === treatmentOf(other.audioCodec, "aac") &&

@@ -50,8 +50,8 @@ export class SourceDescriber {
   }
 
   /**
-   * What the broadcast holds now, where it held `begun` before: by what the media server says, and of a picture whose size that
-   * does not tell, by a look inside.
+   * The broadcast's tracks now, where they were `begun` before. The media server reports them. If it does not report the size
+   * of a picture, ffprobe reads the stream.
    */
   now(begun: Tracks, nowMs: number): Tracks {
     const { video, audioCodec, audioFormat } = this.#tracks;
@@ -71,7 +71,7 @@ export class SourceDescriber {
     const isVideoKnown = video !== undefined && isSized(video);
     const isWhole = audioCodec !== undefined || ageMs >= ONE_KIND_AFTER_MS;
     if (isVideoKnown && isWhole) return this.#tracks;
-    // MediaMTX never tells the size of VP8 and VP9: nothing is waited for.
+    // MediaMTX never reports the size of VP8 and VP9, so ffprobe reads the stream at once.
     if (video !== undefined && SIZE_NEVER_TOLD.has(video.codec) && isWhole)
       return this.#described(nowMs);
     const isSoundAlone = video === undefined && audioCodec !== undefined;

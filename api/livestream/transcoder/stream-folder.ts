@@ -80,7 +80,7 @@ export class StreamFolder {
     return Math.floor(nowEpochMs / 1_000 - NAMES_BEGIN_SEC) * NAMES_PER_SEC;
   }
 
-  /** Takes away what a killed ffmpeg wrote and no longer lists. */
+  /** Removes files of a killed ffmpeg that no playlist names. */
   dropLeftovers(): void {
     for (const entry of readdirSync(this.path, { withFileTypes: true })) {
       if (entry.isDirectory()) this.#dropLeftovers(entry.name);
@@ -88,7 +88,7 @@ export class StreamFolder {
     }
   }
 
-  /** Takes away the rungs that are not made any more, as soon as the master names none of them. True when none is left. */
+  /** Removes the rungs that are no longer made, once the master does not name them. True when none is left. */
   dropRungsExcept(rungs: readonly string[]): boolean {
     const named = new Set(this.#masterRungs());
     const left = readdirSync(this.path, { withFileTypes: true })
@@ -106,7 +106,7 @@ export class StreamFolder {
       const text = this.#lines(rung).join("\n");
       if (text === "" || text.includes("#EXT-X-ENDLIST")) continue;
       const path = join(this.path, rung, "index.m3u8");
-      // ffmpeg rounds the length of the longest segment, which may be the only one.
+      // ffmpeg rounds the length of the longest segment, and a short one may be the only one.
       const valid = text.replace("#EXT-X-TARGETDURATION:0\n", "#EXT-X-TARGETDURATION:1\n");
       writeFileSync(`${path}.tmp`, `${valid}#EXT-X-ENDLIST\n`, { mode: 0o644 });
       renameSync(`${path}.tmp`, path);

@@ -1,19 +1,19 @@
 export const TRACK_KINDS = ["video", "audio"] as const;
 export type TrackKind = (typeof TRACK_KINDS)[number];
 
-/** One track is taken to have ended when it is silent for so long while the other one flows. */
+/** A track has ended when it has been silent for this long while the other one flows. */
 const AUDIO_ENDED_AFTER_MS = 3_000;
-/** Longer, since a picture that does not change may be sent once in seconds. */
+/** Longer, because an encoder may send a still picture only once in several seconds. */
 const VIDEO_ENDED_AFTER_MS = 6_000;
-/** A track may have ended when it is silent for so long. */
+/** A track may have ended when it has been silent for this long. */
 const SILENT_AFTER_MS = 500;
-/** A track flows while its packets are no further apart. */
+/** The longest gap between the packets of a track that flows. */
 const FLOWING_MS = 2_500;
-/** An ended track is back when it has flowed for so long. */
+/** An ended track is back when it has flowed for this long. */
 const BACK_AFTER_MS = 500;
-/** Timestamps that grow by so much more than time passes have jumped. */
+/** Timestamps have jumped ahead when they grow by this much more than time passes. */
 const JUMP_AHEAD_MS = 3_000;
-/** ffmpeg lets no timestamp go back: after a jump back they stand still. */
+/** ffmpeg never lets timestamps decrease: after a jump back they stand still. */
 const STANDING_PACKETS_MAX = 8;
 const LINE_CHARS_MAX = 4_096;
 
@@ -27,7 +27,7 @@ class PacketWatch {
   #tickMs = 1;
   #lastTimestampMs: number | undefined;
   #standing = 0;
-  /** When the present flow began, and its newest packet; on the monotonic clock. */
+  /** The beginning of the current flow and the time of the newest packet, on the monotonic clock. */
   #flowingSinceMs = 0;
   #lastMs = Number.NEGATIVE_INFINITY;
 
@@ -68,18 +68,18 @@ class PacketWatch {
   }
 }
 
-/** A track that was not there when ffmpeg began to read, which it leaves out. */
+/** ffmpeg reports and ignores a track that was missing when it began to read. */
 const NEW_TRACK = /New (audio|video) stream 0:\d+ at pos/;
-/** A track that the media server has told of, of which nothing came. */
+/** ffmpeg has received nothing of a track that the media server reports. */
 const NO_TRACK = /Stream map '0:([av]):0' matches no streams/;
 
-/** Which tracks of a broadcast flow, by the packets that one ffmpeg has read of each. */
+/** Tells which tracks of a broadcast flow, from the packets that one ffmpeg reads. */
 export class TrackFlow {
   readonly #watches: ReadonlyMap<TrackKind, PacketWatch>;
   readonly #appeared = new Set<TrackKind>();
   readonly #missing = new Set<TrackKind>();
 
-  /** `onJump` is called when timestamps jump: what comes then does not join what came before. */
+  /** Calls `onJump` when the timestamps jump: the later packets do not continue the earlier ones. */
   constructor(kinds: readonly TrackKind[], onJump: () => void) {
     this.#watches = new Map(kinds.map((kind) => [kind, new PacketWatch(onJump)]));
   }
@@ -88,7 +88,7 @@ export class TrackFlow {
     this.#watches.get(kind)?.note(chunk, nowMs);
   }
 
-  /** A line of what ffmpeg complains of. */
+  /** Takes a line of ffmpeg's standard error. */
   noteLine(line: string): void {
     const [, appeared] = NEW_TRACK.exec(line) ?? [];
     if (appeared === "audio" || appeared === "video") this.#appeared.add(appeared);
@@ -96,7 +96,7 @@ export class TrackFlow {
     if (letter !== undefined) this.#missing.add(letter === "a" ? "audio" : "video");
   }
 
-  /** Silent for long while the other track flows; false where only one track is watched. */
+  /** Silent for some seconds while the other track flows. False when only one track is watched. */
   hasEnded(kind: TrackKind, nowMs: number): boolean {
     if (this.#missing.has(kind)) return true;
     const other = this.#watches.get(kind === "video" ? "audio" : "video");
@@ -106,7 +106,7 @@ export class TrackFlow {
     return nowMs - watch.lastMs > afterMs && other.isFlowing(nowMs, afterMs);
   }
 
-  /** A track is silent beside one that flows, and it is not known yet whether it has ended. */
+  /** One track is silent while another one flows, and it may have ended. */
   isUnsure(nowMs: number): boolean {
     const watches = [...this.#watches.values()];
     const isFlowing = watches.some((watch) => watch.isFlowing(nowMs, FLOWING_MS));

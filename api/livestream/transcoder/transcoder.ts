@@ -32,7 +32,7 @@ export class Transcoder {
   readonly #turnedAway: TurnedAway;
   readonly #log: Logger;
   readonly #clock: Clock;
-  /** On the machine's clock, as it was at the start. */
+  /** The machine's clock at the start, minus the monotonic clock. */
   readonly #monotonicZeroMs: number;
   readonly #stopAsking: CancelTimer;
   #asking: Promise<void> | undefined;
@@ -187,7 +187,7 @@ export class Transcoder {
     else this.#grow(nowMs);
   }
 
-  /** One ladder after another, the cheapest first. */
+  /** Lets one ladder grow at a time, the cheapest first. */
   #grow(nowMs: number): void {
     const ladders = [...this.#ladders.values()];
     const reduced = ladders.filter((ladder) => ladder.mayGrow(nowMs));

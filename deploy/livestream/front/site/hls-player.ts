@@ -35,7 +35,7 @@ const RETRY_DELAYS_MS = [500, 1_000, 2_000, 3_000, 5_000];
 /** Pictures that stand still for so long are loaded anew; hls.js has tried its own means by then. */
 const STANDSTILL_MAX_MS = 8_000;
 const WATCH_PERIOD_MS = 1_000;
-/** A track that changes is not waited for any longer, as by a player that stands still. */
+/** A player that stands still reloads after this time. */
 const PLAYED_OUT_MAX_MS = 6_000;
 /** What has fallen behind is played faster by so much, until it is where it should be. */
 const CATCH_UP_RATE_MAX = 1.1;
@@ -146,7 +146,7 @@ export class HlsPlayer {
     hls.on(Events.BUFFER_CODECS, (_, { audio, video, audiovideo }) => {
       this.#hasSound = audio !== undefined || audiovideo !== undefined;
       const found = [audio, video, audiovideo].map((track) => track !== undefined).join();
-      // A browser adds no track to what it plays, and waits for one that has ended.
+      // A media source cannot get another track, and it stalls at the end of a track that has ended.
       if (kinds !== undefined && kinds !== found && this.#hls === hls) this.#reload();
       kinds = found;
     });
@@ -188,7 +188,7 @@ export class HlsPlayer {
     this.#retry();
   }
 
-  /** Sound or picture has come or ended. What is loaded of the time before is played first: a new load would begin in it. */
+  /** Reloads after a track has ended or returned. Plays the buffer to its end first, because a new load would start within it. */
   #reload(): void {
     const path = this.#path;
     if (path === undefined) return;

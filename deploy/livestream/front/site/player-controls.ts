@@ -86,7 +86,7 @@ export class PlayerControls {
   }
 
   #toggleFullScreen(): void {
-    // An iPhone shows the video alone on its whole screen, with its own buttons, and none that has not been loaded.
+    // An iPhone fills its screen with the video alone and its own controls. It refuses a video that has not loaded.
     if (!document.fullscreenEnabled) {
       const video: HTMLVideoElement = this.#video;
       const isLoaded = video.readyState >= HTMLMediaElement.HAVE_METADATA;

@@ -134,13 +134,13 @@ function playlistPathOf({ playlistPath }: LiveStream, token: string | undefined)
 }
 
 /**
- * Another broadcast, or one whose pictures have changed: a player keeps the master playlist that it has read, waits in vain for
- * a playlist that is gone, and does not know of one that is new.
+ * Another broadcast, or one whose pictures have changed. A player reads the master playlist once: it would wait for a playlist
+ * that is gone and never find a new one.
  */
 function isAnother(before: LiveStream | undefined, stream: LiveStream): boolean {
   if (before?.startedMs !== stream.startedMs || before.playlistPath !== stream.playlistPath)
     return true;
-  // They are listed a moment after the stream.
+  // A stream is listed shortly before its qualities are.
   return before.qualities.length > 0 && pictureNamesOf(before) !== pictureNamesOf(stream);
 }
 
