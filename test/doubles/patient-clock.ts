@@ -6,7 +6,14 @@ const PATIENCE = 10;
 
 /** The system's, with deadlines that strike only what hangs, not what is slow because the machine has other work. */
 export class PatientClock extends SystemClock {
+  readonly #deadlineMinMs: number;
+
+  constructor(deadlineMinMs = DEADLINE_MIN_MS) {
+    super();
+    this.#deadlineMinMs = deadlineMinMs;
+  }
+
   override after(delayMs: number, action: () => void): CancelTimer {
-    return super.after(delayMs < DEADLINE_MIN_MS ? delayMs : delayMs * PATIENCE, action);
+    return super.after(delayMs < this.#deadlineMinMs ? delayMs : delayMs * PATIENCE, action);
   }
 }
