@@ -9,6 +9,7 @@ import { WRITE_LOCK } from "./machine/write-lock.js";
 import { HTTP_FRAMING } from "./requests/http-framing.js";
 import { REST_FUZZ } from "./requests/rest-fuzz.js";
 import { TENANTS } from "./requests/tenants.js";
+import { TENANT_STARVATION } from "./tenants/tenant-starvation.js";
 import { HOSTILE_VENDORS } from "./vendors/hostile-vendors.js";
 import { SILENT_RECOGNIZER } from "./vendors/silent-recognizer.js";
 
@@ -26,4 +27,5 @@ export const ATTACKS: readonly Attack[] = [
   WEBHOOK_REPLAYS,
   HOSTILE_VENDORS,
   SILENT_RECOGNIZER,
+  TENANT_STARVATION,
 ];

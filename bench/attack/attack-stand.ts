@@ -19,6 +19,8 @@ export class AttackStand {
   readonly random: SeededRandom;
   /** Everything is to be tried once, and little of it. */
   readonly isSample: boolean;
+  /** How long the whole attack may take. */
+  readonly timeMs: number;
   readonly #endsAtMs: number;
   readonly #findings: Findings;
   readonly #cleanUps: (() => unknown)[] = [];
@@ -27,6 +29,7 @@ export class AttackStand {
     this.seed = seed;
     this.random = new SeededRandom(seed);
     this.isSample = isSample;
+    this.timeMs = timeMs;
     this.#endsAtMs = performance.now() + timeMs;
     this.#findings = findings;
   }

@@ -16,6 +16,11 @@ export function cpuMs(pid: number): number {
   return usedMs(fieldsOf(readFileSync(`/proc/${pid}/stat`, "utf8")));
 }
 
+/** How long the first thread of a process was ready to run while others had its core, since its start; 0 where the kernel does not tell. */
+export function waitedForCoreMs(pid: number): number {
+  return Number(textOf(`/proc/${pid}/schedstat`).split(" ")[1] ?? 0) / 1e6;
+}
+
 /** Undefined where there is no such file any more. */
 function statFields(path: string): readonly string[] | undefined {
   const stat = textOf(path);
