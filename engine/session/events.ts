@@ -65,6 +65,8 @@ export type TranscriptEvent = At & {
   readonly lastWordEndMs: number | undefined;
   /** How long ago the caller stopped saying the last of these words, by the audio received since. */
   readonly endedAgoMs: number;
+  /** How long ago the audio of these words had come, which may have been ahead of time; left out: when they ended. */
+  readonly arrivedAgoMs?: number | undefined;
   /** The recognizer tells the end of the caller's turn by an event of its own. */
   readonly decidesTurns?: true;
   /** After so much silence it does so in any case; left out where that is not known. */

@@ -164,8 +164,10 @@ export class Session implements SpeechListener {
 
   onTranscript(transcript: Transcript): void {
     const endedAgoMs = this.#agoMs(transcript.lastWordEndMs);
-    const { voiceAgoMs } = this.#runner;
-    this.#runner.report({ type: "transcript", ...transcript, endedAgoMs, voiceAgoMs });
+    const { voiceAgoMs, nowMs } = this.#runner;
+    const arrivedAgoMs = this.#heardClock.arrivedAgoMs(transcript.lastWordEndMs, nowMs);
+    const agos = { endedAgoMs, arrivedAgoMs, voiceAgoMs };
+    this.#runner.report({ type: "transcript", ...transcript, ...agos });
   }
 
   onUtteranceEnd(lastWordEndMs: number): void {

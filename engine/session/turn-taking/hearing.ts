@@ -20,10 +20,10 @@ import { hold } from "./holding.js";
 import { interrupt, onPhantom, PHANTOM_MAX_MS } from "./interruption.js";
 import { waitForWords } from "./onset.js";
 import {
-  isNews,
   isStillSpeaking,
   isTooEarly,
   pauseMs,
+  sttDelayMs,
   untoldVoiceMs,
   withPatience,
 } from "./patience.js";
@@ -222,7 +222,7 @@ function noteWords(
     undecidedMaxMs: undecidedMaxMs(event),
     utteranceBeganAtMs: state.utteranceBeganAtMs ?? Math.min(endedAtMs, event.atMs),
     callerEndedAtMs: isOld ? state.callerEndedAtMs : endedAtMs,
-    wordsLateMs: isNews(state, event) ? event.endedAgoMs : state.wordsLateMs,
+    wordsLateMs: sttDelayMs(state, event),
   };
 }
 

@@ -21,7 +21,7 @@ const UNMARKED_WORDS_MIN = 3;
 const ENDING_MARK = /[.!?。！？؟।][\s"'”’»)」』]*$/u;
 /** An STT whose words come so long after their end is slow: a quick one needs its endpointing and a network. */
 const SLOW_WORDS_MIN_MS = 1_000;
-/** No STT is later, with the replay on a second connection: the audio has come ahead of time, as from a vendor that floods. */
+/** No STT is later, with the replay on a second connection: the words are of another time, as those behind a gap in the audio. */
 const SLOW_WORDS_MAX_MS = 8_000;
 /** A voice dies away behind the last word for less than this. */
 const UNTOLD_VOICE_MIN_MS = 700;
@@ -42,7 +42,7 @@ export function withPatience(state: SessionState, event: TranscriptEvent): Trans
   const said = {
     ...state,
     callerEndedAtMs: event.atMs - event.endedAgoMs,
-    wordsLateMs: isNews(state, event) ? event.endedAgoMs : state.wordsLateMs,
+    wordsLateMs: sttDelayMs(state, event),
   };
   if (text === "") return event;
   if (!isMoreExpected(said, text) && untoldVoiceMs(said, event) < 1) return event;
@@ -99,8 +99,17 @@ export function untoldVoiceMs(
   return Math.min(voicedAtMs + wordsLateMs + WORDS_DUE_MARGIN_MS, openUntilMs) - atMs;
 }
 
+/**
+ * How late the STT tells its newest words, counted from when it was given their audio: a vendor that floods gives it ahead of time,
+ * which is no delay of the STT.
+ */
+export function sttDelayMs(state: SessionState, event: TranscriptEvent): number {
+  if (!isNews(state, event)) return state.wordsLateMs;
+  return Math.min(event.endedAgoMs, event.arrivedAgoMs ?? event.endedAgoMs);
+}
+
 /** Whether the event tells other words than the newest guess: a final result of the same words says nothing of their delay. */
-export function isNews({ hearing }: SessionState, { text }: TranscriptEvent): boolean {
+function isNews({ hearing }: SessionState, { text }: TranscriptEvent): boolean {
   return text !== "" && !isSameWords(hearing.interim, text);
 }
 

@@ -34,6 +34,27 @@ test("what the caller waited is right within 5 ms, wherever in a frame it ends",
   }
 });
 
+test("how long ago audio came is as long as it was spoken, but for audio that came ahead of time", () => {
+  const clock = new HeardClock();
+  listen(clock, 100, 0);
+  const nowMs = STARTED_AT_MS + 2_000;
+  for (const spokenMs of [1_990, 1_910, 700, 20]) {
+    assert.equal(clock.arrivedAgoMs(spokenMs, nowMs + 500), 2_500 - spokenMs);
+  }
+  // Seven seconds at once.
+  for (let heardMs = 2_020; heardMs <= 9_000; heardMs += FRAME_MS) clock.heard(heardMs, nowMs);
+  assert.equal(clock.arrivedAgoMs(3_000, nowMs + 300), 300);
+  assert.ok(clock.agoMs(3_000, nowMs + 300) >= 6_000);
+  assert.equal(clock.arrivedAgoMs(1_000, nowMs), 1_000, "what came before it came in time");
+  // Another minute, of which the newest ten seconds are known.
+  for (let heardMs = 9_020; heardMs <= 60_000; heardMs += FRAME_MS)
+    clock.heard(heardMs, nowMs + 1_000);
+  assert.equal(clock.arrivedAgoMs(3_000, nowMs + 1_200), 200);
+  assert.equal(clock.arrivedAgoMs(59_990, nowMs + 1_200), 200);
+  assert.equal(clock.arrivedAgoMs(60_001, nowMs + 1_200), 0, "it has not come");
+  assert.equal(clock.arrivedAgoMs(undefined, nowMs), 0);
+});
+
 test("after a gap in the audio the stream lies that much later", () => {
   const clock = new HeardClock();
   listen(clock, 100, 10);

@@ -76,6 +76,19 @@ test("of a flood of keys 32 are an answer", () => {
   assert.deepEqual(said(call), [`[keypad] ${"1".repeat(32)}`]);
 });
 
+test("words out of a flood of audio are no late words: the STT told them as soon as it was given their audio", () => {
+  for (const floodMs of [1_500, 3_000, 5_500, 7_900, 30_000]) {
+    const call = openCall();
+    call.clock.advance(40_000);
+    call.send({ type: "speechStarted", voiceAgoMs: 250 });
+    const words = { text: "say flooded", lastWordEndMs: 1_880 };
+    const agos = { endedAgoMs: floodMs, arrivedAgoMs: 270, voiceAgoMs: 270 };
+    call.send({ type: "transcript", isFinal: true, speechFinal: true, ...words, ...agos });
+    call.clock.advance(0);
+    assert.deepEqual(said(call), ["say flooded"], `${floodMs} ms ahead`);
+  }
+});
+
 const GUESSED = { isFinal: false, speechFinal: false, endedAgoMs: 0 } as const;
 
 test("an empty result in the middle of words neither repeats them nor puts off their end", () => {
