@@ -87,9 +87,10 @@ export const SPEECH_FAULTS = [
   // As long as the sentence, without a sound; or its first half, as if that were all of it.
   "silentAudio",
   "halfAudio",
-  // Only over sockets: all audio comes, and its end is never told, or told with its first piece and again at the end.
+  // Only over sockets: all audio comes, and its end is never told, or told with its first piece and again at the end, or twice.
   "neverDone",
   "doneEarly",
+  "doneTwice",
 ] as const;
 
 export const EDGE_FAULTS = [
@@ -106,8 +107,9 @@ export const EDGE_FAULTS = [
   "turnEndWithoutAudio",
   "silentAudio",
   "halfAudio",
-  // All audio has come, and its end is told with its first piece and again at the end, or to nobody.
+  // All audio comes, and its end is told with its first piece and again at the end, or twice at the end.
   "turnEndEarly",
+  "turnEndTwice",
   "closeWithoutTurnEnd",
   "neverTurnEnd",
 ] as const;

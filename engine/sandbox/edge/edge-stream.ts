@@ -37,6 +37,7 @@ const TURN_FAULTS: readonly EdgeFault[] = [
   "silentAudio",
   "halfAudio",
   "turnEndEarly",
+  "turnEndTwice",
   "closeWithoutTurnEnd",
   "neverTurnEnd",
 ];
@@ -168,6 +169,7 @@ export class EdgeStream {
     if (audio.length > 0) this.#socket.send(edgeAudio(requestId, streamId, new Uint8Array()));
     if (fault === "closeWithoutTurnEnd") this.#socket.close(1000);
     else if (fault !== "neverTurnEnd") this.#end(requestId);
+    if (fault === "turnEndTwice") this.#end(requestId);
     journal.record("edge", "lastByte", request, pace.text);
   }
 

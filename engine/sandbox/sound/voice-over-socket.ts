@@ -41,6 +41,7 @@ const SENTENCE_FAULTS: readonly SpeechFault[] = [
   "halfAudio",
   "neverDone",
   "doneEarly",
+  "doneTwice",
 ];
 
 /** Undefined for a fault that strikes later than that. */
@@ -114,5 +115,6 @@ export async function sayOverSocket(
   }
   if (fault === "neverDone") return;
   wire.done();
+  if (fault === "doneTwice") wire.done();
   journal.record(vendor, "lastByte", request, pace.text);
 }

@@ -1,7 +1,9 @@
 import assert from "node:assert/strict";
 import { after, afterEach, before, beforeEach, describe, it } from "node:test";
-import { MULAW_8K, PCM_24K } from "../../../engine/audio/audio-format.js";
+import { MP3, MULAW_8K, PCM_24K } from "../../../engine/audio/audio-format.js";
 import type { SpeechFault } from "../../../engine/sandbox/faults.js";
+import { recognizeMp3 } from "../../../engine/sandbox/sound/mp3-decoder.js";
+import { speak } from "../../../engine/sandbox/sound/simulated-voice.js";
 import { decodeMuLaw, samplesOf } from "../../../engine/sandbox/telephone/telephone-audio.js";
 import { decodeSpeech } from "../../../engine/sandbox/telephone/tone-code.js";
 import {
@@ -228,57 +230,149 @@ describe("ElevenLabs over its WebSocket", () => {
   });
 });
 
-describe("ElevenLabs, whose contexts end in every way", () => {
-  const text = "Your table for four is booked for seven.";
-  const request = { text, modelId: "eleven_flash_v2_5", speed: 1, language: "en-US" } as const;
-  let clock: VirtualClock;
-  let vendors: SandboxedVendors;
-  let speech: TextToSpeech;
+/** The same faults by the names that the sandbox has for each vendor, and what a sentence is asked for. */
+const OF_SOCKETS = {
+  emptyAudio: "emptyAudio",
+  doneEarly: "doneEarly",
+  doneTwice: "doneTwice",
+  halfAudio: "halfAudio",
+  silentAudio: "silentAudio",
+} as const;
+const OF_EDGE = {
+  emptyAudio: "turnEndWithoutAudio",
+  doneEarly: "turnEndEarly",
+  doneTwice: "turnEndTwice",
+  halfAudio: "halfAudio",
+  silentAudio: "silentAudio",
+} as const;
+const STREAMED = [
+  ...VENDORS.map((each) => ({ ...each, faults: OF_SOCKETS, format: PCM_24K })),
+  {
+    vendor: "edge",
+    knob: "edge",
+    modelId: "edge-neural",
+    tellsWords: false,
+    faults: OF_EDGE,
+    format: MP3,
+  },
+] as const;
+/** A small part of what a client waits past an end that is told too early, and of what it waits for a message. */
+const CLOCK_STEP_MS = 20;
 
-  beforeEach(async () => {
-    clock = new VirtualClock(Date.now());
-    vendors = await startSandboxedVendors(clock);
-    const settings = { transport: "websocket" };
-    const given = { ...vendors.settingsFor("elevenlabs"), settings };
-    speech = textToSpeech("elevenlabs", given, vendors.context);
-  });
+for (const { vendor, knob, modelId, tellsWords, faults, format } of STREAMED) {
+  describe(`sentences of ${vendor}, which end in every way`, () => {
+    const text = "Your table for four is booked for seven.";
+    const next = "Would you like to change anything about that?";
+    let clock: VirtualClock;
+    let vendors: SandboxedVendors;
+    let speech: TextToSpeech;
+    let receivedBytes = 0;
 
-  afterEach(() => vendors.close());
+    beforeEach(async () => {
+      clock = new VirtualClock(Date.now());
+      vendors = await startSandboxedVendors(clock);
+      const settings = {
+        elevenlabs: { transport: "websocket" },
+        cartesia: {},
+        deepgram: {},
+        edge: {},
+      };
+      const given = { ...vendors.settingsFor(vendor), settings: settings[vendor] };
+      speech = textToSpeech(vendor, given, vendors.context);
+    });
 
-  async function spoken(onWords?: (words: readonly SpokenWord[]) => void): Promise<string> {
-    const chunks: Uint8Array[] = [];
-    const take = (audio: Uint8Array) => {
-      chunks.push(audio);
-      vendors.changes.tell();
-    };
-    const timed = onWords === undefined ? {} : { onWords };
-    await speech.synthesize({ ...request, ...timed, format: PCM_24K }, take, never());
-    return decodeSpeech(samplesOf(Buffer.concat(chunks)), 24_000);
-  }
+    afterEach(() => vendors.close());
 
-  it("says by a plain request what a context ended without, each time", async () => {
-    for (let n = 0; n < 3; n += 1) {
-      vendors.sandbox.faults.elevenlabs = { realTimeFactor: 0, fault: "emptyAudio", times: 1 };
-      assert.equal(await spoken(), text);
+    /** What the audio says, word for word. */
+    async function spoken(
+      said: string,
+      onWords?: (words: readonly SpokenWord[]) => void,
+    ): Promise<string> {
+      const chunks: Uint8Array[] = [];
+      receivedBytes = 0;
+      const take = (audio: Uint8Array) => {
+        chunks.push(audio);
+        receivedBytes += audio.byteLength;
+        vendors.changes.tell();
+      };
+      const timed = onWords === undefined ? {} : { onWords };
+      const request = { text: said, modelId, speed: 1, language: "en-US", format, ...timed };
+      await speech.synthesize(request, take, never());
+      const audio = Buffer.concat(chunks);
+      return format === MP3 ? await recognizeMp3(audio) : decodeSpeech(samplesOf(audio), 24_000);
+    }
+
+    function strike(fault: keyof typeof faults): void {
+      Object.assign(vendors.sandbox.faults, {
+        [knob]: { realTimeFactor: 0, fault: faults[fault], times: 1 },
+      });
+    }
+
+    if (vendor === "edge") {
+      it("fails where a sentence ends without audio: there is no other way to ask", async () => {
+        strike("emptyAudio");
+        await assert.rejects(spoken(text), { fault: "badAnswer", retryable: true });
+        assert.equal(await spoken(text), text);
+      });
+    } else {
+      it("says by a plain request what a socket ended without, each time", async () => {
+        for (let n = 0; n < 3; n += 1) {
+          strike("emptyAudio");
+          assert.equal(await spoken(text), text);
+        }
+      });
+    }
+
+    if (tellsWords) {
+      it("is done 300 ms after the last word, where the end is not told", async () => {
+        vendors.sandbox.faults[knob] = { realTimeFactor: 0, fault: "neverDone", times: 1 };
+        const words: SpokenWord[] = [];
+        const saying = spoken(text, (more) => {
+          words.push(...more);
+          vendors.changes.tell();
+        });
+        const { byteLength } = await speak(text, { codec: "pcm", sampleRateHz: 24_000 });
+        const isAll = () => receivedBytes === byteLength && words.at(-1)?.text === "seven.";
+        await vendors.changes.until("the last word and its sound", isAll);
+        clock.advance(300);
+        assert.equal(await saying, text);
+        assert.equal(await spoken(next), next, "the next has a socket in step");
+      });
+    }
+
+    for (const fault of ["doneEarly", "doneTwice"] as const) {
+      it(`loses no word and says none twice where the end is told as by ${fault}`, async () => {
+        strike(fault);
+        assert.equal(await spoken(text), text);
+        assert.equal(await spoken(next), next, "what was told of the first is not of the second");
+        assert.equal(await spoken(text), text);
+      });
+    }
+
+    it("fails where half of it comes as if it were all, after waiting for more", async () => {
+      strike("halfAudio");
+      let hasFailed = false;
+      const saying = spoken(text).finally(() => (hasFailed = true));
+      const failed = assert.rejects(saying, { fault: "badAnswer", retryable: true });
+      const lastByte = () => vendors.sandbox.journal.some(({ kind }) => kind === "lastByte");
+      await vendors.changes.until("the end", lastByte);
+      while (!hasFailed) {
+        clock.advance(CLOCK_STEP_MS);
+        await new Promise(setImmediate);
+      }
+      await failed;
+      assert.equal(await spoken(next), next, "the rest of the first is not in front of it");
+    });
+
+    if (format !== MP3) {
+      it("fails where all of it is silent", async () => {
+        strike("silentAudio");
+        await assert.rejects(spoken(text), { fault: "badAnswer", message: /silence/ });
+        assert.equal(await spoken(next), next);
+      });
     }
   });
-
-  it("is done 300 ms after the last word, where the end is not told", async () => {
-    vendors.sandbox.faults.elevenlabs = { realTimeFactor: 0, fault: "neverDone", times: 1 };
-    const words: SpokenWord[] = [];
-    const saying = spoken((more) => words.push(...more));
-    await vendors.changes.until("the last word", () => words.at(-1)?.text === "seven.");
-    clock.advance(300);
-    assert.equal(await saying, text);
-    assert.equal(await spoken(), text, "the next has a socket in step");
-  });
-
-  it("goes on past an end that is told too early, and twice", async () => {
-    vendors.sandbox.faults.elevenlabs = { realTimeFactor: 0, fault: "doneEarly", times: 1 };
-    assert.equal(await spoken(), text);
-    assert.equal(await spoken(), text);
-  });
-});
+}
 
 describe("Deepgram Aura", () => {
   let vendors: SandboxedVendors;

@@ -48,6 +48,19 @@ describe("a sentence of Deepgram Aura", () => {
     assert.deepEqual(Buffer.concat(sentence.chunks), Buffer.of(1, 2));
   });
 
+  it("is over one second after its sound has ended in silence, where the flush is not told", async () => {
+    const text = "Your table for four is booked for seven.";
+    const sentence = await scripted.ask({ ...REQUEST, text }, 2, WAYS);
+    const audio = Buffer.alloc(2_400 * 48);
+    for (let at = 0; at < 2_200 * 48; at += 2) audio.writeInt16LE((at % 90) * 99, at);
+    sentence.peer.socket.send(audio);
+    await sentence.changes.until("the audio", () => sentence.chunks.length > 0);
+    scripted.clock.advance(1_000);
+    await sentence.spoken;
+    assert.deepEqual(Buffer.concat(sentence.chunks), audio);
+    await scripted.server.changes.until("the socket's end", () => sentence.peer.isClosed);
+  });
+
   for (const [message, fault, words] of [
     [{ type: "Warning", code: "FLUSH_LIMIT" }, "rateLimited", "takes no more flushes for now"],
     [{ type: "Warning", description: "no Flush" }, "rateLimited", "takes no more flushes for now"],
