@@ -1,9 +1,9 @@
 import { ALWAYS_CONTINUED, CONTINUED_BY_NUMBER, SOMETIMES_CONTINUED } from "./abbreviations.js";
 import {
   isCloser,
-  isPlainTerminator,
+  isPlainTerminatorAt,
   isSpace,
-  isTerminator,
+  isTerminatorAt,
   isWideTerminator,
 } from "./character-class.js";
 import { type SplitStep, type SplitterState, splitToken } from "./sentence-splitter.js";
@@ -52,7 +52,7 @@ export function splitStalled(state: SplitterState, stalledMs: number): SplitStep
 export function stallMsOf({ pending }: SplitterState): number | undefined {
   let end = pending.length;
   while (end > 0 && isBehindMark(pending.charCodeAt(end - 1))) end -= 1;
-  if (end === 0 || !isTerminator(pending.charCodeAt(end - 1))) return undefined;
+  if (end === 0 || !isTerminatorAt(pending, end - 1)) return undefined;
   return stallBehind(pending.trimEnd());
 }
 
@@ -62,7 +62,7 @@ function stallBehind(text: string): number | undefined {
   let end = text.length;
   while (end > 0 && isCloser(text.charCodeAt(end - 1))) end -= 1;
   const last = text.charCodeAt(end - 1);
-  if (end === 0 || !isTerminator(last) || !SPOKEN.test(text)) return undefined;
+  if (end === 0 || !isTerminatorAt(text, end - 1) || !SPOKEN.test(text)) return undefined;
   if (last !== FULL_STOP) return MODEL_STALL_MS;
   const before = text.slice(0, end - 1);
   const word = LAST_WORD.exec(before)?.[0].toLowerCase() ?? "";
@@ -74,7 +74,9 @@ function stallBehind(text: string): number | undefined {
 function endsForCertain(text: string): boolean {
   const last = text.charCodeAt(text.length - 1);
   const isMark = last === QUESTION_MARK || last === EXCLAMATION_MARK;
-  if (isMark || isWideTerminator(last) || isPlainTerminator(last)) return SPOKEN.test(text);
+  if (isMark || isWideTerminator(last) || isPlainTerminatorAt(text, text.length - 1)) {
+    return SPOKEN.test(text);
+  }
   // Only a look: most tokens end with none, and the pattern reads the whole text.
   if (last !== FULL_STOP) return false;
   const word = PLAIN_WORD.exec(text)?.[1]?.toLowerCase();

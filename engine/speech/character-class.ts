@@ -53,6 +53,21 @@ export function isPlainTerminator(code: number): boolean {
   return code >= PLAIN_FROM && plainTerminators.has(code);
 }
 
+/** As `isPlainTerminator` of the character that ends at `index`, which may be a surrogate pair: 𑁇 (Brahmi), 𑅁 (Chakma). */
+export function isPlainTerminatorAt(text: string, index: number): boolean {
+  const code = text.charCodeAt(index);
+  if (!isLowSurrogate(code)) return isPlainTerminator(code);
+  return (
+    isHighSurrogate(text.charCodeAt(index - 1)) && TERMINAL.test(text.slice(index - 1, index + 1))
+  );
+}
+
+/** As `isTerminator` of the character that ends at `index`. */
+export function isTerminatorAt(text: string, index: number): boolean {
+  const code = text.charCodeAt(index);
+  return isLowSurrogate(code) ? isPlainTerminatorAt(text, index) : isTerminator(code);
+}
+
 /** 。 ！ ？ ｡ end a sentence without a space after them. */
 export function isWideTerminator(code: number): boolean {
   return code === 0x3002 || code === 0xff01 || code === 0xff1f || code === 0xff61;
@@ -99,4 +114,8 @@ export function weightOf(code: number): number {
 
 export function isHighSurrogate(code: number): boolean {
   return code >= 0xd800 && code <= 0xdbff;
+}
+
+function isLowSurrogate(code: number): boolean {
+  return code >= 0xdc00 && code <= 0xdfff;
 }

@@ -8,8 +8,9 @@ import {
 import {
   beginsUnspaced,
   isCloser,
+  isHighSurrogate,
   isOpener,
-  isPlainTerminator,
+  isPlainTerminatorAt,
   isSpace,
   isTerminator,
   isWideTerminator,
@@ -48,8 +49,7 @@ export function boundaryAt(text: string, start: number, at: number): number {
 
   const next = text.charCodeAt(end);
   if (hasMark(text, at, end, isWideTerminator)) return end;
-  if (hasMark(text, at, end, isPlainTerminator))
-    return isInNumber(text, start, at, end) ? NOT_A_BOUNDARY : end;
+  if (hasPlainMark(text, at, end)) return isInNumber(text, start, at, end) ? NOT_A_BOUNDARY : end;
   if (!isSpace(next) && !beginsUnspaced(next)) return NOT_A_BOUNDARY;
   if (hasMark(text, at, end, isFinalMark)) return end;
   if (isEllipsis(text, at)) return afterEllipsis(text, end);
@@ -62,9 +62,16 @@ function endOfMarks(text: string, at: number): number {
   let end = at + 1;
   while (end < text.length) {
     const code = text.charCodeAt(end);
-    const isMark = code !== NEWLINE && (isTerminator(code) || isCloser(code));
-    if (!isMark) return end;
-    end += 1;
+    // The pair tells whether it is a mark.
+    if (isHighSurrogate(code)) {
+      if (end + 1 === text.length) return UNDECIDED;
+      if (!isPlainTerminatorAt(text, end + 1)) return end;
+      end += 2;
+    } else {
+      const isMark = code !== NEWLINE && (isTerminator(code) || isCloser(code));
+      if (!isMark) return end;
+      end += 1;
+    }
     if (end - at > LOOKAHEAD_MAX) return NOT_A_BOUNDARY;
   }
   return UNDECIDED;
@@ -81,6 +88,13 @@ function isInNumber(text: string, start: number, at: number, end: number): boole
 function hasMark(text: string, from: number, to: number, test: (code: number) => boolean): boolean {
   for (let index = from; index < to; index += 1) {
     if (test(text.charCodeAt(index))) return true;
+  }
+  return false;
+}
+
+function hasPlainMark(text: string, from: number, to: number): boolean {
+  for (let index = from; index < to; index += 1) {
+    if (isPlainTerminatorAt(text, index)) return true;
   }
   return false;
 }

@@ -2,7 +2,7 @@ import {
   isHighSurrogate,
   isPausedBySpace,
   isSpace,
-  isTerminator,
+  isTerminatorAt,
   isWideLetter,
   weightOf,
 } from "./character-class.js";
@@ -88,10 +88,12 @@ export function splitToken(state: SplitterState, text: string): SplitStep {
   if (isPausedBySpace(state.pending.charCodeAt(state.pending.length - 1))) {
     limit = Math.min(limit, UNMARKED_WEIGHT_MAX);
   }
+  // The token may begin with the second half of a character.
+  if (isTerminatorAt(state.pending.slice(-1) + text.slice(0, 1), 1)) return scan(state, text);
   let weight = state.weight;
   for (let index = 0; index < text.length; index += 1) {
     const code = text.charCodeAt(index);
-    if (isTerminator(code)) return scan(state, text);
+    if (isTerminatorAt(text, index)) return scan(state, text);
     if (isPausedBySpace(code)) limit = Math.min(limit, UNMARKED_WEIGHT_MAX);
     weight += weightOf(code);
   }
@@ -152,7 +154,7 @@ function scan(state: SplitterState, token: string): SplitStep {
 function readCharacter(reading: Reading, text: string): boolean {
   const { start, index } = reading;
   const code = text.charCodeAt(index);
-  if (isTerminator(code)) {
+  if (isTerminatorAt(text, index)) {
     const end = boundaryAt(text, start, index);
     if (end === UNDECIDED) return false;
     if (end !== NOT_A_BOUNDARY) {

@@ -1,6 +1,12 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { sentencesOf } from "../../../engine/speech/sentence-splitter.js";
+import { splitReplyToken, splitStalled } from "../../../engine/speech/certain-end.js";
+import {
+  EMPTY_SPLITTER,
+  sentencesOf,
+  splitEnd,
+  splitToken,
+} from "../../../engine/speech/sentence-splitter.js";
 
 test("a danda and an Urdu full stop end a sentence, with or without a space after them", () => {
   for (const [one, two] of [
@@ -16,7 +22,27 @@ test("a danda and an Urdu full stop end a sentence, with or without a space afte
   }
 });
 
-test("so does every terminal of Unicode's basic plane that is nothing else", () => {
+/** As a model gives it, one code unit after the other. */
+function inTokens(text: string): readonly string[] {
+  let state = EMPTY_SPLITTER;
+  const sentences: string[] = [];
+  for (let at = 0; at < text.length; at += 1) {
+    const step = splitToken(state, text.charAt(at));
+    state = step.state;
+    sentences.push(...step.sentences);
+  }
+  return [...sentences, splitEnd(state) ?? ""];
+}
+
+test("a model that stalls behind a mark outside of the basic plane has said a whole sentence", () => {
+  const text = "𑄃𑄟𑄬 𑄇𑄧𑄟𑄴𑅁";
+  const step = splitReplyToken(EMPTY_SPLITTER, text);
+  assert.deepEqual(step.sentences, [text]);
+  const begun = splitToken({ ...EMPTY_SPLITTER, begun: true }, text);
+  assert.deepEqual(splitStalled(begun.state, 5_000)?.sentences, [text]);
+});
+
+test("so does every terminal of Unicode that is nothing else, in any token", () => {
   const others = new Set([
     ".",
     "!",
@@ -30,8 +56,8 @@ test("so does every terminal of Unicode's basic plane that is nothing else", () 
     "\u2049",
   ]);
   let count = 0;
-  for (let code = 0x80; code <= 0xffff; code += 1) {
-    const mark = String.fromCharCode(code);
+  for (let code = 0x80; code <= 0x1ffff; code += 1) {
+    const mark = String.fromCodePoint(code);
     if (!/\p{Sentence_Terminal}/u.test(mark) || others.has(mark)) continue;
     const one = `one word after the other${mark}`;
     assert.deepEqual(
@@ -39,9 +65,12 @@ test("so does every terminal of Unicode's basic plane that is nothing else", () 
       [one, "another of them"],
       code.toString(16),
     );
+    const said = [`${one}`, "another of them"];
+    assert.deepEqual(sentencesOf(`${one}${mark}another of them`), [`${one}${mark}`, said[1]]);
+    assert.deepEqual(inTokens(`${one}another of them`), said, code.toString(16));
     count += 1;
   }
-  assert.ok(count > 80);
+  assert.ok(count > 150, String(count));
 });
 
 test("within a number, before a list's item, or in front of its quote the mark ends nothing yet", () => {
