@@ -184,8 +184,10 @@ export class PhoneCalls {
     started: StreamStarted,
   ): Promise<void> {
     const { outbound, log } = this.#options;
+    let told: StreamClaims | undefined;
     try {
       const claims = await redeem();
+      told = claims;
       const tenant =
         claims === undefined
           ? undefined
@@ -207,7 +209,8 @@ export class PhoneCalls {
       const refusal = openRefusalOf(error);
       if (refusal !== undefined) {
         const { reason, message: detail, callerWords } = refusal;
-        log.info({ reason, detail }, "a telephone call was refused");
+        const orgId = told?.orgId;
+        log.info({ orgId, reason, detail }, "a telephone call was refused");
         return leg.refuse(CLOSE_CODE_BY_REFUSAL[reason], callerWords);
       }
       log.error({ error }, "a telephone call could not be opened");

@@ -1,5 +1,6 @@
 import type { Database } from "../../storage/database.js";
 import type { CallRecord } from "../../storage/records.js";
+import { EVERY_REPLY_FAILED } from "./opening/call-entry.js";
 
 /** What the calls of one agent, or of one key, have used. */
 export interface UsageShare<Id extends string | null> {
@@ -99,13 +100,14 @@ function add<Id extends string | null>(
   });
 }
 
-/** There are as few reasons as ends that a call can have. */
+/** There are as few reasons as ends that a call can have, and one: a caller hung up on an agent that could not answer. */
 function withFailure(
   before: readonly CallFailures[] = [],
   { metadata }: CallRecord,
 ): readonly CallFailures[] {
   const { endReason: told } = metadata;
-  const endReason = typeof told === "string" ? told : "unknown";
+  const ended = typeof told === "string" ? told : "unknown";
+  const endReason = metadata[EVERY_REPLY_FAILED] === true ? EVERY_REPLY_FAILED : ended;
   const known = before.find((failures) => failures.endReason === endReason);
   const others = before.filter((failures) => failures !== known);
   return [...others, { endReason, calls: (known?.calls ?? 0) + 1 }].sort(

@@ -64,6 +64,7 @@ describe("a language model that fails", { concurrency: CONCURRENT_MAX }, () => {
     await caller.hangUp();
     const call = await own.endedCall();
     assert.equal(call.metadata["everyReplyFailed"], true);
+    assert.deepEqual([call.status, call.metadata["endReason"]], ["failed", "callerLeft"]);
     const reports = new CallReports({ database: server.parley.database, clock: new SystemClock() });
     const page = { skip: 0, limit: 10 };
     const { items } = await reports.list(call.orgId, { ...page, attention: true });

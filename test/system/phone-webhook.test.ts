@@ -4,6 +4,7 @@ import { type IncomingMessage, request } from "node:http";
 import { after, before, describe, test } from "node:test";
 import webhooks from "twilio/lib/webhooks/webhooks.js";
 import { PhoneCaller } from "../../engine/sandbox/telephone/phone-caller.js";
+import { RecordingLogger } from "../doubles/recording-logger.js";
 import { closeServer, heard, PacerWatch, ring, webhookUrl } from "./telephone-stand.js";
 import { type Customer, TestServer } from "./test-server.js";
 
@@ -11,9 +12,10 @@ const AUTH_TOKEN = "the account's own token";
 const FIELDS = { CallSid: "CA1", From: "+15550001111", To: "+15550002222" };
 
 const clock = new PacerWatch();
+const log = new RecordingLogger();
 let server: TestServer;
 before(async () => {
-  server = await TestServer.start({ clock });
+  server = await TestServer.start({ clock, log });
 });
 after(() => closeServer(server, clock));
 
@@ -193,7 +195,15 @@ describe("the webhook", { concurrency: true }, () => {
     const used = { ...plan, id: crypto.randomUUID(), slug: "used-up", limits };
     await server.database.plans.insertIfAbsent(used);
     const customer = await customerWithAgent(used.slug);
-    await assert.rejects(ring(server, customer), /refused: ".* no further calls are taken/);
+    await assert.rejects(
+      ring(server, customer),
+      /refused: "This call cannot be taken: no further calls are taken at the moment, please try again later\. Goodbye\."/,
+    );
+    const { id } = customer.tenant.organization;
+    const refused = log.lines.find(
+      ({ message, fields }) => /refused/.test(message) && fields["orgId"] === id,
+    );
+    assert.equal(refused?.fields["detail"], "the plan's 0 minutes of this month are used up");
   });
 });
 

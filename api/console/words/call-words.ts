@@ -29,6 +29,7 @@ const ENDINGS: Readonly<Record<string, string>> = {
   noAnswer: "nobody answered",
   vendorFailed: "the telephone company failed",
   machine: "an answering machine",
+  everyReplyFailed: "every reply failed",
   unsupportedAudio: "the telephone company sent audio that cannot be decoded",
 };
 
@@ -40,6 +41,7 @@ export function endReasonWords(reason: string): string {
 /** How it ended, in a few words. */
 export function endingWords({ status, metadata }: ToldCall): string {
   if (status === "active") return "in progress";
+  if (metadata?.["everyReplyFailed"] === true) return ENDINGS["everyReplyFailed"] ?? "";
   const reason = metadata?.["endReason"];
   const known = typeof reason === "string" ? ENDINGS[reason] : undefined;
   if (known !== undefined) return known;
@@ -58,8 +60,9 @@ const INTERRUPTIONS_MANY = 4;
 /** Why somebody should look at it. */
 export function attentionWords(call: MeasuredCall): string {
   const { interruptions, avgLatencyMs } = call.metrics;
-  if (call.status === "failed") return endingWords(call);
-  if (call.metadata?.["everyReplyFailed"] === true) return "every reply failed";
+  if (call.status === "failed" || call.metadata?.["everyReplyFailed"] === true) {
+    return endingWords(call);
+  }
   if (call.metadata?.["deafForLong"] === true) {
     return `the agent heard nothing for ${waitWords(Number(call.metadata["deafMs"]))}`;
   }

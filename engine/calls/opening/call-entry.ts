@@ -24,7 +24,10 @@ const DEAF_FOR_LONG_MS = 5_000;
 /** Stands in the metadata of a call with one wait that a caller took for a dead line, whatever the others were. */
 export const WAITED_FOR_LONG = "waitedForLong";
 const WAITED_FOR_LONG_MS = 5_000;
-/** Stands in the metadata of a call in which the agent answered nothing that the caller said: LLM or TTS failed in each turn. */
+/**
+ * Stands in the metadata of a call that ended before its failures ended it: the agent answered nothing that the caller said, since
+ * LLM or TTS failed in each turn. Such a call has failed.
+ */
 export const EVERY_REPLY_FAILED = "everyReplyFailed";
 
 /** One moment on both clocks: the machine's, which names it, and the one that never steps, which measures from it. */
@@ -211,8 +214,11 @@ export class CallEntry implements CallRecorder {
     const durationMs = this.#durationMs();
     const endedAtMs = this.#began.atMs + durationMs;
     const durationSec = Math.round(durationMs / 100) / 10;
+    const isUnanswered = this.#failedTurns > 0 && this.#answeredTurns === 0;
+    // It ended as a call does, but its vendors had failed for good: decision 049.
+    const everyReplyFailed = isUnanswered && ending.status === "completed";
     return {
-      status: ending.status,
+      status: everyReplyFailed ? "failed" : ending.status,
       endedAtMs,
       durationSec,
       metrics: save.metrics,
@@ -224,7 +230,7 @@ export class CallEntry implements CallRecorder {
         }),
         ...this.#deafness(),
         ...this.#longWait(),
-        ...(this.#failedTurns > 0 && this.#answeredTurns === 0 && { [EVERY_REPLY_FAILED]: true }),
+        ...(everyReplyFailed && { [EVERY_REPLY_FAILED]: true }),
       },
       messages: this.#messages(save),
       usage: this.#usage(save, endedAtMs, durationSec),

@@ -147,6 +147,7 @@ test("the reason why a call needs attention is told in a few words", () => {
   );
   const failed = { everyReplyFailed: true, endReason: "callerLeft" };
   assert.equal(attentionWords({ ...call, metadata: failed }), "every reply failed");
+  assert.equal(endingWords({ ...call, status: "failed", metadata: failed }), "every reply failed");
   assert.equal(
     attentionWords({ ...call, metadata: { waitedForLong: true, longestWaitMs: 9_040 } }),
     "waited 9.0 s for one answer",

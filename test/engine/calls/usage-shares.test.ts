@@ -66,12 +66,14 @@ test("failed calls are told by the reason of their end, the most frequent first"
     callOf(3, "agent", { endReason: "callerLeft" }),
     failed(4, {}),
     failed(5, { endReason: "internalError" }),
+    failed(6, { endReason: "callerLeft", everyReplyFailed: true }),
   ]);
   const { agents } = await usageShares(store, ORG, 0);
   assert.deepEqual(agents[0]?.failures, [
     { endReason: "internalError", calls: 2 },
     { endReason: "speechFailed", calls: 1 },
     { endReason: "unknown", calls: 1 },
+    { endReason: "everyReplyFailed", calls: 1 },
   ]);
 });
 

@@ -2,7 +2,11 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import { CallEntry } from "../../../../engine/calls/opening/call-entry.js";
 import { CallWrites } from "../../../../engine/calls/unstored/call-writes.js";
-import { NOTHING_SAID, type TurnSave } from "../../../../engine/session/effects.js";
+import {
+  NOTHING_SAID,
+  type TurnReport,
+  type TurnSave,
+} from "../../../../engine/session/effects.js";
 import { CALLER_LEFT, SPEECH_FAILED } from "../../../../engine/session/ending.js";
 import { VendorError } from "../../../../engine/vendors/contracts.js";
 import { StorageUnwritable } from "../../../../storage/statements/storage-failure.js";
@@ -125,6 +129,29 @@ test("what a caller noticed is marked in the record: five seconds unheard, or on
   assert.deepEqual(await marksOf(5_000), { ...ended, deafMs: 5_000, deafForLong: true });
   const waited = { longestWaitMs: 5_000, waitedForLong: true };
   assert.deepEqual(await marksOf(0, 300, 5_000, 4_000), { ...ended, ...waited });
+});
+
+test("a call whose every reply failed has failed, whoever ended it; one answer or no question is enough that it has not", async () => {
+  const statusOf = async (...reports: readonly TurnReport[]) => {
+    const { around, writes, entry } = entryOf();
+    for (const report of reports) entry.turnSaved({ ...TURN, report });
+    entry.ended(CALLER_LEFT, NOTHING_SAID);
+    await writes.settled();
+    const [end] = around.ends;
+    return [end?.status, end?.metadata["endReason"], end?.metadata["everyReplyFailed"]];
+  };
+  const reply = { turn: 1, kind: "reply" } as const;
+  const failed = { ...reply, outcome: "failed" } as const;
+  const answered = { ...reply, outcome: "played", totalMs: 300 } as const;
+  const greeting = { turn: 0, kind: "greeting", outcome: "played" } as const;
+  assert.deepEqual(await statusOf(greeting, failed, failed), ["failed", "callerLeft", true]);
+  assert.deepEqual(await statusOf(failed, answered), ["completed", "callerLeft", undefined]);
+  assert.deepEqual(await statusOf(greeting), ["completed", "callerLeft", undefined]);
+  const { around, writes, entry } = entryOf();
+  entry.turnSaved({ ...TURN, report: failed });
+  entry.ended(SPEECH_FAILED, NOTHING_SAID);
+  await writes.settled();
+  assert.equal(around.ends[0]?.metadata["everyReplyFailed"], undefined, "its end says why");
 });
 
 test("a turn is stored with its conversation, who answered and what tools did, and watchers are told then", async () => {
