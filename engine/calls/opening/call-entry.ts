@@ -215,7 +215,7 @@ export class CallEntry implements CallRecorder {
     const endedAtMs = this.#began.atMs + durationMs;
     const durationSec = Math.round(durationMs / 100) / 10;
     const isUnanswered = this.#failedTurns > 0 && this.#answeredTurns === 0;
-    // It ended as a call does, but its vendors had failed for good: decision 049.
+    // It ended as a call does, but its vendors had failed for good: decision 051.
     const everyReplyFailed = isUnanswered && ending.status === "completed";
     return {
       status: everyReplyFailed ? "failed" : ending.status,
