@@ -4,6 +4,7 @@ import { Changes } from "../doubles/changes.js";
 
 export interface WatcherOptions {
   readonly url: string;
+  /** An API key, or the token of a user who has signed in. */
   readonly apiKey: string;
   /** Left out: all calls of the organization. */
   readonly callId?: string;
@@ -21,7 +22,9 @@ export class CallWatcher {
     const abort = new AbortController();
     const path = callId === undefined ? "events" : `${callId}/events`;
     const response = await fetch(`${url}/api/dashboard/calls/${path}`, {
-      headers: { "x-api-key": apiKey },
+      headers: apiKey.startsWith("vk_")
+        ? { "x-api-key": apiKey }
+        : { authorization: `Bearer ${apiKey}` },
       signal: abort.signal,
     });
     assert.equal(response.status, 200);
@@ -50,6 +53,10 @@ export class CallWatcher {
     is: (data: Readonly<Record<string, unknown>>) => boolean = () => true,
   ): Promise<Readonly<Record<string, unknown>>> {
     return this.#changes.until(`the event ${name}`, () => this.of(name).find(is));
+  }
+
+  get isOver(): boolean {
+    return this.#isOver;
   }
 
   over(): Promise<unknown> {
