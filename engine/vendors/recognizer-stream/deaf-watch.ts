@@ -16,6 +16,8 @@ const SHORT_UNANSWERED_MAX = 2;
  * a second connection included, and the recognizer has failed.
  */
 const UNANSWERED_MAX = 3;
+/** One that has told something in this call may well hear: some vendors tell nothing of a noise, and a dog barks more than three times. */
+const UNANSWERED_PROVEN_MAX = 5;
 const UNANSWERED_MIN_MS = 10_000;
 /** Three coughs are less voice than this, three short words are more. */
 const UNANSWERED_VOICE_MIN_MS = 1_350;
@@ -44,6 +46,7 @@ export class DeafWatch {
   #unansweredVoiceMs = 0;
   /** Since the first of them began. */
   #unansweredMs = 0;
+  #hasUnderstood = false;
   #isDoubted = false;
   #deafTimes = 0;
 
@@ -74,6 +77,7 @@ export class DeafWatch {
 
   /** The recognizer has said what it made of some audio. */
   understood(): void {
+    this.#hasUnderstood = true;
     this.#unheardMs = 0;
     this.#utteranceMs = 0;
     this.#forgetUtterances();
@@ -122,7 +126,8 @@ export class DeafWatch {
   get #isGivenUp(): boolean {
     if (this.#deafTimes === 0 || this.#quietMs < ENDED_AGO_MS) return false;
     if (this.#unansweredVoiceMs < UNANSWERED_VOICE_MIN_MS) return false;
-    return this.#endedUtterances >= UNANSWERED_MAX && this.#unansweredMs >= UNANSWERED_MIN_MS;
+    const utterancesMax = this.#hasUnderstood ? UNANSWERED_PROVEN_MAX : UNANSWERED_MAX;
+    return this.#endedUtterances >= utterancesMax && this.#unansweredMs >= UNANSWERED_MIN_MS;
   }
 
   /** Counts as one of the connections that hear nothing, where the voice in it has not yet. */

@@ -78,6 +78,14 @@ describe("a recognizer that tells nothing", () => {
     }
   });
 
+  it("is not lost to four noises as long as words where it has told something in the call, and to five it is", () => {
+    watch.understood();
+    for (let n = 1; n <= 5; n += 1) {
+      const isLost = [...hear(LOUD, 500), ...hear(QUIET, 4_000)].includes("lost");
+      assert.equal(isLost, n === 5, `noise ${n}`);
+    }
+  });
+
   it("is not lost to noises that are too far apart for a caller who tries again", () => {
     for (let n = 0; n < 6; n += 1) {
       assert.deepEqual([...hear(LOUD, 500), ...hear(QUIET, 15_100)], []);
