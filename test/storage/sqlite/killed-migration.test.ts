@@ -14,7 +14,7 @@ const SQLITE_FILE = import.meta.resolve("../../../storage/sqlite/sqlite-file.js"
 /** Two migrations are missing: each is more than one step, and so is what is noted of them. */
 const OLD_VERSION = SCHEMA_VERSION - 2;
 
-test("an upgrade that is killed at any step changed nothing or everything, and the next start goes on", async (t) => {
+test("an upgrade that is killed on its way changed nothing or everything, and the next start goes on", async (t) => {
   const todaysPath = temporaryFile();
   const today = await temporaryDatabase(t, todaysPath);
   await insertOrganizations(today);
@@ -33,6 +33,7 @@ test("an upgrade that is killed at any step changed nothing or everything, and t
   const seen = new Set<unknown>();
   const stepCount = await killAtEachStep({
     steps: ["exec", "prepare"],
+    stride: 5,
     moduleUrl: SQLITE_FILE,
     program: `(await loaded.openSqliteFile(${JSON.stringify(filePath)})).close();`,
     beforeEach: async () => {

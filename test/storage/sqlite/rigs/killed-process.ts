@@ -33,6 +33,8 @@ const STEPS_MAX = 500;
 export interface Killing {
   /** What counts as a step: names of functions of `node:fs/promises` and of methods of a database. */
   readonly steps: readonly string[];
+  /** The distance between two kills, 1 where none is given: each kill costs the start of a process. */
+  readonly stride?: number;
   /** The address of the module that the program is about. */
   readonly moduleUrl: string;
   /** Statements of a program that may await; `loaded` is what the module exports. */
@@ -46,7 +48,7 @@ export interface Killing {
 }
 
 /**
- * Runs the program again and again, killed one step later each time, until it comes to its end: says in how many steps.
+ * Runs the program again and again, killed one step (or stride) later each time, until it ends: says before which step.
  */
 export async function killAtEachStep(killing: Killing): Promise<number> {
   const module = await loadedAtOnce(killing.moduleUrl);
@@ -58,10 +60,10 @@ export async function killAtEachStep(killing: Killing): Promise<number> {
 }
 
 async function killed(killing: Killing, moduleUrl: string): Promise<number> {
-  const { program, before = "", steps, onKilled, beforeEach } = killing;
+  const { program, before = "", steps, stride = 1, onKilled, beforeEach } = killing;
   const loading = `const loaded = await import(${JSON.stringify(moduleUrl)});`;
   const source = `(async () => { ${STEPS} ${before} ${loading} ${program} })()`;
-  for (let step = 1; step <= STEPS_MAX; step += 1) {
+  for (let step = 1; step <= STEPS_MAX; step += stride) {
     await beforeEach();
     const child = spawn(
       process.execPath,
@@ -71,7 +73,7 @@ async function killed(killing: Killing, moduleUrl: string): Promise<number> {
       },
     );
     const [exitCode, signal] = await once(child, "exit");
-    if (exitCode === 0) return step - 1;
+    if (exitCode === 0) return step - stride;
     if (signal !== "SIGKILL") throw new Error(`the program failed by itself at step ${step}`);
     await onKilled(step);
   }
