@@ -17,8 +17,13 @@ import {
   runRelayed,
   type StoreWay,
 } from "./statements/relayed-store.js";
-import type { StatementPort, StorageStats, StoreBackend } from "./statements/statement-port.js";
-import type { StoreCondition, StoreFault } from "./statements/store-condition.js";
+import type {
+  StatementPort,
+  StorageStats,
+  StoreBackend,
+  StoreCondition,
+  StoreFault,
+} from "./statements/statement-port.js";
 import type { Tables } from "./tables.js";
 import { AgentStore } from "./tenancy/agent-store.js";
 import { ApiKeyStore } from "./tenancy/api-key-store.js";

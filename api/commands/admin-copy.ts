@@ -24,7 +24,7 @@ export async function copyStore(
   const url = to ?? databaseUrl;
   if (url === undefined) throw new UsageFault("say where to: --to postgres://…, or DATABASE_URL");
   const filePath = existingDatabaseFile(dataDir);
-  const { copyToPostgres } = await import("../../storage/postgres/copy/copy-to-postgres.js");
+  const { copyToPostgres } = await import("../../storage/postgres/copy-to-postgres.js");
   const tables = await copyToPostgres(filePath, url);
   const rows = tables.map(({ table, rows }) => [{ text: table }, { text: String(rows) }]);
   printTable(terminal, ["table", "rows"], rows);

@@ -1,7 +1,7 @@
 import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { copyToPostgres } from "../../storage/postgres/copy/copy-to-postgres.js";
+import { copyToPostgres } from "../../storage/postgres/copy-to-postgres.js";
 import { median } from "../quantile.js";
 import { BenchProcess, pinToServerCore, SERVER_CORE } from "../stand/child-process.js";
 import { PostgresCluster } from "../stand/postgres-cluster.js";

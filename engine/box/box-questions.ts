@@ -1,5 +1,5 @@
 import type { RelayedOutcome, RelayedRequest } from "../../storage/statements/relayed-store.js";
-import type { StoreCondition } from "../../storage/statements/store-condition.js";
+import type { StoreCondition } from "../../storage/statements/statement-port.js";
 import type { CallNews, NewsTopic } from "../calls/call-news.js";
 import type { OutboundReport } from "../calls/outbound/outbound-ending.js";
 import type { HandedOver } from "../calls/outbound/placed-calls.js";

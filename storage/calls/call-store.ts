@@ -17,13 +17,14 @@ import {
   closeCallsOfRun,
   closeLostCalls,
 } from "./abandoned-calls.js";
-import { type CallList, listCalls } from "./call-lists.js";
 import {
   type CallFilter,
+  type CallList,
   type CallPage,
   type CallStats,
   callCount,
   callStats,
+  listCalls,
   turnsSince,
 } from "./call-queries.js";
 import {

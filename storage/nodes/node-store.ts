@@ -1,9 +1,8 @@
-import { type Kysely, type Selectable, sql } from "kysely";
+import { type Kysely, type RawBuilder, type Selectable, sql } from "kysely";
 import type { AtomicRequests } from "../statements/atomic-requests.js";
 import type { Tables } from "../tables.js";
 import type { AuditRecord } from "../tenancy/audit-record.js";
 import { auditOf } from "../tenancy/audit-store.js";
-import { databaseNowMs } from "./database-clock.js";
 
 /** What a server says of itself when it starts. */
 export interface NodeStart {
@@ -131,3 +130,6 @@ export class NodeStore {
       .orderBy("name");
   }
 }
+
+/** The time as PostgreSQL shows it: servers whose own clocks differ agree on it. */
+export const databaseNowMs: RawBuilder<number> = sql<number>`(extract(epoch from clock_timestamp()) * 1000)::bigint`;

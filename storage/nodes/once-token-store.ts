@@ -1,7 +1,7 @@
 import { type Kysely, sql } from "kysely";
 import type { AtomicRequests } from "../statements/atomic-requests.js";
 import type { Tables } from "../tables.js";
-import { databaseNowMs } from "./database-clock.js";
+import { databaseNowMs } from "./node-store.js";
 
 /** Rows deleted at a time. */
 const PURGE_ROWS = 10_000;

@@ -1,6 +1,7 @@
 import type { Pool, PoolClient } from "pg";
 import * as v from "valibot";
 import { faultCodeOf } from "../statements/fault.js";
+import { StorageStopped } from "../statements/storage-failure.js";
 
 /** A row that a transaction leaves behind when it is committed, and only then. */
 export interface CommitMark {
@@ -71,4 +72,78 @@ export async function outcomeOf(pool: Pool, { id, atMs }: CommitMark): Promise<C
 /** Deletes the oldest marks that nobody asks for any more; says how many. */
 export async function purgeMarks(pool: Pick<Pool, "query">): Promise<number | null> {
   return (await pool.query(PURGE)).rowCount;
+}
+
+/** Times that one is asked for, which a server does every two seconds. */
+const ASKED_MAX = 60;
+
+interface LostCommit {
+  readonly mark: CommitMark;
+  readonly cause: unknown;
+  readonly resolve: () => void;
+  readonly reject: (error: unknown) => void;
+  askedCount: number;
+}
+
+/**
+ * Transactions whose connection was lost while they were committed: nobody knows whether they were, until the database is there
+ * again and shows their marks. Storing such a turn again without asking could store it twice.
+ */
+export class LostCommits {
+  readonly #pool: Pool;
+  readonly #isAsked: boolean;
+  #lost: LostCommit[] = [];
+  #isGivenUp = false;
+
+  constructor(pool: Pool, isAsked: boolean) {
+    this.#pool = pool;
+    this.#isAsked = isAsked;
+  }
+
+  /**
+   * Resolves when it turns out that the transaction was committed; rejects with `cause` when it was not, and with
+   * `StorageStopped` when nobody will know.
+   */
+  wasCommitted(mark: CommitMark, cause: unknown): Promise<void> {
+    if (!this.#isAsked || this.#isGivenUp) return Promise.reject(notKnown(cause));
+    return new Promise((resolve, reject) => {
+      this.#lost.push({ mark, cause, resolve, reject, askedCount: 0 });
+    });
+  }
+
+  /** Rejects when the database cannot be reached; what it can tell by then is settled. */
+  async settle(): Promise<void> {
+    for (const commit of this.#lost) commit.askedCount += 1;
+    for (const commit of this.#lost.slice()) await this.#ask(commit);
+  }
+
+  async #ask(commit: LostCommit): Promise<void> {
+    const { mark, cause, resolve, reject, askedCount } = commit;
+    try {
+      const outcome = await outcomeOf(this.#pool, mark);
+      if (outcome === "underWay") return;
+      this.#forget(commit);
+      if (outcome === "committed") resolve();
+      else reject(outcome === "undone" ? cause : notKnown(cause));
+    } catch (error) {
+      if (askedCount >= ASKED_MAX) {
+        this.#forget(commit);
+        reject(notKnown(cause));
+      }
+      throw error;
+    }
+  }
+
+  giveUp(): void {
+    this.#isGivenUp = true;
+    for (const { reject, cause } of this.#lost.splice(0)) reject(notKnown(cause));
+  }
+
+  #forget(commit: LostCommit): void {
+    this.#lost = this.#lost.filter((each) => each !== commit);
+  }
+}
+
+function notKnown(cause: unknown): StorageStopped {
+  return new StorageStopped("the database was lost while it committed", { cause });
 }

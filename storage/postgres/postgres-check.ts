@@ -2,8 +2,7 @@ import { Client } from "pg";
 import * as v from "valibot";
 import { StorageUnavailable } from "../statements/storage-failure.js";
 import { addressOf } from "./postgres-address.js";
-import { postgresFault } from "./postgres-advice.js";
-import { faultOfPostgres } from "./postgres-fault.js";
+import { faultOfPostgres, postgresFault } from "./postgres-fault.js";
 import { connectionSettings } from "./postgres-pool.js";
 import { hasTables } from "./postgres-schema.js";
 

@@ -1,5 +1,6 @@
 import { DatabaseError } from "pg";
 import { type Fault, faultCodeOf } from "../statements/fault.js";
+import type { StoreFault } from "../statements/statement-port.js";
 
 /** The server cannot be reached, or was lost before it had answered. */
 export const UNREACHABLE = "PG_UNREACHABLE";
@@ -47,4 +48,82 @@ function otherFault(error: unknown): Fault {
 
 function isOfTheCaller(error: unknown): boolean {
   return !(error instanceof Error) || error instanceof TypeError || error instanceof RangeError;
+}
+
+interface Known {
+  readonly pattern: RegExp;
+  readonly reason: string;
+  readonly advice: string;
+}
+
+const KNOWN: readonly Known[] = [
+  {
+    pattern: /^PG_08P01/,
+    reason: "what stands before the database refuses how it is spoken to",
+    advice:
+      "a pooler such as PgBouncer? Name the database itself, or a pooler in session mode, in DATABASE_SESSION_URL; DATABASE_URL may stay",
+  },
+  {
+    pattern: new RegExp(`^${UNTRUSTED}`),
+    reason: "the database's certificate is not trusted",
+    advice:
+      "add the certificate of its authority, or its own where it is self-signed, to DATABASE_URL: ?sslmode=verify-full&sslrootcert=FILE; and name the host as the certificate does",
+  },
+  {
+    pattern: new RegExp(`^(?:${UNREACHABLE}|PG_08|PG_57P)`),
+    reason: "the database cannot be reached",
+    advice:
+      "start it, or look at the network and at DATABASE_URL; what calls say is kept meanwhile",
+  },
+  {
+    pattern: /^PG_42501/,
+    reason: "the database's user may not do that",
+    advice:
+      "from PostgreSQL 15 on only its owner makes tables in the schema public: have the owner run GRANT USAGE, CREATE ON SCHEMA public TO the user of DATABASE_URL, or make that user the owner of the database",
+  },
+  {
+    pattern: /^PG_28/,
+    reason: "the database refuses this server",
+    advice: "its user or password is wrong: look at DATABASE_URL and at the database's pg_hba.conf",
+  },
+  {
+    pattern: /^PG_3D000/,
+    reason: "the database is not there",
+    advice: "make it (createdb), or look at the name in DATABASE_URL",
+  },
+  {
+    pattern: /^PG_53100/,
+    reason: "the disk of the database is full",
+    advice: "make room on the database's disk",
+  },
+  {
+    pattern: /^PG_53300/,
+    reason: "the database has no connection left",
+    advice: "lower DATABASE_CONNECTIONS, or raise the database's max_connections",
+  },
+  {
+    pattern: /^PG_25006/,
+    reason: "the database may only be read",
+    advice: "it is a standby: DATABASE_URL should name the one that takes writes",
+  },
+  {
+    pattern: /^PG_(?:57014|55P03)/,
+    reason: "the database is too slow",
+    advice: "something keeps it busy or holds a lock: look at pg_stat_activity",
+  },
+  {
+    pattern: /^SCHEMA_NEWER/,
+    reason: "the database was brought up to date by a newer version",
+    advice: "restart the server with that version",
+  },
+];
+
+/** In words; undefined for what is not the database's fault. */
+export function postgresFault(fault: Fault | undefined, address: string): StoreFault | undefined {
+  if (fault?.kind !== "other") return undefined;
+  const { code, message } = fault;
+  const known = KNOWN.find(({ pattern }) => pattern.test(code));
+  const reason = known?.reason ?? `the database cannot be written (${code})`;
+  const rest = known === undefined ? "" : `; ${known.advice}`;
+  return { reason, advice: `PostgreSQL at ${address}: ${message} (${code})${rest}` };
 }

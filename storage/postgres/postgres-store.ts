@@ -2,20 +2,20 @@ import { isDeepStrictEqual } from "node:util";
 import { Client, type Pool } from "pg";
 import type { Mail } from "../nodes/mail.js";
 import { messageOf } from "../statements/fault.js";
+import { postgresDialect } from "../statements/statement-dialect.js";
 import type {
   Results,
   Statement,
   StorageStats,
   StoreBackend,
+  StoreCondition,
+  StoreFault,
 } from "../statements/statement-port.js";
 import { StorageUnavailable } from "../statements/storage-failure.js";
-import type { StoreCondition, StoreFault } from "../statements/store-condition.js";
 import { addressOf } from "./postgres-address.js";
-import { postgresFault } from "./postgres-advice.js";
 import { PostgresClaim, refuseSharedSessions } from "./postgres-claim.js";
 import { PostgresClient } from "./postgres-client.js";
-import { postgresDialect } from "./postgres-dialect.js";
-import { faultOfPostgres } from "./postgres-fault.js";
+import { faultOfPostgres, postgresFault } from "./postgres-fault.js";
 import { PostgresMail } from "./postgres-mail.js";
 import { connectionSettings, newPool } from "./postgres-pool.js";
 import { demandTables, newerSchema, updatePostgresSchema } from "./postgres-schema.js";

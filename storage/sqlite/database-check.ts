@@ -1,9 +1,8 @@
 import { statSync } from "node:fs";
 import * as v from "valibot";
-import type { SqliteFile } from "./sqlite-file.js";
-import { BUSY_TIMEOUT_MS } from "./sqlite-file.js";
+import { missingIn } from "./open-store-file.js";
+import { BUSY_TIMEOUT_MS, type SqliteFile } from "./sqlite-file.js";
 import { Sqlite, SqliteError } from "./sqlite-library.js";
-import { missingIn } from "./watch/expected-tables.js";
 
 /** What SQLite says about damage may go on for every page of the file. */
 const FINDINGS_MAX = 100;

@@ -1,9 +1,10 @@
+import type Sqlite from "better-sqlite3";
+import { LRUCache } from "lru-cache";
 import type { Fault } from "../statements/fault.js";
 import type { Statement, StatementResult } from "../statements/statement-port.js";
 import { isOfLock } from "../statements/storage-failure.js";
 import { faultOf } from "./sqlite-fault.js";
 import type { SqliteFile } from "./sqlite-file.js";
-import { type PreparedStatement, StatementCache } from "./statement-cache.js";
 import type { Outcome, Reply, ThreadRequest } from "./thread-protocol.js";
 
 export interface GroupResult {
@@ -147,4 +148,86 @@ function execute(prepared: PreparedStatement, statement: Statement | undefined):
 
 function isLockFault(outcome: Outcome): boolean {
   return outcome.kind === "fault" && outcome.fault.kind === "other" && isOfLock(outcome.fault.code);
+}
+
+export type PreparedStatement = Sqlite.Statement;
+
+/** The stores have about a hundred shapes of statements; lists of ids of every length make some more. */
+const PREPARED_STATEMENTS_MAX = 300;
+
+/** Compiling a statement costs more than running it, so those in use are kept. */
+export class StatementCache {
+  readonly #file: SqliteFile;
+  readonly #prepared: LRUCache<string, PreparedStatement>;
+
+  constructor(file: SqliteFile, preparedMax = PREPARED_STATEMENTS_MAX) {
+    this.#file = file;
+    this.#prepared = new LRUCache({ max: preparedMax });
+  }
+
+  get size(): number {
+    return this.#prepared.size;
+  }
+
+  /** Throws when the SQL is wrong. */
+  prepare(sql: string): PreparedStatement {
+    const known = this.#prepared.get(sql);
+    if (known !== undefined) return known;
+    const statement: PreparedStatement = this.#file.prepare(sql);
+    this.#prepared.set(sql, statement);
+    return statement;
+  }
+}
+
+/** A longer transaction would keep its first requester waiting: this many take about 20 ms. */
+const GROUP_REQUESTS_MAX = 500;
+
+const LOCKED = {
+  kind: "fault",
+  fault: {
+    kind: "other",
+    code: "SQLITE_BUSY",
+    message: "another process has been writing for too long",
+  },
+} as const;
+
+/**
+ * Requests on their way to the database, in the order of their arrival. While another process holds the write lock, those
+ * who write wait for it and those who read pass them; a lock that is held for too long is not waited for any more.
+ */
+export class GroupQueue {
+  readonly #commit: GroupCommit;
+  readonly #lockMaxMs: number;
+  readonly #nowMs: () => number;
+  #arrived: ThreadRequest[] = [];
+  #blocked: readonly ThreadRequest[] = [];
+  #blockedSinceMs: number | undefined;
+
+  constructor(commit: GroupCommit, lockMaxMs: number, nowMs: () => number) {
+    this.#commit = commit;
+    this.#lockMaxMs = lockMaxMs;
+    this.#nowMs = nowMs;
+  }
+
+  get isEmpty(): boolean {
+    return this.#arrived.length === 0 && this.#blocked.length === 0;
+  }
+
+  add(requests: readonly ThreadRequest[]): void {
+    this.#arrived.push(...requests);
+  }
+
+  /** Runs the next of them as one group. */
+  run(): { readonly replies: readonly Reply[]; readonly committed: boolean } {
+    const group = [...this.#blocked, ...this.#arrived.splice(0, GROUP_REQUESTS_MAX)];
+    const { replies, blocked, committed } = this.#commit.run(group);
+    if (committed) this.#blockedSinceMs = undefined;
+    this.#blocked = blocked;
+    if (blocked.length === 0) return { replies, committed };
+    this.#blockedSinceMs ??= this.#nowMs();
+    if (this.#nowMs() - this.#blockedSinceMs < this.#lockMaxMs) return { replies, committed };
+    this.#blocked = [];
+    const refused = blocked.map(({ id }) => ({ id, outcome: LOCKED }));
+    return { replies: [...replies, ...refused], committed };
+  }
 }

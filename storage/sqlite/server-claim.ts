@@ -2,8 +2,8 @@ import { existsSync } from "node:fs";
 import { dirname } from "node:path";
 import { makeDataFolder } from "../data-folder.js";
 import { StorageUnavailable } from "../statements/storage-failure.js";
-import { FileIdentity } from "./watch/file-identity.js";
-import { type HeldFile, holdFile } from "./watch/held-file.js";
+import { FileIdentity } from "./file-identity.js";
+import { Sqlite, SqliteError } from "./sqlite-library.js";
 
 /**
  * Claims a database for one server: a second one would close the calls in progress of the first as abandoned. The operating
@@ -55,4 +55,24 @@ function hold(databasePath: string): HeldFile {
   throw new StorageUnavailable(
     `another server runs on ${databasePath}: stop that one first, or give this one a folder of its own`,
   );
+}
+
+export interface HeldFile {
+  close(): void;
+}
+
+/**
+ * Holds a file, which is made when it is not there, until it is closed or the process dies. Undefined when somebody else
+ * holds it. A database is the one portable lock that Node has.
+ */
+export function holdFile(path: string): HeldFile | undefined {
+  const file = new Sqlite(path, { timeout: 0 });
+  try {
+    file.exec("BEGIN EXCLUSIVE");
+    return file;
+  } catch (error) {
+    file.close();
+    if (!(error instanceof SqliteError) || !error.code.startsWith("SQLITE_BUSY")) throw error;
+    return undefined;
+  }
 }

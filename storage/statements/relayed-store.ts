@@ -1,15 +1,15 @@
 import type { Dialect } from "kysely";
-import { postgresDialect } from "../postgres/postgres-dialect.js";
-import { sqliteDialect } from "../sqlite/sqlite-dialect.js";
 import { errorOf, type Fault, faultAgain } from "./fault.js";
+import { postgresDialect, sqliteDialect } from "./statement-dialect.js";
 import type {
   Results,
   Statement,
   StatementPort,
   StorageStats,
   StoreBackend,
+  StoreCondition,
+  StoreFault,
 } from "./statement-port.js";
-import type { StoreCondition, StoreFault } from "./store-condition.js";
 
 export interface RelayedRequest {
   readonly statements: readonly Statement[];

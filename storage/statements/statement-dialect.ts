@@ -1,13 +1,19 @@
-import type {
-  CompiledQuery,
-  DatabaseConnection,
-  DatabaseIntrospector,
-  Dialect,
-  DialectAdapter,
-  Driver,
-  Kysely,
-  QueryCompiler,
-  QueryResult,
+import {
+  type CompiledQuery,
+  type DatabaseConnection,
+  type DatabaseIntrospector,
+  type Dialect,
+  type DialectAdapter,
+  type Driver,
+  type Kysely,
+  PostgresAdapter,
+  PostgresIntrospector,
+  PostgresQueryCompiler,
+  type QueryCompiler,
+  type QueryResult,
+  SqliteAdapter,
+  SqliteIntrospector,
+  SqliteQueryCompiler,
 } from "kysely";
 import type { StatementPort } from "./statement-port.js";
 
@@ -98,4 +104,22 @@ class PortConnection implements DatabaseConnection {
   streamQuery(): never {
     throw new Error("storage does not stream: read in pages");
   }
+}
+
+/** Lets Kysely build SQL for PostgreSQL, which is run by whoever has the connections. */
+export function postgresDialect(port: Pick<StatementPort, "send">): StatementDialect {
+  return new StatementDialect(port, {
+    createQueryCompiler: () => new PostgresQueryCompiler(),
+    createAdapter: () => new PostgresAdapter(),
+    createIntrospector: (db: Kysely<unknown>) => new PostgresIntrospector(db),
+  });
+}
+
+/** Lets Kysely build SQL for SQLite, which is run by whoever has the file. */
+export function sqliteDialect(port: Pick<StatementPort, "send">): StatementDialect {
+  return new StatementDialect(port, {
+    createQueryCompiler: () => new SqliteQueryCompiler(),
+    createAdapter: () => new SqliteAdapter(),
+    createIntrospector: (db: Kysely<unknown>) => new SqliteIntrospector(db),
+  });
 }

@@ -1,6 +1,5 @@
 import type { Dialect } from "kysely";
 import type { Mail } from "../nodes/mail.js";
-import type { StoreCondition, StoreFault } from "./store-condition.js";
 
 /** One SQL statement with its values, as Kysely compiles it. */
 export interface Statement {
@@ -50,4 +49,19 @@ export interface StoreBackend extends StatementPort {
   readonly writeFault: StoreFault | undefined;
   look(): Promise<StoreCondition>;
   close(): Promise<void>;
+}
+
+/** Why nothing can be stored. */
+export interface StoreFault {
+  /** For whoever asks whether the server is ready: no path, no name. */
+  readonly reason: string;
+  /** For the operator's log: which database, and what to do. */
+  readonly advice: string;
+}
+
+export interface StoreCondition {
+  /** Undefined while everything is stored. */
+  readonly fault: StoreFault | undefined;
+  /** What an operator should know, though calls go on. */
+  readonly warning: string | undefined;
 }

@@ -1,9 +1,9 @@
 import type { Kysely } from "kysely";
+import type { PhoneNumberRecord } from "../records.js";
 import type { AtomicRequests } from "../statements/atomic-requests.js";
 import type { Tables } from "../tables.js";
 import type { AuditRecord } from "./audit-record.js";
 import { auditOf } from "./audit-store.js";
-import type { PhoneNumberRecord } from "./phone-number-record.js";
 
 const FIELDS = ["number", "orgId", "createdAtMs"] as const;
 

@@ -1,8 +1,7 @@
 import type { Database } from "../../../storage/database.js";
-import type { OrganizationRecord } from "../../../storage/records.js";
+import type { OrganizationRecord, PhoneNumberRecord } from "../../../storage/records.js";
 import { UniqueViolation } from "../../../storage/statements/unique-violation.js";
 import type { AuditActor, AuditRecord } from "../../../storage/tenancy/audit-record.js";
-import type { PhoneNumberRecord } from "../../../storage/tenancy/phone-number-record.js";
 import { Failure } from "../../failure.js";
 import type { Clock } from "../../time/clock.js";
 import { auditEntry, SERVER_ACTOR } from "../audit-entry.js";

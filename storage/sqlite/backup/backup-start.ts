@@ -1,7 +1,8 @@
+import { once } from "node:events";
 import { Worker } from "node:worker_threads";
 import { errorOf } from "../../statements/fault.js";
+import { StorageStopped } from "../../statements/storage-failure.js";
 import type { DatabaseReport } from "../database-check.js";
-import { firstMessage } from "../first-message.js";
 import type { BackupReply, BackupSettings } from "../thread-protocol.js";
 
 /**
@@ -16,4 +17,18 @@ export async function backupInThread(settings: BackupSettings): Promise<Database
   const reply = (await firstMessage(worker)) as BackupReply;
   if (reply.fault !== undefined) throw errorOf(reply.fault);
   return reply.report;
+}
+
+/** Resolves with what the thread says first; rejects with its error, or when it ends without a word. */
+export async function firstMessage(worker: Worker): Promise<unknown> {
+  const listening = new AbortController();
+  const ended = once(worker, "exit", listening).then(() => {
+    throw new StorageStopped("a storage thread ended without a word");
+  });
+  try {
+    const [message] = await Promise.race([once(worker, "message", listening), ended]);
+    return message;
+  } finally {
+    listening.abort();
+  }
 }

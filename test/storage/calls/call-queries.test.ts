@@ -4,9 +4,9 @@ import { Kysely } from "kysely";
 import { type CallPage, countedPage } from "../../../storage/calls/call-queries.js";
 import type { Database } from "../../../storage/database.js";
 import type { CallStatus, JsonObject } from "../../../storage/records.js";
-import { sqliteDialect } from "../../../storage/sqlite/sqlite-dialect.js";
 import { Sqlite } from "../../../storage/sqlite/sqlite-library.js";
 import type { ThreadClient } from "../../../storage/sqlite/thread-client.js";
+import { sqliteDialect } from "../../../storage/statements/statement-dialect.js";
 import type { Tables } from "../../../storage/tables.js";
 import { askedDatabase } from "../nodes/asked-database.js";
 import {

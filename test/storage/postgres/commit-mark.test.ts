@@ -1,7 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { outcomeOf } from "../../../storage/postgres/commit-mark.js";
-import { LostCommits } from "../../../storage/postgres/lost-commits.js";
+import { LostCommits, outcomeOf } from "../../../storage/postgres/commit-mark.js";
 import { StorageStopped } from "../../../storage/statements/storage-failure.js";
 import { ScriptedPool, saidByServer } from "./scripted-pool.js";
 

@@ -1,7 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { PostgresClient } from "../../../storage/postgres/postgres-client.js";
-import { inOrder } from "../../../storage/postgres/statement-pipeline.js";
+import { inOrder, PostgresClient } from "../../../storage/postgres/postgres-client.js";
 import { StorageStopped, StorageUnwritable } from "../../../storage/statements/storage-failure.js";
 import { ScriptedPool, saidByServer } from "./scripted-pool.js";
 

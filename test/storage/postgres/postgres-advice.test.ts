@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { postgresFault } from "../../../storage/postgres/postgres-advice.js";
+import { postgresFault } from "../../../storage/postgres/postgres-fault.js";
 
 const PLACE = "db.example:5432/parley";
 

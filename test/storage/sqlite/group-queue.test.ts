@@ -1,7 +1,6 @@
 import assert from "node:assert/strict";
 import { type TestContext, test } from "node:test";
-import { GroupCommit } from "../../../storage/sqlite/group-commit.js";
-import { GroupQueue } from "../../../storage/sqlite/group-queue.js";
+import { GroupCommit, GroupQueue } from "../../../storage/sqlite/group-commit.js";
 import { Sqlite } from "../../../storage/sqlite/sqlite-library.js";
 import type { Reply, ThreadRequest } from "../../../storage/sqlite/thread-protocol.js";
 import { createDatabaseFile, temporaryFile } from "../temporary-file.js";

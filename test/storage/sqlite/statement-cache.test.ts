@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
+import { StatementCache } from "../../../storage/sqlite/group-commit.js";
 import { Sqlite } from "../../../storage/sqlite/sqlite-library.js";
-import { StatementCache } from "../../../storage/sqlite/statement-cache.js";
 
 test("a statement is compiled once, and those that were not used for long are dropped", (context) => {
   const file = new Sqlite(":memory:");

@@ -6,9 +6,12 @@ import {
   RelayedStore,
   runRelayed,
 } from "../../../storage/statements/relayed-store.js";
-import type { Results, StoreBackend } from "../../../storage/statements/statement-port.js";
+import type {
+  Results,
+  StoreBackend,
+  StoreCondition,
+} from "../../../storage/statements/statement-port.js";
 import { RequestFailed, StorageUnwritable } from "../../../storage/statements/storage-failure.js";
-import type { StoreCondition } from "../../../storage/statements/store-condition.js";
 import type { Tables } from "../../../storage/tables.js";
 
 const STATEMENT = { sql: "select 1", parameters: [] };

@@ -1,10 +1,10 @@
 import assert from "node:assert/strict";
 import { type TestContext, test } from "node:test";
 import { Kysely, sql } from "kysely";
-import { sqliteDialect } from "../../../storage/sqlite/sqlite-dialect.js";
 import type { ThreadClient } from "../../../storage/sqlite/thread-client.js";
 import { AtomicRequests } from "../../../storage/statements/atomic-requests.js";
 import { RecordChanges } from "../../../storage/statements/record-changes.js";
+import { sqliteDialect } from "../../../storage/statements/statement-dialect.js";
 import type { StatementPort } from "../../../storage/statements/statement-port.js";
 import { RequestFailed } from "../../../storage/statements/storage-failure.js";
 import { UniqueViolation } from "../../../storage/statements/unique-violation.js";

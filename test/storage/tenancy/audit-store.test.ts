@@ -1,8 +1,8 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { Kysely } from "kysely";
-import { sqliteDialect } from "../../../storage/sqlite/sqlite-dialect.js";
 import { Sqlite } from "../../../storage/sqlite/sqlite-library.js";
+import { sqliteDialect } from "../../../storage/statements/statement-dialect.js";
 import { UniqueViolation } from "../../../storage/statements/unique-violation.js";
 import type { Tables } from "../../../storage/tables.js";
 import type { AuditRecord } from "../../../storage/tenancy/audit-record.js";

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { StoreWatch } from "../../../../engine/calls/unstored/store-watch.js";
-import type { StoreCondition } from "../../../../storage/statements/store-condition.js";
+import type { StoreCondition } from "../../../../storage/statements/statement-port.js";
 import { RecordingLogger } from "../../../doubles/recording-logger.js";
 import { VirtualClock } from "../../../doubles/virtual-clock.js";
 

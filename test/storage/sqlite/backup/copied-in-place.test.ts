@@ -5,8 +5,8 @@ import { syncBuiltinESMExports } from "node:module";
 import { dirname, join } from "node:path";
 import { type TestContext, test } from "node:test";
 import { backupDatabase } from "../../../../storage/sqlite/backup/live-backup.js";
+import { holdFile } from "../../../../storage/sqlite/server-claim.js";
 import { Sqlite } from "../../../../storage/sqlite/sqlite-library.js";
-import { holdFile } from "../../../../storage/sqlite/watch/held-file.js";
 import { createDatabaseFile, temporaryFile } from "../../temporary-file.js";
 import { openFilesIn } from "../open-files.js";
 

@@ -4,7 +4,7 @@ import { dirname, join } from "node:path";
 import { test } from "node:test";
 import { backupInThread } from "../../../../storage/sqlite/backup/backup-start.js";
 import { checkDatabase } from "../../../../storage/sqlite/database-check.js";
-import { holdFile } from "../../../../storage/sqlite/watch/held-file.js";
+import { holdFile } from "../../../../storage/sqlite/server-claim.js";
 import { RequestFailed } from "../../../../storage/statements/storage-failure.js";
 import { insertOrganizations } from "../../sample-records.js";
 import { createDatabaseFile, temporaryDatabase, temporaryFile } from "../../temporary-file.js";

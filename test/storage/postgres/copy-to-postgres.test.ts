@@ -1,13 +1,13 @@
 import assert from "node:assert/strict";
 import { dirname } from "node:path";
 import { test } from "node:test";
-import { openDatabase } from "../../../../storage/database.js";
-import { copyToPostgres } from "../../../../storage/postgres/copy/copy-to-postgres.js";
-import { StorageUnavailable } from "../../../../storage/statements/storage-failure.js";
-import { openFilesIn } from "../../sqlite/open-files.js";
-import { saidByServer } from "../scripted-pool.js";
-import type { Row, ScriptedServer } from "../scripted-server.js";
+import { openDatabase } from "../../../storage/database.js";
+import { copyToPostgres } from "../../../storage/postgres/copy-to-postgres.js";
+import { StorageUnavailable } from "../../../storage/statements/storage-failure.js";
+import { openFilesIn } from "../sqlite/open-files.js";
 import { copiedFile } from "./copied-file.js";
+import { saidByServer } from "./scripted-pool.js";
+import type { Row, ScriptedServer } from "./scripted-server.js";
 
 /** Nobody holds anything any more, and nothing was committed. */
 async function assertUndone(server: ScriptedServer, filePath: string): Promise<void> {

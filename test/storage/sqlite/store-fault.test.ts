@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { storeFault } from "../../../../storage/sqlite/watch/store-fault.js";
-import { temporaryFile } from "../../temporary-file.js";
+import { storeFault } from "../../../storage/sqlite/sqlite-store.js";
+import { temporaryFile } from "../temporary-file.js";
 
 const filePath = temporaryFile();
 const told = (code: string) => storeFault({ kind: "other", code, message: "it said so" }, filePath);

@@ -2,12 +2,12 @@ import assert from "node:assert/strict";
 import { mkdirSync, rmSync, writeFileSync } from "node:fs";
 import { dirname } from "node:path";
 import { type TestContext, test } from "node:test";
-import { ServerClaim } from "../../../../storage/sqlite/server-claim.js";
-import { openSqliteFile, SCHEMA_VERSION } from "../../../../storage/sqlite/sqlite-file.js";
-import { Sqlite } from "../../../../storage/sqlite/sqlite-library.js";
-import { StoreLook } from "../../../../storage/sqlite/watch/store-look.js";
-import { temporaryFile } from "../../temporary-file.js";
-import { openFilesIn } from "../open-files.js";
+import { ServerClaim } from "../../../storage/sqlite/server-claim.js";
+import { openSqliteFile, SCHEMA_VERSION } from "../../../storage/sqlite/sqlite-file.js";
+import { Sqlite } from "../../../storage/sqlite/sqlite-library.js";
+import { StoreLook } from "../../../storage/sqlite/store-look.js";
+import { temporaryFile } from "../temporary-file.js";
+import { openFilesIn } from "./open-files.js";
 
 const GARBAGE = "this is a letter, not a database".repeat(100);
 const WELL = { fault: undefined, warning: undefined };

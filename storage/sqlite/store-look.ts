@@ -1,10 +1,10 @@
-import type { Fault } from "../../statements/fault.js";
-import { StorageUnavailable } from "../../statements/storage-failure.js";
-import type { ServerClaim } from "../server-claim.js";
-import type { SqliteFile } from "../sqlite-file.js";
-import { SqliteError } from "../sqlite-library.js";
-import type { StoreReport } from "../thread-protocol.js";
+import type { Fault } from "../statements/fault.js";
+import { StorageUnavailable } from "../statements/storage-failure.js";
 import { FileIdentity } from "./file-identity.js";
+import type { ServerClaim } from "./server-claim.js";
+import type { SqliteFile } from "./sqlite-file.js";
+import { SqliteError } from "./sqlite-library.js";
+import type { StoreReport } from "./thread-protocol.js";
 
 interface StoreLookOptions {
   readonly file: SqliteFile;

@@ -5,8 +5,8 @@ import {
   measureSource,
   measureSql,
   tablesOf,
-} from "../../../../storage/postgres/copy/source-file.js";
-import { Sqlite } from "../../../../storage/sqlite/sqlite-library.js";
+} from "../../../storage/postgres/copy-to-postgres.js";
+import { Sqlite } from "../../../storage/sqlite/sqlite-library.js";
 
 test("tables come behind those that they refer to, with the names of their columns and numbers", (context) => {
   const file = new Sqlite(":memory:");

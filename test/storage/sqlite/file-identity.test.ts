@@ -3,8 +3,8 @@ import fileSystem, { mkdirSync, renameSync, rmSync, writeFileSync } from "node:f
 import { syncBuiltinESMExports } from "node:module";
 import { dirname } from "node:path";
 import { test } from "node:test";
-import { FileIdentity } from "../../../../storage/sqlite/watch/file-identity.js";
-import { temporaryFile } from "../../temporary-file.js";
+import { FileIdentity } from "../../../storage/sqlite/file-identity.js";
+import { temporaryFile } from "../temporary-file.js";
 
 function newFile(): string {
   const path = temporaryFile();

@@ -1,5 +1,5 @@
 import { statSync } from "node:fs";
-import { type Fault, faultCodeOf, messageOf } from "../../statements/fault.js";
+import { type Fault, faultCodeOf, messageOf } from "../statements/fault.js";
 
 /**
  * Tells a file from another one in its place. As long as the first is open, even deleted, no other file has its number.

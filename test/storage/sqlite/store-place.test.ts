@@ -1,14 +1,14 @@
 import assert from "node:assert/strict";
 import { copyFile, rename, rm } from "node:fs/promises";
 import { test } from "node:test";
-import { openDatabase } from "../../../../storage/database.js";
-import { Sqlite } from "../../../../storage/sqlite/sqlite-library.js";
+import { openDatabase } from "../../../storage/database.js";
+import { Sqlite } from "../../../storage/sqlite/sqlite-library.js";
 import {
   StorageUnavailable,
   StorageUnwritable,
-} from "../../../../storage/statements/storage-failure.js";
-import { planRecord } from "../../sample-records.js";
-import { createDatabaseFile, temporaryDatabase, temporaryFile } from "../../temporary-file.js";
+} from "../../../storage/statements/storage-failure.js";
+import { planRecord } from "../sample-records.js";
+import { createDatabaseFile, temporaryDatabase, temporaryFile } from "../temporary-file.js";
 
 async function opened(context: Parameters<typeof temporaryDatabase>[0]) {
   const filePath = temporaryFile();

@@ -2,9 +2,9 @@ import assert from "node:assert/strict";
 import { copyFileSync, mkdirSync, readFileSync } from "node:fs";
 import { dirname } from "node:path";
 import { test } from "node:test";
-import { Sqlite } from "../../../../storage/sqlite/sqlite-library.js";
-import { whatIsMissing } from "../../../../storage/sqlite/watch/expected-tables.js";
-import { temporaryFile } from "../../temporary-file.js";
+import { whatIsMissing } from "../../../storage/sqlite/open-store-file.js";
+import { Sqlite } from "../../../storage/sqlite/sqlite-library.js";
+import { temporaryFile } from "../temporary-file.js";
 
 test("a database says which of the tables are missing that every release has", () => {
   const path = temporaryFile();

@@ -1,11 +1,11 @@
 import type { TestContext } from "node:test";
-import { openDatabase } from "../../../../storage/database.js";
-import { measureSql, tablesOf } from "../../../../storage/postgres/copy/source-file.js";
-import { POSTGRES_SCHEMA_VERSION } from "../../../../storage/postgres/postgres-schema.js";
-import { Sqlite } from "../../../../storage/sqlite/sqlite-library.js";
-import { callRecord, insertOrganizations, usageRecord } from "../../sample-records.js";
-import { createDatabaseFile, temporaryFile } from "../../temporary-file.js";
-import { type Row, ScriptedServer, type Told } from "../scripted-server.js";
+import { openDatabase } from "../../../storage/database.js";
+import { measureSql, tablesOf } from "../../../storage/postgres/copy-to-postgres.js";
+import { POSTGRES_SCHEMA_VERSION } from "../../../storage/postgres/postgres-schema.js";
+import { Sqlite } from "../../../storage/sqlite/sqlite-library.js";
+import { callRecord, insertOrganizations, usageRecord } from "../sample-records.js";
+import { createDatabaseFile, temporaryFile } from "../temporary-file.js";
+import { type Row, ScriptedServer, type Told } from "./scripted-server.js";
 
 const ROW = /^insert into "(\w+)" select \* from json_populate_recordset/;
 
