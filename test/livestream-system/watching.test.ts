@@ -195,7 +195,7 @@ test("on an iPhone, where no element but a video fills the screen, the video doe
   await page.evaluate(`{
     Object.defineProperty(document, "fullscreenEnabled", { value: false, configurable: true });
     const video = document.querySelector("#video");
-    globalThis.filled = new Promise((resolve) => (video.webkitEnterFullscreen = resolve));
+    void (globalThis.filled = new Promise((resolve) => (video.webkitEnterFullscreen = resolve)));
   }`);
   await button.click();
   await page.evaluate("filled");

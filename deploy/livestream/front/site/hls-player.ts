@@ -37,6 +37,8 @@ const STANDSTILL_MAX_MS = 8_000;
 const WATCH_PERIOD_MS = 1_000;
 /** A player that stands still reloads after this time. */
 const PLAYED_OUT_MAX_MS = 6_000;
+/** How far behind the newest segment a player starts. */
+const BEHIND_LIVE_SEGMENTS = 2;
 /** What has fallen behind is played faster by so much, until it is where it should be. */
 const CATCH_UP_RATE_MAX = 1.1;
 /** Two decoding faults within this time are no accident. */
@@ -117,7 +119,7 @@ export class HlsPlayer {
     return live === undefined || live === null ? 0 : Math.max(0, live - this.#video.currentTime);
   }
 
-  #load(path: string): void {
+  #load(path: string, behindSegments = BEHIND_LIVE_SEGMENTS): void {
     this.#movedMs = this.#clock.epochMs();
     if (!canPlayPieces()) {
       this.#loadNatively(path);
@@ -126,7 +128,7 @@ export class HlsPlayer {
     const hls = new HlsLoader({
       // 3 ms a second of this thread for 720p; a worker is another script to wait for before anything plays.
       enableWorker: false,
-      liveSyncDurationCount: 2,
+      liveSyncDurationCount: behindSegments,
       liveMaxLatencyDurationCount: 8,
       maxLiveSyncPlaybackRate: CATCH_UP_RATE_MAX,
       backBufferLength: 20,
@@ -149,6 +151,9 @@ export class HlsPlayer {
       // A media source cannot get another track, and it stalls at the end of a track that has ended.
       if (kinds !== undefined && kinds !== found && this.#hls === hls) this.#reload();
       kinds = found;
+    });
+    hls.once(Events.FRAG_BUFFERED, () => {
+      hls.config.liveSyncDurationCount = BEHIND_LIVE_SEGMENTS;
     });
     hls.on(Events.LEVEL_SWITCHED, (_, { level }) => {
       const played = hls.levels[level];
@@ -197,7 +202,8 @@ export class HlsPlayer {
     this.#cancelRetry?.();
     this.#cancelRetry = this.#clock.after(Math.min(loadedMs, PLAYED_OUT_MAX_MS), () => {
       this.#unload();
-      this.#load(path);
+      // The newest segment has the present tracks, the one before it may not.
+      this.#load(path, 1);
     });
   }
 
