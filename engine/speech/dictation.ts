@@ -26,12 +26,20 @@ const RUN_NUMBERS_MIN = 2;
 const HOUR_MAX = 24;
 const MINUTES_MIN = 10;
 const TEEN_MAX = 19;
+/** Where the last of a text's commas stands. */
+const LAST_COMMA = /[,;、，](?=[^,;、，]*$)/u;
+/** A noun with its article is not longer. */
+const NOUN_PIECES_MAX = 5;
+/** How such a noun begins, where the words are no whole sentence. */
+const NOUN_FIRST =
+  /^(?:(?:and|so|und|also|et|alors|y|en|dus)\s)?(?:my|the|our|meine?|unsere?|mon|ma|notre|mi|nuestr[oa]|mijn|onze?)\s/iu;
 /** The part of an e-mail address before its sign is hardly longer, with what people say before it. */
 const MAIL_PIECES_MAX = 4;
 
 /** Digits in any grouping, letters, a half address, what mixes letters and digits as an IBAN does. */
 const SPELT_PIECE =
   /^(?:[+(]?\d[\d().:/-]*|\p{L}|\p{Lu}(?:-\p{Lu})+|\S*@\S*|[@._-]|\p{L}{1,3}\d[\p{L}\d-]*|\d+\p{Lu}{1,2}|\S*(?:[〇零一二三四五六七八九十百幺两]|ゼロ|キュー){2,}|\S*[\p{Script=Hiragana}\p{Script=Han}]\d{2,}|[〇零一二三四五六七八九]+)$/u;
+const LETTER = /^\p{L}$/u;
 /** A group of an IBAN: "NWBK". */
 const CODE = /^(?!OK$)\p{Lu}{2,6}$/u;
 /** "S as in Sam" is one letter. */
@@ -94,11 +102,23 @@ export function isDictating(text: string, lastAssistantText: string): boolean {
   if (BIRTH.test(tail) && isHalfDate(tail, pieces)) return true;
   if (DAY_ASKED.test(question) && isHalfDay(pieces)) return true;
   if (isAnswer && !asksMail && POSTAL.test(question)) return true;
-  return isRow(pieces) || isNumberRun(pieces) || isGivenInPieces(pieces, tail, question);
+  if (isRow(pieces) || isNumberRun(pieces, tail)) return true;
+  // Letters that are told apart by names are a spelling, which ends with none of them.
+  if (said.search(LETTER_WITH_NAME) >= 0 && LETTER.test(lastOf(pieces))) return true;
+  return isAnnounced(tail, pieces) || isGivenInPieces(pieces, tail, question);
+}
+
+/** "My membership number" and nothing else, or "my policy number starts with nine": the rest is still to come. */
+function isAnnounced(tail: string, pieces: readonly string[]): boolean {
+  if (!asksForPieces(tail)) return false;
+  const isNoun = pieces.length <= NOUN_PIECES_MAX && NOUN_FIRST.test(tail);
+  if (isNoun) return asksForPieces(lastOf(pieces));
+  // "I do not have one" ends with a number too.
+  return (numberSaidBy(lastOf(pieces)) ?? 0) > 1;
 }
 
 /** Whether the text ends in several numbers one after the other, in words or digits, whatever was asked; a time of day is none. */
-function isNumberRun(pieces: readonly string[]): boolean {
+function isNumberRun(pieces: readonly string[], tail: string): boolean {
   const numbers: number[] = [];
   const words = pieces.map((piece) => piece.toLowerCase());
   const first = words.findLastIndex((word) => !isOfRun(word)) + 1;
@@ -123,7 +143,13 @@ function isNumberRun(pieces: readonly string[]): boolean {
   const count = numbers.length + (isDoubled ? 1 : 0);
   const [hour = 0, minutes = 0] = numbers;
   const isTime = !isJoined && count === 2 && hour <= HOUR_MAX && minutes >= MINUTES_MIN;
-  return isEnded && count >= RUN_NUMBERS_MIN && !isTime;
+  const behindComma = spokenPieces(tail.slice(tail.search(LAST_COMMA) + 1)).length;
+  const hasComma = LAST_COMMA.test(tail) && behindComma < words.length - first;
+  // "Six hundred, then": the next number is announced.
+  if (hasComma && behindComma === 1 && !isEnded && LIST_JOINTS.has(words.at(-1) ?? "")) {
+    return count > 0;
+  }
+  return isEnded && count >= RUN_NUMBERS_MIN && (!isTime || hasComma);
 }
 
 const isOfRun = (word: string): boolean =>
