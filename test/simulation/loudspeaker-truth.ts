@@ -60,8 +60,16 @@ export function secondTryOf(sentence: string, cameMs: number, rest: string): Sec
 
 /** The words heard of the newest sentence of which any was, in the order they were said. */
 export function heardWords(sentences: Sentences, heardChars: HeardChars): readonly string[] {
-  const played = [...sentences].map(([index, text]) => wholeWords(text, heardChars(index)));
-  return spokenWords(played.findLast((text) => text !== "") ?? "").map(({ word }) => word);
+  const index = heardSentence(sentences, heardChars);
+  const text = index === undefined ? "" : (sentences.get(index) ?? "");
+  return spokenWords(wholeWords(text, heardChars(index ?? 0))).map(({ word }) => word);
+}
+
+/** The last sentence of which a whole word was heard. */
+export function heardSentence(sentences: Sentences, heardChars: HeardChars): number | undefined {
+  const isHeard = ([index, text]: readonly [number, string]) =>
+    wholeWords(text, heardChars(index)) !== "";
+  return [...sentences].findLast(isHeard)?.[0];
 }
 
 function wordsOf(text: string): readonly string[] {

@@ -155,7 +155,9 @@ export class SimulatedWorld {
     const { turn } = this.actor.state;
     const sentences = turn === undefined ? undefined : this.asked.get(turn.id);
     if (turn === undefined || sentences === undefined) return false;
-    const played = [...sentences.keys()].findLast((index) => this.#heardChars(turn.id, index) > 0);
+    const played = loudspeaker.heardSentence(sentences, (index) =>
+      this.#heardChars(turn.id, index),
+    );
     const rest = [...sentences].filter(([index]) => index >= (played ?? 0)).slice(0, 2);
     return rest.some(([, text]) => isQuestion(text));
   }
