@@ -124,6 +124,9 @@ test("other verbs on the events", async (t) => {
   assert.equal((await api.client.send("POST", "/streams/events", { body: {} })).status, 405);
 });
 
+/** More than the kernel keeps of a connection on loopback: its buffers grow to 4 MiB for sending and 6 MiB for receiving. */
+const KERNEL_BYTES_MAX = 12 * 1024 * 1024;
+
 test("a listener that stands still is dropped, and the others hear everything", async (t) => {
   const api = await crowded(t);
   const deaf = deafListener(t, api.port);
@@ -144,7 +147,7 @@ test("a listener that stands still is dropped, and the others hear everything", 
       assert.deepEqual([name, data["streamKey"]], ["replaced", `stream-${count}`]);
       toldBytes += JSON.stringify(data).length;
     }
-    assert.ok(toldBytes < 20 * LISTENER_BACKLOG_BYTES_MAX, "nobody was dropped");
+    assert.ok(toldBytes < KERNEL_BYTES_MAX + LISTENER_BACKLOG_BYTES_MAX, "no listener was dropped");
   }
   assert.ok(toldBytes > LISTENER_BACKLOG_BYTES_MAX);
   deaf.resume();
