@@ -90,7 +90,7 @@ export const SEARCHED_CALLS_MAX = 2_000;
 /** At a time, in between of which others are served; measured: 10 ms for calls of 40 messages. */
 export const CALLS_PER_SEARCH = 250;
 
-/** Newest first, of so many of the latest calls alone. */
+/** Newest first, among the latest calls up to a limit. */
 export function sievedCalls(
   db: Kysely<Tables>,
   orgId: string,
@@ -155,7 +155,7 @@ export function searchedCalls(
 }
 
 /**
- * The turns of so many calls that began since then, each with the moment at which its call began; a call without turns is one row,
+ * The turns of the latest calls since then, up to a limit, each with the moment at which its call began; a call without turns is one row,
  * too. What tools were given and answered stays where it is: it is far more than all else that is known of a turn.
  */
 export function turnsSince(

@@ -97,7 +97,7 @@ export class CallStore {
 
   /**
    * All of it or nothing. Throws when the call is not active. What the turn adds to its conversation may come with it, which
-   * spares a transaction: false when the turn is saved, but somebody else has saved the conversation meanwhile.
+   * spares a transaction: false when the turn is saved, but another call has saved the conversation meanwhile.
    */
   async saveTurn(callId: string, saved: SavedTurn, history?: HistoryChange): Promise<boolean> {
     const { messages, metrics, turn, atMs } = saved;
@@ -281,7 +281,7 @@ export class CallStore {
     return rows.map(({ id }) => id);
   }
 
-  /** Closes these calls of this run as failed, where they are still active, and says how many: nobody knows their end. */
+  /** Closes these calls of this run as failed, where they are still active, and returns how many: their end is unknown. */
   closeLost(callIds: readonly string[], nowMs: number): Promise<number> {
     return closeLostCalls(this.#db, this.#atomic, callIds, nowMs);
   }

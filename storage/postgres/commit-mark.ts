@@ -12,13 +12,13 @@ export interface CommitMark {
 
 type CommitOutcome = "committed" | "undone" | "underWay" | "forgotten";
 
-/** Far longer than a server asks: only one that stood still meanwhile finds its mark gone. */
+/** Far longer than a server looks a mark up: only one that was suspended meanwhile finds its mark gone. */
 const KEPT_MS = 600_000;
 /** Well before the mark may be gone. */
 const ANSWERED_MAX_MS = KEPT_MS / 2;
 /** Deleted at a time. */
 export const PURGED_ROWS_MAX = 10_000;
-/** How long a transaction that is still open is waited for: nobody else writes over this connection meanwhile. */
+/** The wait for a transaction that is still open; no other request uses this connection meanwhile. */
 const LOCK_MAX = "100ms";
 
 /** PostgreSQL's code for a lock that was waited for in vain. */
@@ -28,7 +28,7 @@ const LOCKED = "55P03";
 const BEGIN_MARKED = `begin; insert into "commitMarks" default values returning "id", "atMs"`;
 
 /**
- * Leaves a mark that says "undone" where there is none, so that the answer stays the same when it is lost and asked for again.
+ * Leaves a mark that says "undone" where there is none, so that a second lookup after a lost answer gives the same.
  * While the transaction is open, its own mark is in the way.
  */
 const CLAIM = `insert into "commitMarks" as mark ("id", "isUndone") values ($1, true)
@@ -69,66 +69,66 @@ export async function outcomeOf(pool: Pool, { id, atMs }: CommitMark): Promise<C
   }
 }
 
-/** Deletes the oldest marks that nobody asks for any more; says how many. */
+/** Deletes the oldest marks, which no server looks up any more; returns how many. */
 export async function purgeMarks(pool: Pick<Pool, "query">): Promise<number | null> {
   return (await pool.query(PURGE)).rowCount;
 }
 
-/** Times that one is asked for, which a server does every two seconds. */
-const ASKED_MAX = 60;
+/** Lookups of one mark: a server makes one every two seconds. */
+const LOOKUPS_MAX = 60;
 
 interface LostCommit {
   readonly mark: CommitMark;
   readonly cause: unknown;
   readonly resolve: () => void;
   readonly reject: (error: unknown) => void;
-  askedCount: number;
+  lookupCount: number;
 }
 
 /**
- * Transactions whose connection was lost while they were committed: nobody knows whether they were, until the database is there
- * again and shows their marks. Storing such a turn again without asking could store it twice.
+ * Transactions whose connection broke during the commit. Their outcome is unknown until the database can be reached and shows
+ * their marks. Storing such a turn again without a lookup could store it twice.
  */
 export class LostCommits {
   readonly #pool: Pool;
-  readonly #isAsked: boolean;
+  readonly #isResolvable: boolean;
   #lost: LostCommit[] = [];
   #isGivenUp = false;
 
-  constructor(pool: Pool, isAsked: boolean) {
+  constructor(pool: Pool, isResolvable: boolean) {
     this.#pool = pool;
-    this.#isAsked = isAsked;
+    this.#isResolvable = isResolvable;
   }
 
   /**
    * Resolves when it turns out that the transaction was committed; rejects with `cause` when it was not, and with
-   * `StorageStopped` when nobody will know.
+   * `StorageStopped` when the outcome stays unknown.
    */
   wasCommitted(mark: CommitMark, cause: unknown): Promise<void> {
-    if (!this.#isAsked || this.#isGivenUp) return Promise.reject(notKnown(cause));
+    if (!this.#isResolvable || this.#isGivenUp) return Promise.reject(unknownOutcome(cause));
     return new Promise((resolve, reject) => {
-      this.#lost.push({ mark, cause, resolve, reject, askedCount: 0 });
+      this.#lost.push({ mark, cause, resolve, reject, lookupCount: 0 });
     });
   }
 
   /** Rejects when the database cannot be reached; what it can tell by then is settled. */
   async settle(): Promise<void> {
-    for (const commit of this.#lost) commit.askedCount += 1;
-    for (const commit of this.#lost.slice()) await this.#ask(commit);
+    for (const commit of this.#lost) commit.lookupCount += 1;
+    for (const commit of this.#lost.slice()) await this.#lookUp(commit);
   }
 
-  async #ask(commit: LostCommit): Promise<void> {
-    const { mark, cause, resolve, reject, askedCount } = commit;
+  async #lookUp(commit: LostCommit): Promise<void> {
+    const { mark, cause, resolve, reject, lookupCount } = commit;
     try {
       const outcome = await outcomeOf(this.#pool, mark);
       if (outcome === "underWay") return;
       this.#forget(commit);
       if (outcome === "committed") resolve();
-      else reject(outcome === "undone" ? cause : notKnown(cause));
+      else reject(outcome === "undone" ? cause : unknownOutcome(cause));
     } catch (error) {
-      if (askedCount >= ASKED_MAX) {
+      if (lookupCount >= LOOKUPS_MAX) {
         this.#forget(commit);
-        reject(notKnown(cause));
+        reject(unknownOutcome(cause));
       }
       throw error;
     }
@@ -136,7 +136,7 @@ export class LostCommits {
 
   giveUp(): void {
     this.#isGivenUp = true;
-    for (const { reject, cause } of this.#lost.splice(0)) reject(notKnown(cause));
+    for (const { reject, cause } of this.#lost.splice(0)) reject(unknownOutcome(cause));
   }
 
   #forget(commit: LostCommit): void {
@@ -144,6 +144,6 @@ export class LostCommits {
   }
 }
 
-function notKnown(cause: unknown): StorageStopped {
+function unknownOutcome(cause: unknown): StorageStopped {
   return new StorageStopped("the database was lost while it committed", { cause });
 }

@@ -56,9 +56,9 @@ export async function copyToPostgres(
 
 async function copyInto(file: SqliteFile, url: string, address: string) {
   const claim = await PostgresClaim.take(url, address);
-  // A large table takes its time, and nobody waits for it.
-  const unhurried = { statement_timeout: 0, query_timeout: 0 };
-  const target = new Client({ ...connectionSettings(url), ...unhurried });
+  // No request waits for the copy, and a large table takes minutes.
+  const withoutTimeouts = { statement_timeout: 0, query_timeout: 0 };
+  const target = new Client({ ...connectionSettings(url), ...withoutTimeouts });
   target.on("error", () => undefined);
   try {
     await prepare(url, address);
@@ -66,14 +66,14 @@ async function copyInto(file: SqliteFile, url: string, address: string) {
     const tables = tablesOf(file);
     await target.query("begin");
     await refuseOthersWork(file, target, address);
-    for (const table of tables) await demandColumns(target, table);
+    for (const table of tables) await requireColumns(target, table);
     await setTriggers(target, "disable");
     await target.query(`truncate ${tables.map(({ name }) => `"${name}"`).join(", ")}`);
     for (const table of tables) await copyTable(file, target, table);
     await setTriggers(target, "enable");
     const copied: CopiedTable[] = [];
     for (const table of tables) {
-      const { rows } = await demandSame(file, target, table);
+      const { rows } = await requireSameRows(file, target, table);
       copied.push({ table: table.name, rows });
     }
     await target.query("commit");
@@ -109,7 +109,7 @@ async function refuseOthersWork(file: SqliteFile, target: Client, address: strin
 }
 
 /** A column that one side lacks would be lost without a word. */
-async function demandColumns(target: Client, { name, columns }: SourceTable): Promise<void> {
+async function requireColumns(target: Client, { name, columns }: SourceTable): Promise<void> {
   const sql = `select column_name as name from information_schema.columns
     where table_schema = current_schema() and table_name = $1`;
   const there = v.parse(ColumnNames, (await target.query(sql, [name])).rows);
@@ -157,7 +157,7 @@ function escaped(_column: string, value: unknown): unknown {
   return typeof value === "string" ? escapeText(value) : value;
 }
 
-async function demandSame(
+async function requireSameRows(
   file: SqliteFile,
   target: Client,
   table: SourceTable,

@@ -27,8 +27,8 @@ const TOTALS = [
 /** Counts all rows at one moment, beside a running server. Rejects with `StorageUnavailable` when it cannot be read. */
 export async function checkPostgres(url: string): Promise<PostgresReport> {
   const address = addressOf(url);
-  const unhurried = { statement_timeout: 0, query_timeout: 0 };
-  const client = new Client({ ...connectionSettings(url), ...unhurried });
+  const withoutTimeouts = { statement_timeout: 0, query_timeout: 0 };
+  const client = new Client({ ...connectionSettings(url), ...withoutTimeouts });
   client.on("error", () => undefined);
   try {
     await client.connect();

@@ -6,7 +6,11 @@ import type {
   StatementResult,
   StorageStats,
 } from "../statements/statement-port.js";
-import { isOfStore, StorageOverloaded, StorageStopped } from "../statements/storage-failure.js";
+import {
+  isStoreErrorCode,
+  StorageOverloaded,
+  StorageStopped,
+} from "../statements/storage-failure.js";
 import {
   beginMarked,
   type CommitMark,
@@ -21,15 +25,15 @@ import { parametersOf } from "./postgres-values.js";
 export const POSTGRES_REQUESTS_WAITING_MAX = 10_000;
 /** How often a transaction is begun that others were in the way of. */
 const TRIES_MAX = 5;
-/** Old marks are deleted at every so many looks, of which a server makes one in two seconds; sooner while there are more. */
+/** The looks between two deletions of old marks, fewer while more are left; a server looks every two seconds. */
 const LOOKS_A_PURGE = 15;
 
 const BEGIN_READING = "begin isolation level repeatable read read only";
 const READING = /^select\b(?![^]*\bfor no key update$)/;
 
 export interface PostgresClientOptions {
-  /** For whoever looks again and again, as a server does: a commit whose answer was lost is asked for later. */
-  readonly asksForLostCommits: boolean;
+  /** A commit whose answer was lost is looked up later, which needs a caller of `look` every few seconds, as a server is. */
+  readonly resolvesLostCommits: boolean;
   readonly requestsWaitingMax?: number;
 }
 
@@ -51,7 +55,7 @@ export class PostgresClient {
 
   constructor(pool: Pool, options: PostgresClientOptions) {
     this.#pool = pool;
-    this.#lostCommits = new LostCommits(pool, options.asksForLostCommits);
+    this.#lostCommits = new LostCommits(pool, options.resolvesLostCommits);
     this.#requestsWaitingMax = options.requestsWaitingMax ?? POSTGRES_REQUESTS_WAITING_MAX;
   }
 
@@ -83,7 +87,8 @@ export class PostgresClient {
     } catch (error) {
       if (error instanceof StorageStopped) throw error;
       const fault = faultOfPostgres(error);
-      if (!isReading && fault.kind === "other" && isOfStore(fault.code)) this.#writeFault = fault;
+      if (!isReading && fault.kind === "other" && isStoreErrorCode(fault.code))
+        this.#writeFault = fault;
       throw errorOf(fault);
     } finally {
       this.#waitingCount -= 1;
@@ -234,10 +239,10 @@ export async function runStatements(
   return (await answer()) ? results : undefined;
 }
 
-/** All of what was asked on one connection; rejects as the first of them that did, since that is why the others were refused. */
-export async function inOrder<Asked extends readonly Promise<unknown>[]>(
-  ...asked: Asked
-): Promise<{ -readonly [Place in keyof Asked]: Awaited<Asked[Place]> }> {
-  await Promise.allSettled(asked);
-  return Promise.all(asked);
+/** Waits for all statements of one connection; rejects with the first error, which is why the later ones were refused. */
+export async function inOrder<Promises extends readonly Promise<unknown>[]>(
+  ...promises: Promises
+): Promise<{ -readonly [Index in keyof Promises]: Awaited<Promises[Index]> }> {
+  await Promise.allSettled(promises);
+  return Promise.all(promises);
 }

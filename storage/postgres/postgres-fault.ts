@@ -34,7 +34,7 @@ export function isCollision(error: unknown): boolean {
   return error instanceof DatabaseError && COLLISIONS.has(error.code ?? "");
 }
 
-/** Whether the connection is gone, so that nobody has said what came of the last statement. */
+/** Whether the connection is gone, so that the outcome of the last statement is unknown. */
 export function isLostConnection(error: unknown): boolean {
   return error instanceof DatabaseError ? ENDED.test(error.code ?? "") : !isOfTheCaller(error);
 }

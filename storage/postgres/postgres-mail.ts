@@ -41,7 +41,7 @@ export class PostgresMail implements Mail {
       connection.end().catch(() => undefined);
       onLost();
     };
-    // Told of every end that nobody has asked for.
+    // Called at every end that `close` did not cause.
     connection.on("error", lose);
     connection.on("notification", ({ channel, payload = "" }) => onMail(channel, payload));
     try {

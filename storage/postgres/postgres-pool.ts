@@ -51,7 +51,7 @@ export function newPool(url: string, connectionsMax = CONNECTIONS_MAX, isPooled 
     idleTimeoutMillis: IDLE_CONNECTION_MAX_MS,
   });
   pool.on("error", ignore);
-  // Between two statements nobody else listens, and an event that nobody hears would end the process.
+  // Between two statements there is no other listener, and an error event without one would end the process.
   pool.on("connect", (client) => client.on("error", ignore));
   return pool;
 }

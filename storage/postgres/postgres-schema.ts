@@ -10,7 +10,7 @@ export const POSTGRES_SCHEMA_VERSION = schemaVersion("postgres");
 
 /**
  * The oldest version of the schema whose servers can work on this one. A migration only adds (expand), and this number stays;
- * what nobody uses any more is taken away by a later release (contract), which raises it to the first that does without.
+ * what no release uses any more is taken away by a later one (contract), which raises it to the first that does without.
  */
 export const OLDEST_VERSION_BESIDE = 1;
 
@@ -57,7 +57,7 @@ export async function updatePostgresSchema(pool: Pool, address: string): Promise
 }
 
 /** Where a database was put back, or was there yesterday, a new one would only hide that it is gone. */
-export async function demandTables(pool: Pool, address: string): Promise<void> {
+export async function requireTables(pool: Pool, address: string): Promise<void> {
   if (await hasTables(pool)) return;
   throw new StorageUnavailable(
     `PostgreSQL at ${address} has no tables of Parley: look at DATABASE_URL, start the server once, or put a backup there`,

@@ -18,7 +18,7 @@ import { PostgresClient } from "./postgres-client.js";
 import { faultOfPostgres, postgresFault } from "./postgres-fault.js";
 import { PostgresMail } from "./postgres-mail.js";
 import { connectionSettings, newPool } from "./postgres-pool.js";
-import { demandTables, newerSchema, updatePostgresSchema } from "./postgres-schema.js";
+import { newerSchema, requireTables, updatePostgresSchema } from "./postgres-schema.js";
 
 export interface PostgresOptions {
   readonly url: string;
@@ -54,7 +54,7 @@ export class PostgresStore implements StoreBackend {
         ? await PostgresClaim.take(sessionUrl, addressOf(sessionUrl), nodeName)
         : undefined;
       if (sessionUrl !== url) await refuseOtherDatabase(pool, sessionUrl);
-      if (mustExist) await demandTables(pool, address);
+      if (mustExist) await requireTables(pool, address);
       await updatePostgresSchema(pool, address);
       return new PostgresStore(pool, claim, url, sessionUrl);
     } catch (error) {
@@ -76,7 +76,7 @@ export class PostgresStore implements StoreBackend {
     this.#claim = claim;
     this.#address = addressOf(url);
     this.mail = new PostgresMail(sessionUrl, this);
-    this.#client = new PostgresClient(pool, { asksForLostCommits: claim !== undefined });
+    this.#client = new PostgresClient(pool, { resolvesLostCommits: claim !== undefined });
   }
 
   get stats(): StorageStats {
@@ -126,7 +126,7 @@ export class PostgresStore implements StoreBackend {
 const WHICH_DATABASE =
   "select current_database() || ' ' || current_schema() || ' ' || pg_postmaster_start_time() as place";
 
-/** The lock of another database would keep nobody out of this one. */
+/** The lock of another database would keep no server out of this one. */
 async function refuseOtherDatabase(pool: Pool, sessionUrl: string): Promise<void> {
   const session = new Client(connectionSettings(sessionUrl));
   session.on("error", () => undefined);

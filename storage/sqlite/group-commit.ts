@@ -2,7 +2,7 @@ import type Sqlite from "better-sqlite3";
 import { LRUCache } from "lru-cache";
 import type { Fault } from "../statements/fault.js";
 import type { Statement, StatementResult } from "../statements/statement-port.js";
-import { isOfLock } from "../statements/storage-failure.js";
+import { isLockErrorCode } from "../statements/storage-failure.js";
 import { faultOf } from "./sqlite-fault.js";
 import type { SqliteFile } from "./sqlite-file.js";
 import type { Outcome, Reply, ThreadRequest } from "./thread-protocol.js";
@@ -70,7 +70,7 @@ export class GroupCommit {
     }
   }
 
-  /** Nobody who only reads waits for those who may not write. */
+  /** A request that only reads does not wait for those that may not write. */
   #readOnly(prepared: readonly PreparedRequest[], writers?: Outcome): GroupResult {
     const replies: Reply[] = [];
     const blocked: ThreadRequest[] = [];
@@ -118,9 +118,9 @@ export class GroupCommit {
       const results: StatementResult[] = [];
       let lastChanges = 0;
       for (const [index, statement] of statements.entries()) {
-        const asked = request.statements[index];
-        const isLeftOut = asked?.onlyAfterChange === true && lastChanges === 0;
-        const result = isLeftOut ? LEFT_OUT : execute(statement, asked);
+        const source = request.statements[index];
+        const isLeftOut = source?.onlyAfterChange === true && lastChanges === 0;
+        const result = isLeftOut ? LEFT_OUT : execute(statement, source);
         if (!statement.readonly) lastChanges = result.changes;
         if (index === 0 && request.guarded && result.changes === 0) {
           this.#file.exec("ROLLBACK TO request; RELEASE request");
@@ -147,7 +147,11 @@ function execute(prepared: PreparedStatement, statement: Statement | undefined):
 }
 
 function isLockFault(outcome: Outcome): boolean {
-  return outcome.kind === "fault" && outcome.fault.kind === "other" && isOfLock(outcome.fault.code);
+  return (
+    outcome.kind === "fault" &&
+    outcome.fault.kind === "other" &&
+    isLockErrorCode(outcome.fault.code)
+  );
 }
 
 export type PreparedStatement = Sqlite.Statement;

@@ -19,7 +19,7 @@ export async function openStoreFile(settings: FileSettings): Promise<StoreFile> 
   const { filePath, isServer = false, mustExist = false } = settings;
   const claim = isServer ? ServerClaim.take(filePath) : undefined;
   try {
-    if (mustExist) demandTables(filePath, isServer);
+    if (mustExist) requireTables(filePath, isServer);
     const file = await openSqliteFile(filePath, isServer ? undefined : () => claimFrom(filePath));
     return { claim, file };
   } catch (error) {
@@ -29,7 +29,7 @@ export async function openStoreFile(settings: FileSettings): Promise<StoreFile> 
 }
 
 /** Where a database was put back, or was there yesterday, a new one would only hide that it is gone. */
-function demandTables(filePath: string, isServer: boolean): void {
+function requireTables(filePath: string, isServer: boolean): void {
   const lack = whatIsMissing(filePath);
   if (lack === undefined) return;
   const advice = isServer

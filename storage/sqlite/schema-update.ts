@@ -31,14 +31,14 @@ export async function updateSchema(file: SqliteDatabase, version: number): Promi
 }
 
 /** Whether a server of the release that made it may be running on it. */
-export function isOfEarlierRelease(file: SqliteDatabase, version: number): boolean {
+export function isOlderRelease(file: SqliteDatabase, version: number): boolean {
   const found = Number(file.pragma("user_version", { simple: true }));
   return found < version && appliedMigrations(file).length > 0;
 }
 
 const Names = v.array(v.string());
 
-/** The transaction ends with the connection, which whoever opened the file closes. */
+/** The transaction ends with the connection, which `openSqliteFile` closes. */
 function refuseNewer(file: SqliteDatabase, version: number): void {
   const found = Number(file.pragma("user_version", { simple: true }));
   const unknown = appliedMigrations(file).filter(

@@ -8,13 +8,13 @@ import { storageAdvice } from "./storage-advice.js";
 import { StoreLook } from "./store-look.js";
 import type { FileSettings, FromFile, ToFile } from "./thread-protocol.js";
 
-/** The log is copied into the database after so many commits, when nobody waits, rather than inside somebody's commit. */
+/** The log is copied into the database after this many commits, while no request waits, rather than inside a commit. */
 const COMMITS_BEFORE_CHECKPOINT = 250;
 
-/** While another process writes: how long a try to write may keep those who only read. */
+/** While another process writes: the delay that a try to write may add to requests that only read. */
 const LOCK_TRY_MS = 10;
 
-/** On the storage thread: a file that is open, and does what its client asks. */
+/** On the storage thread: an open file, which runs the requests of its client. */
 export class ServedFile {
   readonly #store: StoreFile;
   readonly #look: StoreLook;

@@ -62,7 +62,7 @@ export interface HeldFile {
 }
 
 /**
- * Holds a file, which is made when it is not there, until it is closed or the process dies. Undefined when somebody else
+ * Holds a file, which is made when it is not there, until it is closed or the process dies. Undefined when another process
  * holds it. A database is the one portable lock that Node has.
  */
 export function holdFile(path: string): HeldFile | undefined {

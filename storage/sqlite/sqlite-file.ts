@@ -51,8 +51,8 @@ export async function openSqliteFile(
     file.pragma(`journal_size_limit = ${LOG_FILE_BYTES_MAX}`);
     // Only then: the builder of queries is hundreds of files, and this thread needs it for nothing else.
     if (file.pragma("user_version", { simple: true }) !== SCHEMA_VERSION) {
-      const { isOfEarlierRelease, updateSchema } = await import("./schema-update.js");
-      const claimed = isOfEarlierRelease(file, SCHEMA_VERSION) ? claim?.() : undefined;
+      const { isOlderRelease, updateSchema } = await import("./schema-update.js");
+      const claimed = isOlderRelease(file, SCHEMA_VERSION) ? claim?.() : undefined;
       try {
         await updateSchema(file, SCHEMA_VERSION);
       } finally {

@@ -25,7 +25,7 @@ export class StoreLook {
     this.#files = [filePath, `${filePath}-wal`].map((path) => new FileIdentity(path));
   }
 
-  /** Why nothing may be written: it would go into a file that nobody finds again. Costs two calls of the system. */
+  /** Why nothing may be written: it would go into a file that no later start opens. Costs two system calls. */
   writeFault(): Fault | undefined {
     for (const file of this.#files) {
       const fault = file.fault();

@@ -1,6 +1,10 @@
 import { errorOf, type Fault } from "../statements/fault.js";
 import type { Results, Statement, StorageStats } from "../statements/statement-port.js";
-import { isOfStore, StorageOverloaded, StorageStopped } from "../statements/storage-failure.js";
+import {
+  isStoreErrorCode,
+  StorageOverloaded,
+  StorageStopped,
+} from "../statements/storage-failure.js";
 import type { OpenedFile, StorageThread } from "./storage-thread.js";
 import type {
   FileSettings,
@@ -110,7 +114,7 @@ export class ThreadClient {
     });
   }
 
-  /** Waits for everything that was asked, then closes the file. */
+  /** Waits for every request, then closes the file. */
   close(): Promise<void> {
     this.#closing ??= this.#close();
     return this.#closing;
@@ -209,5 +213,5 @@ export class ThreadClient {
 
 function faultOfStore({ outcome }: Reply): Fault | undefined {
   if (outcome.kind !== "fault" || outcome.fault.kind !== "other") return undefined;
-  return isOfStore(outcome.fault.code) ? outcome.fault : undefined;
+  return isStoreErrorCode(outcome.fault.code) ? outcome.fault : undefined;
 }

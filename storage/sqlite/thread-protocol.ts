@@ -71,7 +71,7 @@ export type FromFile =
   /** Nothing follows. */
   | { readonly kind: "closed" };
 
-/** A thread may have several files; whoever opens one numbers it. */
+/** A thread may have several files; its client numbers them. */
 export interface ToThread {
   readonly fileId: number;
   readonly message: OpenFile | ToFile;

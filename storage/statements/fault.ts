@@ -1,6 +1,6 @@
 import { ForeignKeyViolation } from "./foreign-key-violation.js";
 import {
-  isOfStore,
+  isStoreErrorCode,
   RequestFailed,
   StorageOverloaded,
   StorageUnwritable,
@@ -21,7 +21,7 @@ export function errorOf(fault: Fault): Error {
     case "foreignKey":
       return new ForeignKeyViolation();
     case "other":
-      return isOfStore(fault.code)
+      return isStoreErrorCode(fault.code)
         ? new StorageUnwritable(fault.code, fault.message)
         : new RequestFailed(fault.code, fault.message);
   }

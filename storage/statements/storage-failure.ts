@@ -17,18 +17,18 @@ export class RequestFailed extends Error {
  * Codes of SQLite and PostgreSQL, and our own, that blame the disk, a lock, the file or the way to the database: the same request
  * may succeed later.
  */
-const OF_THE_STORE =
+const STORE_ERROR =
   /^(?:SQLITE_(?:FULL|BUSY|LOCKED|IOERR|READONLY|CANTOPEN|NOMEM)(?:_|$)|FILE_(?:GONE|REPLACED)$|PG_(?:UNREACHABLE|UNTRUSTED|25006|55P03|3D000|(?:08|28|40|53|57|58|XX)\w{3})$)/;
-const OF_A_LOCK = /^SQLITE_(?:BUSY|LOCKED)(?:_|$)/;
+const LOCK_ERROR = /^SQLITE_(?:BUSY|LOCKED)(?:_|$)/;
 
-/** Whether the store is to blame, and not what was asked of it. */
-export function isOfStore(code: string): boolean {
-  return OF_THE_STORE.test(code);
+/** Whether the store is to blame, and not the request. */
+export function isStoreErrorCode(code: string): boolean {
+  return STORE_ERROR.test(code);
 }
 
 /** Whether another process is in the way. */
-export function isOfLock(code: string): boolean {
-  return OF_A_LOCK.test(code);
+export function isLockErrorCode(code: string): boolean {
+  return LOCK_ERROR.test(code);
 }
 
 /**

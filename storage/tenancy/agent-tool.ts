@@ -33,7 +33,7 @@ export interface HttpTool extends OwnTool {
   readonly headerNames: readonly string[];
   /** What the service answers is spoken as it is, instead of given to the model. */
   readonly speak: boolean;
-  /** The service gets who calls whom in headers; left out: it does not. */
+  /** Sends both numbers of the call to the service in headers; absent: does not. */
   readonly sendCallInfo?: boolean;
 }
 

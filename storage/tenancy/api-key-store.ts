@@ -71,7 +71,7 @@ export class ApiKeyStore {
     return row && recordOf(row);
   }
 
-  /** In one request all that is to be known of who uses the key. Revoked ones too. */
+  /** Reads the key, also a revoked one, and its organization and plan in one request. */
   async findWithOwner(keyHash: string): Promise<OwnedApiKey | undefined> {
     const query = { ...this.#withOwner, parameters: [keyHash] };
     const [row] = (await this.#db.executeQuery<KeyRow & OwnerRow>(query)).rows;

@@ -1,5 +1,7 @@
-/** A user or an API key of the organization; `administrator`: whoever acts for the platform, by the name of an account,
- * or by the id of an operator. */
+/**
+ * A user or an API key of the organization; `administrator`: the platform, by the name of an account or the id of an
+ * operator.
+ */
 export interface AuditActor {
   readonly type: "user" | "apiKey" | "administrator";
   readonly id: string;

@@ -4,7 +4,7 @@ import { readJson, stringList, writeJson } from "../statements/json-column.js";
 import type { Tables } from "../tables.js";
 import type { AuditRecord } from "./audit-record.js";
 
-/** Removed at a time, so that a long trail which is purged late holds nobody up. */
+/** Removed at a time, so that the purge of a long trail does not delay other requests. */
 const PURGED_PER_STEP = 500;
 
 export interface AuditPage {

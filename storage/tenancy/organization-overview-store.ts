@@ -4,11 +4,11 @@ import { isLike, wordPatterns } from "../statements/word-pattern.js";
 import type { Tables } from "../tables.js";
 import { OWNER_COLUMNS, type Owner, OwnerReader, type OwnerRow } from "./owner-columns.js";
 
-/** An organization as the people see it who run the platform. */
+/** An organization as the platform's operators see it. */
 export interface OrganizationOverview extends Owner {
   /** In progress. */
   readonly calls: number;
-  /** The sum of the days that were asked for. */
+  /** The sum of the requested days. */
   readonly minutes: number;
 }
 

@@ -30,7 +30,7 @@ export class OrganizationStore {
     this.#atomic = atomic;
   }
 
-  /** Both or neither. Throws `UniqueViolation` (users, email) when the address belongs to somebody. */
+  /** Both or neither. Throws `UniqueViolation` (users, email) when the address is taken. */
   async insertWithOwner(
     organization: OrganizationRecord,
     user: UserRecord,

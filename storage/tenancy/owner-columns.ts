@@ -88,7 +88,7 @@ export class OwnerReader {
   }
 }
 
-/** Every column: whoever changes a plan in the file by hand may leave its `updatedAtMs`. */
+/** Compares every column: a change of a plan by hand in the file may leave its `updatedAtMs`. */
 function hasSamePlan(known: OwnerRow, row: OwnerRow): boolean {
   return (
     known.planLimits === row.planLimits &&

@@ -133,7 +133,7 @@ export class ProviderStore {
           where("fallbacks", "like", namedIn(id)),
         ]),
       );
-    // No change to whoever keeps records: they keep providers of agents alone.
+    // Not counted as a change: only providers of agents are cached.
     const removed = this.#atomic.run([
       this.#db
         .deleteFrom("providers")

@@ -44,7 +44,7 @@ export class UserStore {
       .compile();
   }
 
-  /** In one request all that is to be known of who signed in. */
+  /** Reads the user and its organization and plan in one request. */
   async findWithOwner(id: string): Promise<OwnedUser | undefined> {
     const query = { ...this.#withOwner, parameters: [id] };
     const [row] = (await this.#db.executeQuery<UserFields & OwnerRow>(query)).rows;
@@ -52,7 +52,7 @@ export class UserStore {
     return { user: recordOf(row), ...this.#owners.ownerOf(row) };
   }
 
-  /** Compares exactly: addresses are stored in lower case by who inserts them. */
+  /** Compares exactly: callers insert addresses in lower case. */
   async findByEmail(email: string): Promise<UserRecord | undefined> {
     const row = await this.#users().where("email", "=", email).executeTakeFirst();
     return row && recordOf(row);
@@ -69,7 +69,7 @@ export class UserStore {
     return rows.map(recordOf);
   }
 
-  /** Throws `UniqueViolation` (users, email) when the address belongs to somebody. */
+  /** Throws `UniqueViolation` (users, email) when the address is taken. */
   async insert(user: UserRecord, entry?: AuditRecord): Promise<void> {
     await this.#atomic.change([
       this.#db.insertInto("users").values(userRowOf(user)),

@@ -66,7 +66,7 @@ async function flush(path: string): Promise<void> {
   }
 }
 
-/** Under its second name at once and as a whole; fails when somebody has that name by now. */
+/** Gives the whole copy its name at once; fails when a file has that name by now. */
 async function publish(partialPath: string, targetPath: string): Promise<void> {
   try {
     await link(partialPath, targetPath);

@@ -18,7 +18,7 @@ function lostServer() {
     marks.asked.push(values);
     return { rows: [{ isUndone: marks.isUndone, nowMs: 0 }] };
   };
-  return { server, marks, client: new PostgresClient(server.pool, { asksForLostCommits: true }) };
+  return { server, marks, client: new PostgresClient(server.pool, { resolvesLostCommits: true }) };
 }
 
 test("a commit whose answer was lost is asked for, and its request gets what it would have got", async () => {

@@ -16,7 +16,7 @@ const ONE_ROW = { rowCount: 1, command: "UPDATE" };
 
 function newClient(options: { readonly requestsWaitingMax?: number } = {}) {
   const server = new ScriptedPool();
-  const client = new PostgresClient(server.pool, { asksForLostCommits: true, ...options });
+  const client = new PostgresClient(server.pool, { resolvesLostCommits: true, ...options });
   return { server, client };
 }
 

@@ -2,9 +2,9 @@ import assert from "node:assert/strict";
 import { type TestContext, test } from "node:test";
 import { newPool } from "../../../storage/postgres/postgres-pool.js";
 import {
-  demandTables,
   newerSchema,
   POSTGRES_SCHEMA_VERSION,
+  requireTables,
   updatePostgresSchema,
 } from "../../../storage/postgres/postgres-schema.js";
 import { StorageUnavailable } from "../../../storage/statements/storage-failure.js";
@@ -101,10 +101,10 @@ test("why a migration failed is told in the server's words, or in Kysely's", asy
 
 test("where there is to be a database, one without tables is refused", async (t) => {
   const { server, pool, database } = await databaseOf(t);
-  await demandTables(pool, server.address);
+  await requireTables(pool, server.address);
   database.hasTables = false;
   assert.equal(await newerSchema(pool), undefined, "an empty one is no newer one");
-  await assert.rejects(demandTables(pool, server.address), (error) => {
+  await assert.rejects(requireTables(pool, server.address), (error) => {
     assert.ok(error instanceof StorageUnavailable);
     assert.match(error.message, /^PostgreSQL at 127\.0\.0\.1:\d+\/calls has no tables of Parley: /);
     return true;
