@@ -65,7 +65,7 @@ test("so does every terminal of Unicode that is nothing else, in any token", () 
       [one, "another of them"],
       code.toString(16),
     );
-    const said = [`${one}`, "another of them"];
+    const said = [one, "another of them"];
     assert.deepEqual(sentencesOf(`${one}${mark}another of them`), [`${one}${mark}`, said[1]]);
     assert.deepEqual(inTokens(`${one}another of them`), said, code.toString(16));
     count += 1;
