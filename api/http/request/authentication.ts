@@ -42,20 +42,18 @@ export class Authentication {
 
   /** Failure `unauthenticated`. Whether the identity may go on is for `demandAccess` to say. */
   async identify(request: IncomingRequest, query: URLSearchParams): Promise<Identity> {
-    const authorization = request.header("authorization");
-    const token = BEARER.exec(authorization)?.[1];
+    const token = BEARER.exec(request.header("authorization"))?.[1];
     if (token !== undefined && !looksLikeApiKey(token)) return this.#byToken(token);
     const rawKey = shownApiKey((name) => request.header(name), query.get("api_key") ?? "");
     if (rawKey !== "") return this.#byApiKey(rawKey);
-    if (authorization !== "") return this.#byToken(undefined);
     throw new Failure(
       "unauthenticated",
       "authentication is missing: expected a bearer token or an API key",
     );
   }
 
-  async #byToken(token: string | undefined): Promise<Identity> {
-    const identity = token === undefined ? undefined : await this.#accounts.authenticateUser(token);
+  async #byToken(token: string): Promise<Identity> {
+    const identity = await this.#accounts.authenticateUser(token);
     if (identity !== undefined) return identity;
     throw new Failure("unauthenticated", "the token is wrong or has expired");
   }
