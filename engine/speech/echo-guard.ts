@@ -83,6 +83,14 @@ const ANSWERS = new Set([
   doğru bien exact 好 对 對 是 行 不 要 い え`.split(/\s+/),
 ]);
 
+/** A caller refuses with one of these; a recognizer seldom mishears another word as one. */
+const NEGATIONS = new Set(
+  `none nothing never neither kein keine keiner keins keinen keinem nichts nie niemals aucun aucune rien jamais
+  ninguno ninguna ningún nada nunca geen niets nooit nenhum nenhuma nessuno nessuna niente mai żaden nic nigdy hiç asla`.split(
+    /\s+/,
+  ),
+);
+
 /** Whether words are the agent's own, come back through loudspeaker and microphone. What is `possible` may be an answer. */
 export type Echo = "none" | "possible" | "certain";
 
@@ -177,7 +185,8 @@ export function judgeEcho(
   const played = playedWords.slice(-PLAYED_WORDS_MAX);
   const newestLagMs = endedAtMs - (played.at(-1)?.endsAtMs ?? 0);
   // The next word tells a first one that was misheard from the caller's.
-  let isPossible = isOnLoudspeaker && mayGoOn && words.length === 1 && newestLagMs <= said.lagMaxMs;
+  const mayBeOther = words.length === 1 && !NEGATIONS.has(words[0] ?? "");
+  let isPossible = isOnLoudspeaker && mayGoOn && mayBeOther && newestLagMs <= said.lagMaxMs;
   let misheard: EchoJudgement["match"];
   let isWhole = false;
   let lacking: EchoJudgement["match"];
@@ -258,6 +267,9 @@ function isEcho(said: Said, { count, othersInRow, others }: EchoMatch, lagMs: nu
   const { words, lagMaxMs, mayGoOn, isOnLoudspeaker } = said;
   if (count === 0 || others.some((word) => STOPS.has(word))) return false;
   if (isOnLoudspeaker && othersInRow >= OTHER_WORDS_MIN) return false;
+  // "No thanks": that the agent has said "no" somewhere does not make it the agent's.
+  const isOther = (word: string): boolean => INTERRUPTIONS.has(word) || others.includes(word);
+  if (others.length > 0 && words.every(isOther)) return false;
   if (count >= words.length * OWN_SHARE_MIN) return true;
   if (!isOnLoudspeaker || lagMs > lagMaxMs) return false;
   const isLongEnough = mayGoOn || words.length >= LOUDSPEAKER_CERTAIN_WORDS_MIN;
