@@ -67,7 +67,7 @@ test("so does every terminal of Unicode that is nothing else, in any token", () 
     );
     const said = [one, "another of them"];
     assert.deepEqual(sentencesOf(`${one}${mark}another of them`), [`${one}${mark}`, said[1]]);
-    assert.deepEqual(inTokens(`${one}another of them`), said, code.toString(16));
+    assert.deepEqual(inTokens(one + next), [one, next], code.toString(16));
     count += 1;
   }
   assert.ok(count > 150, String(count));
