@@ -20,6 +20,7 @@ await import("../storage/tenancy/audit-store.test.js");
 await import("../storage/calls/call-queries.test.js");
 await import("../storage/calls/call-store.test.js");
 await import("../storage/calls/history-store.test.js");
+await import("../storage/tenancy/limited-inserts.test.js");
 await import("../storage/tenancy/dial-target-store.test.js");
 await import("../storage/tenancy/organization-overview-store.test.js");
 await import("../storage/tenancy/organization-store.test.js");
