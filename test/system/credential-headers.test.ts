@@ -2,6 +2,7 @@ import assert from "node:assert/strict";
 import { once } from "node:events";
 import { after, before, test } from "node:test";
 import { WebSocket } from "ws";
+import { LoopbackClient } from "../api/http/loopback-client.js";
 import { type Customer, TestServer } from "./test-server.js";
 
 const PROXYS_OWN = "Basic cHJveHk6c2VjcmV0";
@@ -65,4 +66,18 @@ test("the webhook of telephony takes an API key beside a proxy's credentials, an
     assert.equal(await webhook(headers, query), 200, Object.keys(headers).join(" "));
   }
   for (const headers of REFUSED) assert.equal(await webhook(headers), 401);
+});
+
+test("a request for two hosts, or for none, is refused; one in HTTP/1.0 is answered 505", async () => {
+  const client = new LoopbackClient(server.parley.port);
+  for (const path of ["/api/health", "/api/ready", "/ws/voice", "/console"]) {
+    for (const hosts of ["host: x\r\nhost: y\r\n", "host: x\r\nHost: x\r\n", "accept: */*\r\n"]) {
+      const answer = await client.exchange(`GET ${path} HTTP/1.1\r\n${hosts}\r\n`);
+      assert.match(answer, /^HTTP\/1\.1 400 /, `${path} ${hosts}`);
+    }
+  }
+  for (const hosts of ["accept: */*\r\n", "host: x\r\n"]) {
+    const answer = await client.exchange(`GET /api/health HTTP/1.0\r\n${hosts}\r\n`);
+    assert.match(answer, /^HTTP\/1\.1 505 /, hosts);
+  }
 });

@@ -1,4 +1,10 @@
-import { createServer, IncomingMessage, type Server, type ServerResponse } from "node:http";
+import {
+  createServer,
+  IncomingMessage,
+  type Server,
+  type ServerResponse,
+  STATUS_CODES,
+} from "node:http";
 import type { AddressInfo, Socket } from "node:net";
 import type { Duplex } from "node:stream";
 import { type CancelTimer, type Clock, SystemClock } from "../../../engine/time/clock.js";
@@ -47,6 +53,8 @@ export class NodeFront implements Front {
       requestTimeout: REQUEST_MAX_MS,
       connectionsCheckingInterval: TIMEOUT_CHECK_MS,
       noDelay: true,
+      // Node would answer 400, and then serve what comes behind on the same connection.
+      requireHostHeader: false,
     });
     this.#server.maxHeadersCount = 0;
     this.#server.on("connection", (socket) => {
@@ -115,6 +123,13 @@ export class NodeFront implements Front {
     const { path, queryString } = splitAddress(message.url ?? "");
     const found = this.#doors.find(path);
     if (found === undefined) return void socket.destroy();
+    const refusal = refusalStatus(message);
+    if (refusal !== undefined) {
+      const lines = ["connection: close", "content-length: 0", "", ""];
+      return void socket.end(
+        [`HTTP/1.1 ${refusal} ${STATUS_CODES[refusal]}`, ...lines].join("\r\n"),
+      );
+    }
     const request = new NodeRequest(message, queryString, found.parameters);
     found.value.welcome({ message, request, socket, head });
   }
@@ -124,9 +139,15 @@ export class NodeFront implements Front {
 function refusalStatus({ headers, rawHeaders, httpVersion }: IncomingMessage): number | undefined {
   if (rawHeaders.length > 2 * HEADER_LINES_MAX) return 431;
   if (httpVersion !== "1.1") return 505;
+  if (hostCountOf(rawHeaders) !== 1) return 400;
   const coding = headers["transfer-encoding"];
   const refusal = coding === undefined ? undefined : codingRefusal(coding);
   return refusal && Number.parseInt(refusal, 10);
+}
+
+/** Node keeps the first of several, and lets those who want a WebSocket leave it out. */
+function hostCountOf(rawHeaders: readonly string[]): number {
+  return rawHeaders.filter((name, at) => at % 2 === 0 && name.toLowerCase() === "host").length;
 }
 
 function portOf(address: AddressInfo | string | null): number | undefined {

@@ -13,7 +13,7 @@ import {
 import { type FramingRefusal, framingRefusal } from "./request-framing.js";
 
 const REFUSED_FRAMING = JSON.stringify({
-  error: "expected one content-length, or transfer-encoding: chunked alone",
+  error: "expected one host, and one content-length or transfer-encoding: chunked alone",
 });
 
 /** The library takes options after a host too, which its declarations leave out. */

@@ -113,6 +113,14 @@ test("a head that is too large is refused", async (t) => {
   assert.equal((await api.client.get("/health")).status, 200);
 });
 
+test("a request for two hosts, or for none, is refused", async (t) => {
+  const api = await StateApi.start(t);
+  for (const hosts of ["host: x\r\nhost: y\r\n", "host: x\r\nHost: x\r\n", "accept: */*\r\n"]) {
+    const answer = await api.client.exchange(`GET /health HTTP/1.1\r\n${hosts}\r\n`);
+    assert.match(answer, /^HTTP\/1\.1 400 /, hosts);
+  }
+});
+
 test("an answer under way is sent whole although the service stops", async (t) => {
   const api = await crowded(t);
   const { text } = await api.client.get("/streams");

@@ -6,6 +6,7 @@ import { frontUnderTest } from "../../../doubles/front-under-test.js";
 import { EdgeOnLoopback, endpoint, text } from "../edge-on-loopback.js";
 import { LoopbackClient } from "../loopback-client.js";
 import { testFronts } from "./both-fronts.js";
+import { RecordingDoor } from "./recording-door.js";
 
 const HEAD = "POST /read HTTP/1.1\r\nhost: x\r\n";
 const SECOND = "GET /second HTTP/1.1\r\nhost: x\r\n\r\n";
@@ -108,3 +109,42 @@ test("of requests that come at once, none is carried out without its answer", as
   doneCount = 0;
   assert.match(await edge.client.exchange(remove, /done 1\.$/), /200/);
 });
+
+const HOSTLESS: readonly (readonly [name: string, lines: string])[] = [
+  ["two hosts", "host: x\r\nhost: y\r\n"],
+  ["one host twice", "host: x\r\nHost: x\r\n"],
+  ["a host and an empty one", "host: x\r\nhost:\r\n"],
+  ["no host", "accept: */*\r\n"],
+];
+const MESSAGE_BYTES_MAX = 1_024;
+const WISH_FOR_SOCKET =
+  "upgrade: websocket\r\nconnection: upgrade\r\nsec-websocket-version: 13\r\nsec-websocket-key: MDEyMzQ1Njc4OWFiY2RlZg==\r\n";
+
+function withDoor(front: Front): void {
+  reading(front);
+  front.handle("any", "/*", (response) => response.end("any"));
+  front.webSocket("/door", new RecordingDoor(MESSAGE_BYTES_MAX));
+}
+
+testFronts(
+  "a request that names its host twice or not at all is refused, and its connection closed",
+  withDoor,
+  async ({ front, port }) => {
+    const client = new LoopbackClient(port);
+    for (const [name, lines] of HOSTLESS) {
+      for (const first of ["GET /second", "GET /nothing", "GET /door"]) {
+        const wish = first === "GET /door" ? WISH_FOR_SOCKET : "";
+        const head = `${first} HTTP/1.1\r\n${lines}${wish}\r\n`;
+        const answer = await client.exchange(head);
+        assert.match(answer, /^HTTP\/1\.1 400 /, `${first} with ${name}`);
+        assert.match(answer, /connection: close/i, `${first} with ${name}`);
+        const answers = await client.exchange(head + SECOND);
+        assert.doesNotMatch(answers, /HTTP\/1\.1 (?:101|2)/, `${first} with ${name}`);
+      }
+    }
+    assert.deepEqual(served.get(front), []);
+    const body = "content-length: 1\r\n\r\na";
+    const one = await client.exchange(`POST /read HTTP/1.1\r\nhost:\r\n${body}`, /read$/);
+    assert.match(one, /^HTTP\/1\.1 200 /);
+  },
+);
