@@ -28,7 +28,7 @@ export function askAnew(
   return { ...state, lastTurnId: id, turn: { ...turn, waitsForTools: pendingMs > 0 } };
 }
 
-/** A tool that was begun for an earlier turn has answered. A reply that waits for the last of them is asked for now. */
+/** A tool call of an earlier turn has finished. The reply that waits for the last of these calls is requested now. */
 export function onLateToolDone(
   state: SessionState,
   event: ToolDoneEvent,

@@ -86,7 +86,7 @@ export function endAsked(
   atMs: number,
   out: SessionEffect[],
 ): SessionState {
-  // The verdict on who answered may come late: whoever was answered so often is a person.
+  // Answering-machine detection may report late: a callee who was answered this often is a person.
   if (ending.reason === "machine" && state.metrics.turnCount >= CONVERSED_TURNS_MIN) return state;
   const left = ending.reason === "callerLeft" ? leftInTransfer(state, ending) : undefined;
   if (left !== undefined) return left;

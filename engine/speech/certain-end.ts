@@ -33,12 +33,12 @@ export function splitReplyToken(state: SplitterState, token: string): SplitStep 
   return { state: { ...begunState, begun: true }, sentences: [...step.sentences, pending] };
 }
 
-/** A model that gives no token for so long has stalled behind a sentence that is surely whole. */
+/** An LLM that sends no token for this long has stalled behind a sentence that is certainly complete. */
 const MODEL_STALL_MS = 300;
-/** And for so long, behind one that a number or an abbreviation ends: "3." may go on as "3.5", "U.S." as "U.S. Open". */
+/** The same behind a sentence that ends with a number or an abbreviation: "3." may go on as "3.5", "U.S." as "U.S. Open". */
 const DOUBTFUL_STALL_MS = 1_000;
 
-/** The sentence that a model has left pending, where it is whole, after so long without a token. */
+/** The pending sentence, if it is complete and the LLM has sent no token for `stalledMs`. */
 export function splitStalled(state: SplitterState, stalledMs: number): SplitStep | undefined {
   const { pending, weight, given } = state;
   const text = pending.trimEnd();

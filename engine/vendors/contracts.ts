@@ -93,7 +93,7 @@ export interface ToolCall {
   readonly opaque?: OpaqueToolData;
 }
 
-/** Fields that nobody but their vendor reads, such as the signature of the thoughts that led to a call. */
+/** Fields that only their vendor reads, such as the signature of the thoughts that led to a call. */
 export interface OpaqueToolData {
   /** The address and the model that they came from: others refuse them, and do not get them. */
   readonly origin: string;

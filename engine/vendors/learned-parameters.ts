@@ -1,7 +1,7 @@
 import { sparseCache } from "../sparse-cache.js";
 import type { ParameterCorrection } from "./chat-completions/chat-parameters.js";
 
-/** Models of providers of which something was learned; the one unused for longest is learned anew. */
+/** Models of which something was learned; the least recently used one is dropped. */
 const MODELS_MAX = 1_000;
 /** Corrections of one model: more parameters than this do not differ between models. */
 const CORRECTIONS_OF_MODEL_MAX = 8;

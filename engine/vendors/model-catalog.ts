@@ -586,7 +586,7 @@ function stageOf({ retiresOn, isDeprecated }: CatalogRow, nowMs: number): ModelS
   return isDeprecated === true ? "deprecated" : "current";
 }
 
-/** How long ago somebody compared a row with its vendor's documents: the newest counts. */
+/** How long ago a row was compared with its vendor's documents: the newest counts. */
 export function catalogAgeDays(nowMs: number): number {
   const newestMs = Math.max(...MODEL_CATALOG.map(({ checkedOn }) => Date.parse(checkedOn)));
   return Math.floor((nowMs - newestMs) / DAY_MS);

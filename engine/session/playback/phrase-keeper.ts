@@ -9,7 +9,7 @@ import { ownerOf, type SpeechCache, type SpokenSentence, sizeBytesOf } from "./s
 const PHRASES_SIZE_MAX_BYTES = 32 * 1024 * 1024;
 /** A voice that has not said three words by then will not help anybody who waits. */
 const PREPARE_MAX_MS = 10_000;
-/** Voices that are being asked at the same time, in all calls of this process, and in those of one organization. */
+/** Concurrent TTS requests, in all calls of this process, and in the calls of one organization. */
 const UNDERWAY_MAX = 64;
 const UNDERWAY_PER_ORGANIZATION_MAX = 16;
 

@@ -19,7 +19,7 @@ const MARKED_TURNS_MIN = 2;
 /** Fewer words are often left without a mark. */
 const UNMARKED_WORDS_MIN = 3;
 const ENDING_MARK = /[.!?。！？؟।][\s"'”’»)」』]*$/u;
-/** An STT whose words come so long after their end is slow: a quick one needs its endpointing and a network. */
+/** An STT counts as slow when its words arrive this long after they ended; a quick one needs its endpointing and a network. */
 const SLOW_WORDS_MIN_MS = 1_000;
 /** No STT is later, with the replay on a second connection: the words are of another time, as those behind a gap in the audio. */
 const SLOW_WORDS_MAX_MS = 8_000;

@@ -17,7 +17,7 @@ const UNRECOGNIZED_AFTER_MAX_MS = 8_000;
 const REPEAT_REQUESTS_MAX = 2;
 /** A voice that begins this soon after the agent's own may be its sound in a browser that plays late. */
 const PLAYOUT_MAX_MS = 300;
-/** The agent's sound out of a loudspeaker goes on for so long after it was sent. */
+/** The agent's sound comes out of a loudspeaker this long after it was sent. */
 const ECHO_TAIL_MS = 1_000;
 const LOUDSPEAKER_KNOWN_MS = 60_000;
 

@@ -258,7 +258,7 @@ export class ChainedStream implements SpeechStream {
     chain.answered(link);
   }
 
-  /** The present one may be deaf, or slow: somebody else is asked beside it, and whoever tells words first goes on. */
+  /** The current STT may be deaf or slow: a second one is opened in parallel, and the one that returns words first goes on. */
   async #doubt(link: Link, how: "doubtful" | "deaf"): Promise<void> {
     const { chain } = this.#parts;
     const turn = this.#turn;

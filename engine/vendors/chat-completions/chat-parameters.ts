@@ -14,7 +14,7 @@ import { choice } from "../setting-fields.js";
  */
 export const REASONING_HEADROOM_TOKENS = 1_024;
 
-/** For every language model that is asked by Chat Completions. */
+/** For every LLM that speaks Chat Completions. */
 export const REASONING_FIELDS = { reasoningEffort: v.optional(choice(REASONING_EFFORTS)) };
 
 export const EFFORT = "reasoning_effort";

@@ -275,7 +275,7 @@ export class RecognizerStream implements SpeechStream {
       this.close();
       listener.onFailed(this.#fault("timeout", "hears nothing of a voice"));
     } else if (listener.onDoubtful !== undefined) {
-      // The chain opens somebody else's stream beside this one, or another one here.
+      // The chain opens a stream of another vendor beside this one, or a second one of the same vendor.
       listener.onDoubtful(hearing === "doubtful" ? "doubtful" : "deaf");
     } else if (hearing !== "doubtful") this.#suspect();
   }

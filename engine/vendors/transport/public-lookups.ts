@@ -87,7 +87,7 @@ export class OrganizationLookups {
     }
   }
 
-  /** Whoever waits is given the place of a look-up that has ended. */
+  /** A waiting lookup takes the place of one that has ended. */
   async #begin(): Promise<void> {
     if (this.#running < this.#runningMax) {
       this.#running += 1;

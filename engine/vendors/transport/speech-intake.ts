@@ -20,7 +20,7 @@ const MP3_SEARCH_MAX_BYTES = 4_096;
 /** The level is looked at in steps of 10 ms of PCM at 24 kHz, from the end of a piece. */
 const LEVEL_WINDOW_BYTES = 480;
 
-/** What is asked for is 48 kbit/s. */
+/** MP3 is requested at 48 kbit/s. */
 const MP3_ASKED_BYTES_PER_MS = 6;
 
 /** Content types that no decoder is here for, whatever their bytes look like. */
@@ -42,7 +42,7 @@ export class SpeechIntake {
   readonly #contentType: string;
   #held: Buffer | undefined = Buffer.alloc(0);
   #convert: (bytes: Uint8Array) => Uint8Array = (bytes) => bytes;
-  /** What is passed on: what was asked for, or what was told in its place. */
+  /** The format that is passed on: the requested one, or the one that `onFormat` accepted. */
   #given: SpeechFormat;
   #givenMs = 0;
   /** Where the last sound ends; the silence behind it is none of the text. */
@@ -98,7 +98,7 @@ export class SpeechIntake {
 
   #kindOf(held: Buffer, isAll: boolean): AudioKind | undefined {
     const isMp3Asked = this.#request.format.encoding === "mp3";
-    // A frame of what was asked for is passed on as it comes.
+    // A frame in the requested format is passed on unchanged.
     if (isMp3Asked && held.byteLength >= 2 && held[0] === 0xff) {
       const isAdts = ((held[1] ?? 0) & 0xf6) === 0xf0;
       if (!isAdts) return "mp3";
@@ -121,7 +121,7 @@ export class SpeechIntake {
     this.#beginPlain();
   }
 
-  /** Samples without a header are what the content type says, and else what was asked for. */
+  /** Samples without a header are in the format of the content type, or else in the requested one. */
   #beginPlain(): void {
     const { format } = this.#request;
     if (format.encoding === "mp3") return;
@@ -173,7 +173,7 @@ export class SpeechIntake {
     this.#demand(given, `WAV (${codec}, ${sampleRateHz} Hz)`);
   }
 
-  /** Whoever asked is to take this in place of what was asked for. */
+  /** Offers this format to the caller in place of the requested one. */
   #demand(given: SpeechFormat, what: string): void {
     if (this.#request.onFormat?.(given) === true) {
       this.#given = given;

@@ -13,21 +13,21 @@ const WIDE_LETTERS_PER_WORD = 2;
 const MS_PER_WEIGHT_MIN = 40;
 /** A shorter text says little of how long its audio is to be. */
 const WEIGHT_MIN = 20;
-/** Audio of so much or more may be all of its text. */
+/** Audio of this length or more may be all of its text. */
 const MS_PER_WEIGHT_USUAL = 66;
 
 /** All words of the text have their times and have come: then the vendor only has to say that it was all. */
 const TIMED_TAIL_MS = 300;
 /** There is sound for the whole text, and it ends in silence. */
 const QUIET_TAIL_MS = 1_000;
-/** There is sound for the whole text, and nobody can tell how it ends. */
+/** There is sound for the whole text, and its level at the end is unknown. */
 const MP3_TAIL_MS = 2_000;
 const LAST_SOUND_MS = 60;
 /** The peak of 16-bit samples; a voice's pauses are below it, its words far above. */
 const QUIET_PEAK = 400;
 /** A word may be told to end a little behind the audio that it comes with. */
 const WORD_END_SLACK_MS = 60;
-/** What is asked for is 48 kbit/s. */
+/** MP3 is requested at 48 kbit/s. */
 const MP3_BYTES_PER_MS = 6;
 
 /** Whether the text is long enough to tell by the length and level of its audio whether that can be all of it. */
