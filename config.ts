@@ -46,6 +46,8 @@ export interface Config extends TelephonySettings, RecordingSettings {
   readonly isProduction: boolean;
   readonly host: string;
   readonly port: number;
+  /** Answers health checks alone; 0: none. */
+  readonly healthPort: number;
   readonly httpFront: FrontChoice;
   /** Processes that carry calls; 1 is this one alone, 0 as many as the box has cores for. */
   readonly workers: number;
@@ -147,6 +149,7 @@ const Settings = v.object({
   ),
   HOST: v.optional(v.string(), "0.0.0.0"),
   PORT: wholeNumber(8080, 0, 65_535),
+  HEALTH_PORT: wholeNumber(0, 0, 65_535),
   HTTP_FRONT: httpFront,
   WORKERS: wholeNumber(0, 0, 256),
   DATA_DIR: v.optional(v.string(), "./data"),
@@ -276,6 +279,7 @@ function configOf(env: v.InferOutput<typeof Variables>): Config {
     isProduction,
     host: env.HOST,
     port: env.PORT,
+    healthPort: env.HEALTH_PORT,
     httpFront: env.HTTP_FRONT,
     workers: env.WORKERS,
     dataDir: env.DATA_DIR,

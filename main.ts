@@ -2,6 +2,7 @@ import { join } from "node:path";
 import { sessionProcessCount } from "./api/box/session-process-count.js";
 import { announce, banner } from "./api/start-up/announcement.js";
 import { consoleAddress } from "./api/start-up/console-address.js";
+import { openHealthPort } from "./api/start-up/health-port.js";
 import { localUrl } from "./api/start-up/local-url.js";
 import { openIfAsked } from "./api/start-up/open-browser.js";
 import { asStartFault, StartFault } from "./api/start-up/start-fault.js";
@@ -17,9 +18,17 @@ async function main(): Promise<void> {
   const parley = await start({ ...config, workers }, log).catch((error: unknown) => {
     throw asStartFault(error, join(config.dataDir, DATABASE_FILE));
   });
+  const { host, healthPort } = config;
+  const serverUrl = localUrl(host, parley.port);
+  if (healthPort > 0) {
+    await openHealthPort({ host, port: healthPort, serverUrl }).catch(async (error: unknown) => {
+      await parley.stop(0);
+      throw asStartFault(error, join(config.dataDir, DATABASE_FILE));
+    });
+  }
   if (config.isProduction) announce(config, parley, log);
   else process.stdout.write(banner(config, parley));
-  openIfAsked(process.argv, consoleAddress(localUrl(config.host, parley.port), parley.demoToken));
+  openIfAsked(process.argv, consoleAddress(serverUrl, parley.demoToken));
   let signalCount = 0;
   const onSignal = () => {
     signalCount += 1;

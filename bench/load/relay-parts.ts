@@ -30,7 +30,7 @@ export interface Voice {
 
 /** `format` is the encoding and rate of the caller's audio, as the recognizer's query names them. */
 export function openRecognizer(deepgramUrl: string, format: string): WebSocket {
-  const query = `model=nova-3&language=en&${format}&channels=1&interim_results=true&endpointing=200&utterance_end_ms=1000&vad_events=true`;
+  const query = `model=nova-3&language=en&${format}&channels=1&interim_results=true&punctuate=true&endpointing=200&utterance_end_ms=1000&vad_events=true`;
   return new WebSocket(`${deepgramUrl}/v1/listen?${query}`, {
     headers: { authorization: "Token bench" },
     perMessageDeflate: false,

@@ -55,7 +55,7 @@ test("words sent as tones come back as a transcript, live", async () => {
   live.requestClose();
   await ended;
 
-  assert.deepEqual(finals, ["Where is my order?"]);
+  assert.deepEqual(finals, ["where is my order"], "without `punctuate`");
 });
 
 test("a recording is transcribed, in the vendor's containers and as raw samples", async () => {

@@ -25,6 +25,7 @@ test("words sent as tones come back as a transcript, live", async () => {
     endpointing: 200,
     utterance_end_ms: 1000,
     vad_events: "true",
+    punctuate: "true",
     reconnectAttempts: 0,
   });
   const story: string[] = [];

@@ -92,6 +92,7 @@ function readTiming(query: URLSearchParams): Omit<RecognizerOptions, "sampleRate
     utteranceEndMs: utteranceEnd === null ? undefined : Number(utteranceEnd),
     hasInterimResults,
     hasVoiceEvents: query.get("vad_events") === "true",
+    hasMarks: query.get("punctuate") === "true" || query.get("smart_format") === "true",
   };
 }
 

@@ -8,6 +8,8 @@ export interface RecognizerOptions {
   readonly utteranceEndMs: number | undefined;
   readonly hasInterimResults: boolean;
   readonly hasVoiceEvents: boolean;
+  /** `punctuate` or `smart_format`: else words are in lower case and without marks. */
+  readonly hasMarks: boolean;
 }
 
 /** Deepgram's three messages during a stream; times are seconds of audio. */
@@ -36,17 +38,20 @@ export interface ResultMessage {
     readonly alternatives: readonly {
       readonly transcript: string;
       readonly confidence: number;
-      readonly words: readonly RecognizedWord[];
+      readonly words: readonly UnmarkedWord[];
     }[];
   };
 }
 
-export interface RecognizedWord {
+interface UnmarkedWord {
   readonly word: string;
-  readonly punctuated_word: string;
   readonly start: number;
   readonly end: number;
   readonly confidence: number;
+}
+
+export interface RecognizedWord extends UnmarkedWord {
+  readonly punctuated_word: string;
 }
 
 /** Read at each use: tests change them while a call is in progress. */
@@ -236,10 +241,11 @@ export class Recognizer {
       !isFinal && this.#host.takeFault("missingFlags") !== undefined
         ? {}
         : { is_final: isFinal, speech_final: isSpeechFinal, from_finalize: isFromFinalize };
+    const { hasMarks } = this.#options;
     const alternative = {
-      transcript: words.map(({ text }) => text).join(" "),
+      transcript: words.map((word) => (hasMarks ? word.text : plainWord(word))).join(" "),
       confidence: words.length === 0 ? 0 : CONFIDENCE,
-      words: words.map(recognized),
+      words: words.map((word) => (hasMarks ? recognized(word) : unmarked(word))),
     };
     this.#host.emit({
       type: "Results",
@@ -254,14 +260,20 @@ export class Recognizer {
 
 /** A word as Deepgram tells it. */
 export function recognized(word: HeardWord): RecognizedWord {
-  const plain = word.text.toLowerCase().replace(/^[\p{P}\p{S}]+|[\p{P}\p{S}]+$/gu, "");
+  return { ...unmarked(word), punctuated_word: word.text };
+}
+
+function unmarked(word: HeardWord): UnmarkedWord {
   return {
-    word: plain === "" ? word.text : plain,
-    punctuated_word: word.text,
+    word: plainWord(word),
     start: seconds(word.startMs),
     end: seconds(word.endMs),
     confidence: CONFIDENCE,
   };
+}
+
+function plainWord({ text }: HeardWord): string {
+  return text.toLowerCase().replace(/^[\p{P}\p{S}]+|[\p{P}\p{S}]+$/gu, "") || text;
 }
 
 function seconds(ms: number): number {

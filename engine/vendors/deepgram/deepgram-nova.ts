@@ -62,6 +62,8 @@ export function novaDialect(utteranceEndMs = UTTERANCE_END_MS): RecognizerDialec
         sample_rate: String(options.format.sampleRateHz),
         channels: "1",
         interim_results: "true",
+        // The end of a turn, and whoever reads the transcript, go by the marks.
+        punctuate: "true",
         endpointing: String(options.endpointingMs),
         utterance_end_ms: String(utteranceEndMs),
         vad_events: "true",

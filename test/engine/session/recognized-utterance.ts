@@ -122,6 +122,7 @@ function novaEar(call: RecordedCall, endpointingMs: number): (frame: Int16Array)
       utteranceEndMs: UTTERANCE_END_MS,
       hasInterimResults: true,
       hasVoiceEvents: true,
+      hasMarks: true,
     },
     { emit, takeFault: () => undefined, interimIntervalMs: 1_000, segmentMs: 5_000 },
   );

@@ -29,7 +29,7 @@ const Message = v.looseObject({
 export type DeepgramMessage = v.InferOutput<typeof Message>;
 
 export const ALL_ON =
-  "model=nova-3&encoding=linear16&sample_rate=16000&interim_results=true&endpointing=200&utterance_end_ms=1000&vad_events=true";
+  "model=nova-3&encoding=linear16&sample_rate=16000&interim_results=true&punctuate=true&endpointing=200&utterance_end_ms=1000&vad_events=true";
 
 const FRAME_SAMPLES = 320;
 

@@ -77,13 +77,17 @@ test("a long utterance has several finals, and only the last is speech-final", a
   );
 });
 
-test("without interim_results and vad_events only finals come", async () => {
+test("without interim_results and vad_events only finals come, without punctuate in small letters without marks", async () => {
   const query = "model=nova-3&encoding=linear16&sample_rate=16000&endpointing=100";
 
-  assert.deepEqual(await storyWhileHearing(spoken("hello"), query), [
-    "speech_final hello",
-    "Metadata",
-  ]);
+  for (const [more, words] of [
+    ["", "hello paul"],
+    ["&punctuate=true", "Hello, Paul!"],
+    ["&smart_format=true", "Hello, Paul!"],
+  ] as const) {
+    const story = await storyWhileHearing(spoken("Hello, Paul!"), `${query}${more}`);
+    assert.deepEqual(story, [`speech_final ${words}`, "Metadata"]);
+  }
 });
 
 test("µ-law of 8 kHz is understood", async () => {

@@ -35,7 +35,7 @@ describe("Deepgram's stream", () => {
     assert.equal(
       request.url,
       "/v1/listen?model=nova-3&language=en-US&encoding=linear16&sample_rate=16000&channels=1" +
-        "&interim_results=true&endpointing=200&utterance_end_ms=1500&vad_events=true",
+        "&interim_results=true&punctuate=true&endpointing=200&utterance_end_ms=1500&vad_events=true",
     );
     stream.close();
   });

@@ -46,6 +46,7 @@ function hearsAs(kind: RecognizerKind, tell: (message: object) => void): Hears {
       utteranceEndMs: 1_500,
       hasInterimResults: kind === "nova",
       hasVoiceEvents: true,
+      hasMarks: true,
     },
     {
       emit: tell,
