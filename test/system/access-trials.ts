@@ -146,7 +146,11 @@ export async function oneTimeOfOneToken(stand: AccessStand): Promise<void> {
   const calls = await allEnded(stand, customer);
   const [newest, ...earlier] = calls.map(({ metadata }) => metadata["endReason"]);
   assert.equal(newest, "durationLimit");
-  assert.deepEqual([...new Set(earlier)], ["callerLeft"]);
+  // On a busy machine the time may be over in the first of them.
+  assert.deepEqual(
+    earlier.filter((reason) => reason !== "callerLeft"),
+    [],
+  );
 }
 
 /** Who may not watch any more does not, whichever process was told so; others watch on. */
