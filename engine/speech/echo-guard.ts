@@ -76,6 +76,9 @@ const INTERRUPTIONS = new Set([
   não nee nie tak hayır evet`.split(/\s+/),
 ]);
 
+/** It interrupts only as a part of "a minute"; before another word it may be of the agent's, misheard. */
+const ARTICLE = "a";
+
 /** People answer with these, which recognizers put behind the echo of a question; in Chinese and Japanese their last character. */
 const ANSWERS = new Set([
   ...INTERRUPTIONS,
@@ -268,7 +271,8 @@ function isEcho(said: Said, { count, othersInRow, others }: EchoMatch, lagMs: nu
   if (count === 0 || others.some((word) => STOPS.has(word))) return false;
   if (isOnLoudspeaker && othersInRow >= OTHER_WORDS_MIN) return false;
   // "No thanks": that the agent has said "no" somewhere does not make it the agent's.
-  const isOther = (word: string): boolean => INTERRUPTIONS.has(word) || others.includes(word);
+  const isOther = (word: string): boolean =>
+    others.includes(word) || (INTERRUPTIONS.has(word) && word !== ARTICLE);
   if (others.length > 0 && words.every(isOther)) return false;
   if (count >= words.length * OWN_SHARE_MIN) return true;
   if (!isOnLoudspeaker || lagMs > lagMaxMs) return false;
