@@ -72,6 +72,7 @@ test("the image has what the server needs, and nothing that tests, builds or oth
   assert.deepEqual(readdirSync(image.workFolder).sort(), [
     "deploy",
     "dist",
+    "licenses",
     "node_modules",
     "package.json",
   ]);
