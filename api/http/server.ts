@@ -5,8 +5,9 @@ export class CannotListen extends Error {
   override readonly name = "CannotListen";
 }
 
-export function cannotListen(host: string, port: number): string {
-  return `cannot listen on ${host}:${port}: the port is in use, or HOST is no address of this machine (PORT sets another)`;
+/** `variable` is the setting that names the port. */
+export function cannotListen(host: string, port: number, variable = "PORT"): string {
+  return `cannot listen on ${host}:${port}: the port is in use, or HOST is no address of this machine (${variable} sets another)`;
 }
 
 export interface ServerPlace {

@@ -1,6 +1,6 @@
 import { Agent, createServer, type IncomingMessage, request, type ServerResponse } from "node:http";
-import type { AddressInfo } from "node:net";
-import { CannotListen } from "../http/server.js";
+import { portOf } from "../http/front/node-front.js";
+import { CannotListen, cannotListen } from "../http/server.js";
 
 /** All that this port answers; both come from the server itself. */
 const PATHS: ReadonlySet<string> = new Set(["/api/health", "/api/ready"]);
@@ -40,13 +40,12 @@ export async function openHealthPort(options: HealthPortOptions): Promise<Health
   server.maxConnections = CONNECTIONS_MAX;
   await new Promise<void>((resolve, reject) => {
     server.once("error", (cause) => {
-      const message = `cannot listen on ${host}:${port}: the port is in use, or HOST is no address of this machine (HEALTH_PORT sets another)`;
-      reject(new CannotListen(message, { cause }));
+      reject(new CannotListen(cannotListen(host, port, "HEALTH_PORT"), { cause }));
     });
     server.listen(port, host, resolve);
   });
   return {
-    port: portOf(server.address(), port),
+    port: portOf(server.address()) ?? port,
     close: () => {
       server.close();
       server.closeAllConnections();
@@ -88,8 +87,4 @@ function send(answer: ServerResponse, status: number, error: string): void {
   const length = Buffer.byteLength(body);
   answer.writeHead(status, { "content-type": "application/json", "content-length": length });
   answer.end(body);
-}
-
-function portOf(address: AddressInfo | string | null, wanted: number): number {
-  return typeof address === "object" && address !== null ? address.port : wanted;
 }

@@ -78,7 +78,7 @@ export class VerifiedVoice implements TextToSpeech {
     const take = (audio: Uint8Array) => (isMp3 ? level.take(audio) : onChunk(audio));
     signal.addEventListener("abort", level.drop);
     try {
-      await this.#client.synthesize({ ...own, speed }, take, signal);
+      await this.#client.synthesize(own, take, signal);
       const isSilent = await level.end();
       if (signal.aborted) throw new VendorError(vendor, "aborted", `${vendor}: aborted`);
       if (isSilent) {

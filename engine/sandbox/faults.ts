@@ -107,7 +107,7 @@ export const EDGE_FAULTS = [
   "turnEndWithoutAudio",
   "silentAudio",
   "halfAudio",
-  // All audio comes, and its end is told with its first piece and again at the end, or twice at the end.
+  // The audio is complete. The end message comes with the first piece and again at the end, or twice at the end.
   "turnEndEarly",
   "turnEndTwice",
   "closeWithoutTurnEnd",

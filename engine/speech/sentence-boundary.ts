@@ -48,10 +48,11 @@ export function boundaryAt(text: string, start: number, at: number): number {
   if (end === NOT_A_BOUNDARY || end === UNDECIDED) return end;
 
   const next = text.charCodeAt(end);
-  if (hasMark(text, at, end, isWideTerminator)) return end;
-  if (hasPlainMark(text, at, end)) return isInNumber(text, start, at, end) ? NOT_A_BOUNDARY : end;
+  if (hasMark(text, at, end, isWideTerminatorAt)) return end;
+  if (hasMark(text, at, end, isPlainTerminatorAt))
+    return isInNumber(text, start, at, end) ? NOT_A_BOUNDARY : end;
   if (!isSpace(next) && !beginsUnspaced(next)) return NOT_A_BOUNDARY;
-  if (hasMark(text, at, end, isFinalMark)) return end;
+  if (hasMark(text, at, end, isFinalMarkAt)) return end;
   if (isEllipsis(text, at)) return afterEllipsis(text, end);
   if (end > at + 1 && isSpace(next)) return afterClosedStop(text, end);
   return afterFullStop(text, start, at, end);
@@ -85,22 +86,21 @@ function isInNumber(text: string, start: number, at: number, end: number): boole
   );
 }
 
-function hasMark(text: string, from: number, to: number, test: (code: number) => boolean): boolean {
+type MarkTest = (text: string, index: number) => boolean;
+
+function hasMark(text: string, from: number, to: number, isMarkAt: MarkTest): boolean {
   for (let index = from; index < to; index += 1) {
-    if (test(text.charCodeAt(index))) return true;
+    if (isMarkAt(text, index)) return true;
   }
   return false;
 }
 
-function hasPlainMark(text: string, from: number, to: number): boolean {
-  for (let index = from; index < to; index += 1) {
-    if (isPlainTerminatorAt(text, index)) return true;
-  }
-  return false;
-}
+const isWideTerminatorAt: MarkTest = (text, index) => isWideTerminator(text.charCodeAt(index));
 
-const isFinalMark = (code: number): boolean =>
-  isTerminator(code) && code !== FULL_STOP && code !== ELLIPSIS;
+const isFinalMarkAt: MarkTest = (text, index) => {
+  const code = text.charCodeAt(index);
+  return isTerminator(code) && code !== FULL_STOP && code !== ELLIPSIS;
+};
 
 function isEllipsis(text: string, at: number): boolean {
   const isDots = text.charCodeAt(at + 1) === FULL_STOP || text.charCodeAt(at - 1) === FULL_STOP;

@@ -106,7 +106,7 @@ class PortConnection implements DatabaseConnection {
   }
 }
 
-/** Lets Kysely build SQL for PostgreSQL, which is run by whoever has the connections. */
+/** Lets Kysely build SQL for PostgreSQL; the owner of the connections runs it. */
 export function postgresDialect(port: Pick<StatementPort, "send">): StatementDialect {
   return new StatementDialect(port, {
     createQueryCompiler: () => new PostgresQueryCompiler(),
@@ -115,7 +115,7 @@ export function postgresDialect(port: Pick<StatementPort, "send">): StatementDia
   });
 }
 
-/** Lets Kysely build SQL for SQLite, which is run by whoever has the file. */
+/** Lets Kysely build SQL for SQLite; the owner of the file runs it. */
 export function sqliteDialect(port: Pick<StatementPort, "send">): StatementDialect {
   return new StatementDialect(port, {
     createQueryCompiler: () => new SqliteQueryCompiler(),

@@ -53,7 +53,7 @@ export interface StoreBackend extends StatementPort {
 
 /** Why nothing can be stored. */
 export interface StoreFault {
-  /** For whoever asks whether the server is ready: no path, no name. */
+  /** Shown by the readiness check, so it has no path and no name. */
   readonly reason: string;
   /** For the operator's log: which database, and what to do. */
   readonly advice: string;

@@ -153,43 +153,39 @@ for (const { reason, explained, ...visit } of [
   });
 }
 
-test("a microphone that is unplugged in a call is missed in words, and taken again when it is back", async (context) => {
-  const page = await talking(context);
-  await page.evaluate("unplug()");
-  await page.getByRole("alert").filter({ hasText: "The microphone is gone." }).waitFor();
-  await page.getByLabel("Write to the agent").fill("My name is Ada.");
-  await page.getByRole("button", { name: "Send" }).click();
-  await page.getByRole("log").getByText("Nice to meet you, Ada.").waitFor();
-  await page.evaluate("plugIn()");
-  await page.getByRole("alert").waitFor({ state: "hidden" });
-  await page.getByRole("button", { name: "Mute" }).waitFor();
-  // Silent again, so that what the meter shows from here on is the visitor's voice.
-  await page.getByText("Listening").waitFor();
-  await page.evaluate(untilMeter("=== 0"));
-  const isShown = page.evaluate(untilMeter("> 0.2"));
-  await page.evaluate(speaking("What is my name?"));
-  await isShown;
-});
-
-test("a microphone that the system mutes in a call is missed in words, and comes back by itself", async (context) => {
-  const page = await talking(context);
-  await page.evaluate("muteBySystem(true)");
-  await page
-    .getByRole("alert")
-    .filter({ hasText: "The system has muted the microphone." })
-    .waitFor();
-  await page.getByLabel("Write to the agent").fill("My name is Ada.");
-  await page.getByRole("button", { name: "Send" }).click();
-  await page.getByRole("log").getByText("Nice to meet you, Ada.").waitFor();
-  await page.evaluate("muteBySystem(false)");
-  await page.getByRole("alert").waitFor({ state: "hidden" });
-  await page.getByRole("button", { name: "Mute" }).waitFor();
-  await page.getByText("Listening").waitFor();
-  await page.evaluate(untilMeter("=== 0"));
-  const isShown = page.evaluate(untilMeter("> 0.2"));
-  await page.evaluate(speaking("What is my name?"));
-  await isShown;
-});
+const LOST_MICROPHONES = [
+  {
+    title: "that is unplugged in a call is missed in words, and taken again when it is back",
+    lose: "unplug()",
+    words: "The microphone is gone.",
+    giveBack: "plugIn()",
+  },
+  {
+    title: "that the system mutes in a call is missed in words, and comes back by itself",
+    lose: "muteBySystem(true)",
+    words: "The system has muted the microphone.",
+    giveBack: "muteBySystem(false)",
+  },
+] as const;
+for (const { title, lose, words, giveBack } of LOST_MICROPHONES) {
+  test(`a microphone ${title}`, async (context) => {
+    const page = await talking(context);
+    await page.evaluate(lose);
+    await page.getByRole("alert").filter({ hasText: words }).waitFor();
+    await page.getByLabel("Write to the agent").fill("My name is Ada.");
+    await page.getByRole("button", { name: "Send" }).click();
+    await page.getByRole("log").getByText("Nice to meet you, Ada.").waitFor();
+    await page.evaluate(giveBack);
+    await page.getByRole("alert").waitFor({ state: "hidden" });
+    await page.getByRole("button", { name: "Mute" }).waitFor();
+    // Silent again, so that what the meter shows from here on is the visitor's voice.
+    await page.getByText("Listening").waitFor();
+    await page.evaluate(untilMeter("=== 0"));
+    const isShown = page.evaluate(untilMeter("> 0.2"));
+    await page.evaluate(speaking("What is my name?"));
+    await isShown;
+  });
+}
 
 test("a widget in a frame that does not get the microphone says what the site's owner has to do", async (context) => {
   const customer = await server.customer();

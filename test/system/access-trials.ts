@@ -153,7 +153,7 @@ export async function oneTimeOfOneToken(stand: AccessStand): Promise<void> {
   );
 }
 
-/** Who may not watch any more does not, whichever process was told so; others watch on. */
+/** A revoked watcher stops receiving events at every process; other watchers continue. */
 export async function watchesThatEnd(stand: AccessStand): Promise<void> {
   const customer = await stand.customers.customer();
   const orgId = customer.tenant.organization.id;

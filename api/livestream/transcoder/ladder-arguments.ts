@@ -27,9 +27,9 @@ const THUMBNAIL_SHORT_SIDE = 360;
 /** A JPEG quantizer, 2 (best) to 31; this one makes 10 to 30 kB. */
 const THUMBNAIL_QUANTIZER = "6";
 
-/** ffmpeg measures a cut by its number: without these the segments after the short ones would be two groups long. */
 /** More than half a second, because ffmpeg rounds it, and a playlist with a TARGETDURATION of 0 is invalid. */
 const FIRST_SEGMENTS_SHARE = 0.6;
+/** ffmpeg measures a cut by its number: without this the segments after the short ones would be two groups long. */
 const LATER_CUTS_SHARE = 0.75;
 
 /** Where a machine has no room to encode, requests and pages have little, too: half as many segments are half of their work. */

@@ -1,7 +1,6 @@
 import type { Logger } from "../../../engine/log.js";
 import type { CancelTimer, Clock } from "../../../engine/time/clock.js";
 import { within } from "../../../engine/time/deadline.js";
-import { GrowthPause } from "./growth-pause.js";
 import { type LadderPlan, ladderPlans, levelBelow } from "./ladder-plan.js";
 import { folderOf, type LadderContent, LadderRun } from "./ladder-run.js";
 import { ListingKeeper } from "./listing-keeper.js";
@@ -24,6 +23,10 @@ const REPORT_PERIOD_MS = 2_000;
 const CHANGE_PAUSE_MIN_MS = 2_000;
 const CHANGE_PAUSE_MAX_MS = 60_000;
 const CHANGES_FORGOTTEN_MS = 60_000;
+/** A reduced ladder waits for this long before it grows. The pause doubles with each reduction, and starts over after an hour without one. */
+export const GROWTH_PAUSE_MIN_MS = 30_000;
+export const GROWTH_PAUSE_MAX_MS = 30 * 60_000;
+export const REDUCTIONS_FORGOTTEN_MS = 60 * 60_000;
 
 /** A disk that hangs may not keep the key from its next broadcast. */
 const LAST_SEGMENTS_MAX_MS = 5_000;
@@ -377,4 +380,21 @@ function withoutTracks(tracks: Tracks, kinds: ReadonlySet<TrackKind>): Tracks {
     audioCodec: hasAudio ? tracks.audioCodec : undefined,
     audioFormat: hasAudio ? tracks.audioFormat : undefined,
   };
+}
+
+/** Prevents a ladder from growing into the same overload repeatedly. */
+export class GrowthPause {
+  #pauseMs = 0;
+  #reducedMs = Number.NEGATIVE_INFINITY;
+
+  noteReduced(nowMs: number): void {
+    const isForgotten = nowMs - this.#reducedMs > REDUCTIONS_FORGOTTEN_MS;
+    const pauseMs = isForgotten ? 0 : this.#pauseMs * 2;
+    this.#pauseMs = Math.min(Math.max(pauseMs, GROWTH_PAUSE_MIN_MS), GROWTH_PAUSE_MAX_MS);
+    this.#reducedMs = nowMs;
+  }
+
+  isOver(nowMs: number): boolean {
+    return nowMs - this.#reducedMs >= this.#pauseMs;
+  }
 }

@@ -24,7 +24,7 @@ const agentIds = environment.AGENT_IDS.split(",");
 const count = Number(environment.CALLERS);
 const RAMP_MS = 5_000;
 const REPLY_MAX_MS = 15_000;
-/** One call of so many has a long streamed reply instead, which is converted piece by piece. */
+/** Every nth call has a long streamed reply instead, which is converted piece by piece. */
 const LONG_EVERY = 5;
 const ANSWER = JSON.stringify({ text: "x".repeat(16 * 1_024) });
 /** As many unfinished bodies as fill the organization's share of them. */

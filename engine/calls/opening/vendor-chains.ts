@@ -36,7 +36,7 @@ export interface ChainSurroundings {
   readonly patience: ChainPatience;
   readonly times: AnswerTimes;
   readonly durations: SpeechDurations;
-  /** Left out where nobody hears the agent, as in a chat: then what TTS gives is not compared with its text. */
+  /** Left out in a text chat, where the sound of TTS is not checked. */
   readonly audioPool?: () => Pick<AudioPool, "of">;
   readonly hedging: Hedging;
   readonly clock: Clock;

@@ -62,7 +62,7 @@ export function novaDialect(utteranceEndMs = UTTERANCE_END_MS): RecognizerDialec
         sample_rate: String(options.format.sampleRateHz),
         channels: "1",
         interim_results: "true",
-        // The end of a turn, and whoever reads the transcript, go by the marks.
+        // Endpointing and the LLM rely on the punctuation.
         punctuate: "true",
         endpointing: String(options.endpointingMs),
         utterance_end_ms: String(utteranceEndMs),

@@ -256,7 +256,7 @@ const STREAMED = [
     format: MP3,
   },
 ] as const;
-/** A small part of what a client waits past an end that is told too early, and of what it waits for a message. */
+/** Much less than the client waits after an early end, and for its next message. */
 const CLOCK_STEP_MS = 20;
 
 for (const { vendor, knob, modelId, tellsWords, faults, format } of STREAMED) {

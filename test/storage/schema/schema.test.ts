@@ -95,7 +95,7 @@ test("migrations that databases have noted keep their names, and new ones come a
   }
 });
 
-/** All that an empty PostgreSQL database is told, in order. */
+/** Every statement that an empty PostgreSQL database gets, in order. */
 async function postgresStatements(): Promise<readonly string[]> {
   const statements: string[] = [];
   const db = new Kysely<unknown>({

@@ -6,7 +6,7 @@ import {
   GROWTH_PAUSE_MIN_MS,
   GrowthPause,
   REDUCTIONS_FORGOTTEN_MS,
-} from "../../../../api/livestream/transcoder/growth-pause.js";
+} from "../../../../api/livestream/transcoder/ladder.js";
 import { ladderPlans } from "../../../../api/livestream/transcoder/ladder-plan.js";
 import { MachineLoad } from "../../../../api/livestream/transcoder/machine-load.js";
 import { parseTranscoderConfig } from "../../../../api/livestream/transcoder/transcoder-config.js";
