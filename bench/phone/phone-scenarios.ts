@@ -151,7 +151,7 @@ export class FullPhoneScenario implements Scenario {
 }
 
 const addedP50 = (result: PhoneLoadResult) => addedMs(result, 0.5);
-const firstP50 = ({ first }: PhoneLoadResult) => addedMs(first, 0.5);
+const firstSoundOfFreshP50 = ({ first }: PhoneLoadResult) => addedMs(first, 0.5, "playMs");
 const soundP50 = (result: PhoneLoadResult) => addedMs(result, 0.5, "playMs");
 const cpu = ({ cpuMsPerCallSecond }: PhoneLoadResult) => cpuMsPerCallSecond;
 
@@ -191,7 +191,7 @@ function comparison(
     if (result === undefined || mulaw === undefined) continue;
     measurements.push(
       ...convertedBeside(names, result, mulaw, relay),
-      comparer(result, mulaw)(names.firstTurns, firstP50),
+      comparer(result, mulaw)(names.firstTurns, firstSoundOfFreshP50),
       comparer(result, relay)(names.firstSound, soundP50),
       comparer(result, relay)(names.resident, resident),
     );
