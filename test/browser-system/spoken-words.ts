@@ -9,6 +9,7 @@ const RATE_HZ = 48_000;
  */
 export const SPOKEN_MICROPHONE = `{
   const Room = AudioContext;
+  const Gate = GainNode;
   let isPlugged = true;
   let isMutedBySystem = false;
   const tracks = [];
@@ -33,7 +34,7 @@ export const SPOKEN_MICROPHONE = `{
     if (!isPlugged) throw new DOMException("there is none", "NotFoundError");
     const room = new Room({ sampleRate: ${RATE_HZ} });
     const microphone = new MediaStreamAudioDestinationNode(room);
-    const gate = new GainNode(room, { gain: isMutedBySystem ? 0 : 1 });
+    const gate = new Gate(room, { gain: isMutedBySystem ? 0 : 1 });
     gate.connect(microphone);
     gates.push(gate);
     globalThis.speak = (samples) => {
