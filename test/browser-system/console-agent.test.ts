@@ -20,7 +20,11 @@ async function editorOf(customer: Customer, id: string) {
 
 async function save(page: ViewerPage["page"]): Promise<void> {
   await page.getByRole("button", { name: "Save" }).click();
-  await page.getByText("Saved.").waitFor();
+  await savedNote(page).waitFor();
+}
+
+function savedNote(page: ViewerPage["page"]) {
+  return page.getByRole("status").getByText("Saved.", { exact: true });
 }
 
 test("stand-ins are added, put in order by keyboard alone, and removed", async () => {
@@ -133,5 +137,37 @@ test("a tool is described in a form, kept with its secret, and can be written as
     ...about,
   });
   assert.deepEqual(await barriers(viewer), []);
+  assert.deepEqual(viewer.faults, []);
+});
+
+test("what is typed while a change is being saved is kept, and saved with the next click", async () => {
+  const customer = await server.customer();
+  const { id } = await server.agent(customer);
+  const viewer = await editorOf(customer, id);
+  const { page } = viewer;
+  const answers: (() => void)[] = [];
+  await page.route(`${server.url}/api/dashboard/agents/${id}`, async (route) => {
+    if (route.request().method() !== "PATCH") return route.fallback();
+    const response = await route.fetch();
+    await new Promise<void>((resolve) => answers.push(resolve));
+    await route.fulfill({ response });
+  });
+  const answer = () =>
+    eventually("the request to be answered by the server", async () => answers.shift());
+  const nameOf = async () =>
+    (await server.database.agents.findById(customer.tenant.organization.id, id))?.name;
+  const name = page.getByLabel("Name", { exact: true });
+  await name.fill("Front desk");
+  await page.getByRole("button", { name: "Save" }).click();
+  const first = await answer();
+  await name.fill("Front desk, by day");
+  first();
+  await page.getByRole("button", { name: "Save", disabled: false }).waitFor();
+  assert.equal(await name.inputValue(), "Front desk, by day");
+  assert.equal(await nameOf(), "Front desk");
+  await page.getByRole("button", { name: "Save" }).click();
+  (await answer())();
+  await savedNote(page).waitFor();
+  assert.equal(await nameOf(), "Front desk, by day");
   assert.deepEqual(viewer.faults, []);
 });

@@ -73,6 +73,18 @@ export function isChanged(saved: AgentDraft, draft: AgentDraft): boolean {
   return changedFields(saved, draft).length > 0 || toolsFault(draft) !== undefined;
 }
 
+/** The draft once `sent` is stored as `saved`: fields that were edited while the request was under way stay as edited. */
+export function draftAfterSaving(
+  sent: AgentDraft,
+  draft: AgentDraft,
+  saved: AgentDraft,
+): AgentDraft {
+  const edited = changedFields(sent, draft);
+  const kept = Object.fromEntries(edited.map((field) => [field, draft[field]]));
+  const toolsText = draft.toolsText === sent.toolsText ? saved.toolsText : draft.toolsText;
+  return { ...saved, ...kept, toolsText };
+}
+
 /** Only what differs is sent, so that two people who change different things do not undo each other's. */
 export function changesOf(saved: AgentDraft, draft: AgentDraft): Sent<"updateAgent"> {
   return Object.fromEntries(changedFields(saved, draft).map((field) => [field, draft[field]]));

@@ -1,7 +1,14 @@
 import { useMutation } from "@tanstack/react-query";
 import { useState } from "react";
 import { Link, useLocation } from "wouter";
-import { changesOf, draftOf, isChanged, toolsFault } from "../model/agent-draft.js";
+import {
+  type AgentDraft,
+  changesOf,
+  draftAfterSaving,
+  draftOf,
+  isChanged,
+  toolsFault,
+} from "../model/agent-draft.js";
 import { ApiFault, answered, api } from "../model/api.js";
 import type { Answered } from "../model/contract-paths.js";
 import { queryClient, useAgent } from "../model/queries.js";
@@ -44,14 +51,15 @@ function AgentEditor({ agent }: { agent: Agent }) {
   const hasChanges = isChanged(saved, draft);
   useLeaveGuard(hasChanges);
   const save = useMutation({
-    mutationFn: () => {
+    mutationFn: (sent: AgentDraft) => {
       const params = { path: { id: agent._id } };
-      const body = changesOf(saved, draft);
+      const body = changesOf(saved, sent);
       return answered(api.PATCH("/api/dashboard/agents/{id}", { params, body }));
     },
-    onSuccess: (answer) => {
-      setSaved(draftOf(answer));
-      setDraft(draftOf(answer));
+    onSuccess: (answer, sent) => {
+      const stored = draftOf(answer);
+      setSaved(stored);
+      setDraft((current) => draftAfterSaving(sent, current, stored));
       queryClient.setQueryData(["agents", agent._id], answer);
       void queryClient.invalidateQueries({ queryKey: ["agents"], exact: true });
     },
@@ -75,7 +83,7 @@ function AgentEditor({ agent }: { agent: Agent }) {
             className="stack"
             onSubmit={(event) => {
               event.preventDefault();
-              save.mutate();
+              save.mutate(draft);
             }}
           >
             <AgentSections draft={draft} wrong={wrong} onChange={setDraft} />
