@@ -79,15 +79,13 @@ export function draftAfterSaving(
   draft: AgentDraft,
   saved: AgentDraft,
 ): AgentDraft {
-  const edited = changedFields(sent, draft);
-  const kept = Object.fromEntries(edited.map((field) => [field, draft[field]]));
   const toolsText = draft.toolsText === sent.toolsText ? saved.toolsText : draft.toolsText;
-  return { ...saved, ...kept, toolsText };
+  return { ...saved, ...editsOf(sent, draft), toolsText };
 }
 
 /** Only what differs is sent, so that two people who change different things do not undo each other's. */
 export function changesOf(saved: AgentDraft, draft: AgentDraft): Sent<"updateAgent"> {
-  return Object.fromEntries(changedFields(saved, draft).map((field) => [field, draft[field]]));
+  return editsOf(saved, draft);
 }
 
 /** With tools that somebody writes in JSON, as far as they are sound. */
@@ -103,4 +101,9 @@ export function toolsFault({ toolsText }: AgentDraft): string | undefined {
 
 function changedFields(saved: AgentDraft, draft: AgentDraft): readonly (typeof FIELDS)[number][] {
   return FIELDS.filter((field) => JSON.stringify(saved[field]) !== JSON.stringify(draft[field]));
+}
+
+/** The fields that differ, as the draft has them. */
+function editsOf(before: AgentDraft, draft: AgentDraft) {
+  return Object.fromEntries(changedFields(before, draft).map((field) => [field, draft[field]]));
 }
