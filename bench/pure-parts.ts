@@ -1,8 +1,12 @@
 import { Bench } from "tinybench";
 import { decodeMulaw, encodeMulaw } from "../engine/audio/mulaw.js";
-import { EMPTY_SPLITTER, sentencesOf, splitToken } from "../engine/speech/sentence-splitter.js";
-import { speakable } from "../engine/speech/speakable-text.js";
-import { EMPTY_HEARING, onTranscript } from "../engine/speech/turn-detector.js";
+import {
+  EMPTY_SPLITTER,
+  sentencesOf,
+  speakable,
+  splitToken,
+} from "../engine/conversation/sentences.js";
+import { EMPTY_HEARING, onTranscript } from "../engine/conversation/transcript-buffer.js";
 
 /** What the pure pieces of a call cost, each by itself: `node dist/bench/pure-parts.js`. */
 const REPLY =

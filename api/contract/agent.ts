@@ -1,5 +1,5 @@
 import * as v from "valibot";
-import { isTimeZone } from "../../engine/speech/prompt.js";
+import { isTimeZone } from "../../engine/calls/prompt.js";
 import { AgentTool, toolsField } from "./agent-tool.js";
 import { originField } from "./client-token.js";
 import {

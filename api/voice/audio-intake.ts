@@ -1,6 +1,6 @@
 import { bytesPerMs } from "../../engine/audio/audio-format.js";
 import { WholeSamples } from "../../engine/audio/whole-samples.js";
-import { WEB_AUDIO } from "../../engine/session/playback/leg-audio.js";
+import { WEB_AUDIO } from "../../engine/conversation/leg-audio.js";
 
 /** What a caller says before the session is ready; of more, the newest counts. */
 const EARLY_AUDIO_BYTES_MAX = 2_000 * bytesPerMs(WEB_AUDIO.heard);

@@ -1,7 +1,4 @@
-import type {
-  ClientToolAnswer,
-  ClientToolCall,
-} from "../../engine/session/playback/caller-channel.js";
+import type { ClientToolAnswer, ClientToolCall } from "../../engine/conversation/caller-channel.js";
 import type { ToolResult } from "../contract/caller-message.js";
 import { JSON_DEPTH_MAX } from "../http/request/json-body.js";
 import { toolCallMessage } from "./voice-message.js";

@@ -1,5 +1,5 @@
 import type { RefusalReason } from "../../engine/calls/opening/open-refusal.js";
-import type { EndReason } from "../../engine/session/ending.js";
+import type { EndReason } from "../../engine/conversation/call-end.js";
 
 /** Codes of the contract (4xxx) and of RFC 6455 (1xxx). */
 export const CLOSE_UNAUTHORIZED = 4001;

@@ -5,11 +5,11 @@ import { type Continuations, placedCallOf } from "../../engine/calls/continuatio
 import type { CallOpener, OpenRequest } from "../../engine/calls/opening/call-opener.js";
 import { openRefusalOf } from "../../engine/calls/opening/open-refusal.js";
 import { CallNotTaken, type PlacedCalls } from "../../engine/calls/outbound/placed-calls.js";
+import { unsupportedAudio } from "../../engine/conversation/call-end.js";
+import { phoneAudio } from "../../engine/conversation/leg-audio.js";
+import type { Session } from "../../engine/conversation/session.js";
 import type { Logger } from "../../engine/log.js";
 import type { StreamClaims } from "../../engine/security/stream-token.js";
-import { unsupportedAudio } from "../../engine/session/ending.js";
-import { phoneAudio } from "../../engine/session/playback/leg-audio.js";
-import type { Session } from "../../engine/session/session.js";
 import type { CallControl } from "../../engine/telephony/call-control.js";
 import type { BestEffortCallInfos, CallInfo } from "../../engine/telephony/call-info.js";
 import { phoneVendor } from "../../engine/telephony/phone-vendors.js";

@@ -1,5 +1,5 @@
-import type { ClientMessage } from "../../engine/session/effects.js";
-import type { ClientToolCall } from "../../engine/session/playback/caller-channel.js";
+import type { ClientToolCall } from "../../engine/conversation/caller-channel.js";
+import type { ClientMessage } from "../../engine/conversation/effects.js";
 import { STREAM_FORMATS, type StreamEncoding } from "./audio-mode.js";
 
 export interface ToldCall {

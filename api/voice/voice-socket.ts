@@ -1,10 +1,10 @@
 import type { AudioPool } from "../../engine/audio/audio-pool.js";
 import type { CallOpener } from "../../engine/calls/opening/call-opener.js";
 import { openRefusalOf } from "../../engine/calls/opening/open-refusal.js";
+import type { Ending } from "../../engine/conversation/call-end.js";
+import { WEB_AUDIO, webStreamAudio } from "../../engine/conversation/leg-audio.js";
 import type { Logger } from "../../engine/log.js";
 import type { TokenUseDesk } from "../../engine/security/token-uses.js";
-import type { Ending } from "../../engine/session/ending.js";
-import { WEB_AUDIO, webStreamAudio } from "../../engine/session/playback/leg-audio.js";
 import type { ApiKeys } from "../../engine/tenancy/people/api-keys.js";
 import type { ClientAccess } from "../../engine/tenancy/people/client-access.js";
 import type { CancelTimer, Clock } from "../../engine/time/clock.js";

@@ -1,15 +1,15 @@
 import type { OpenedCall } from "../../engine/calls/opening/call-opener.js";
-import { Failure } from "../../engine/failure.js";
-import type { ClientMessage } from "../../engine/session/effects.js";
-import { CALLER_LEFT, type Ending } from "../../engine/session/ending.js";
+import { CALLER_LEFT, type Ending } from "../../engine/conversation/call-end.js";
 import type {
   CallerChannel,
   ClientToolAnswer,
   ClientToolCall,
   KeysOutcome,
   SentenceId,
-} from "../../engine/session/playback/caller-channel.js";
-import type { Session } from "../../engine/session/session.js";
+} from "../../engine/conversation/caller-channel.js";
+import type { ClientMessage } from "../../engine/conversation/effects.js";
+import type { Session } from "../../engine/conversation/session.js";
+import { Failure } from "../../engine/failure.js";
 import type { PlayedReport } from "../contract/caller-message.js";
 import { REFUSED_MESSAGE } from "../http/front/front.js";
 import { AudioIntake } from "./audio-intake.js";

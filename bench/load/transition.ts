@@ -1,6 +1,10 @@
-import type { SessionEvent } from "../../engine/session/events.js";
-import { newSession, type SessionSettings, type SessionState } from "../../engine/session/state.js";
-import { transition } from "../../engine/session/transition.js";
+import { transition } from "../../engine/conversation/conversation.js";
+import type { SessionEvent } from "../../engine/conversation/events.js";
+import {
+  newSession,
+  type SessionSettings,
+  type SessionState,
+} from "../../engine/conversation/state.js";
 import { median } from "../quantile.js";
 
 const SETTINGS: SessionSettings = {

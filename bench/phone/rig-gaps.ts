@@ -1,5 +1,5 @@
 import * as v from "valibot";
-import { PlayoutDelay, type SentenceArrival } from "../../engine/session/playback/playout-delay.js";
+import { PlayoutDelay, type SentenceArrival } from "../../engine/conversation/synthesis.js";
 import type { Phrase } from "../load/phrases.js";
 import type { VoiceVendor } from "../load/turn-timing.js";
 

@@ -3,11 +3,11 @@ import type { StoreCondition } from "../../storage/statements/statement-port.js"
 import type { CallNews, NewsTopic } from "../calls/call-news.js";
 import type { OutboundReport } from "../calls/outbound/outbound-ending.js";
 import type { HandedOver } from "../calls/outbound/placed-calls.js";
+import type { Ending } from "../conversation/call-end.js";
 import type { Metric } from "../metrics/box-metrics.js";
 import type { OutboundClaims } from "../security/outbound-token.js";
 import type { StreamClaims, TokenRefusal } from "../security/stream-token.js";
 import type { UsedToken } from "../security/token-uses.js";
-import type { Ending } from "../session/ending.js";
 import type { CallInfo, CallInfoKey } from "../telephony/call-info.js";
 import type { BreakerNews } from "../vendors/chain/breaker-news.js";
 import type { Link } from "./link.js";

@@ -1,7 +1,7 @@
+import type { AgentLlm } from "../conversation/runner.js";
 import { Failure } from "../failure.js";
 import type { Logger } from "../log.js";
 import { OrganizationCounts } from "../organization-counts.js";
-import type { AgentLlm } from "../session/effect-surroundings.js";
 import { type AgentForCall, AgentUnavailable } from "../tenancy/agents/agent-for-call.js";
 import type { Agents } from "../tenancy/agents/agents.js";
 import { vendorWords } from "../tenancy/providers/vendor-words.js";

@@ -1,6 +1,6 @@
 import { isAbandoned } from "../../storage/calls/abandoned-calls.js";
 import type { CallRecord } from "../../storage/records.js";
-import { isBreak } from "../session/ending.js";
+import { isBreak } from "../conversation/call-end.js";
 import type { Clock } from "../time/clock.js";
 import { within } from "../time/deadline.js";
 import type { CallJournal } from "./call-journal.js";

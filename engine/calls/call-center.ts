@@ -1,14 +1,13 @@
 import type { Database } from "../../storage/database.js";
 import { AudioPool } from "../audio/audio-pool.js";
+import type { Ending } from "../conversation/call-end.js";
+import { PhraseKeeper } from "../conversation/prepared-phrases.js";
+import { SpeechCache, VoicePaces } from "../conversation/speech-cache.js";
+import { PlayoutDelays } from "../conversation/synthesis.js";
 import type { Logger } from "../log.js";
 import { diskFreeBytes } from "../metrics/disk-room.js";
 import { EventLoopDelay } from "../metrics/event-loop-delay.js";
 import { Metrics } from "../metrics/metrics.js";
-import type { Ending } from "../session/ending.js";
-import { PhraseKeeper } from "../session/playback/phrase-keeper.js";
-import { PlayoutDelays } from "../session/playback/playout-delay.js";
-import { SpeechCache } from "../session/playback/speech-cache.js";
-import { VoicePaces } from "../session/playback/voice-paces.js";
 import type { Agents } from "../tenancy/agents/agents.js";
 import type { DialTargets } from "../tenancy/agents/dial-targets.js";
 import type { CancelTimer, Clock } from "../time/clock.js";

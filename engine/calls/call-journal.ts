@@ -1,9 +1,9 @@
 import type { CallStore } from "../../storage/calls/call-store.js";
 import type { JsonObject } from "../../storage/records.js";
 import { UniqueViolation } from "../../storage/statements/unique-violation.js";
+import type { Ending } from "../conversation/call-end.js";
 import type { Logger } from "../log.js";
 import type { Metrics } from "../metrics/metrics.js";
-import type { Ending } from "../session/ending.js";
 import type { Clock } from "../time/clock.js";
 import type { CallFeed } from "./call-feed.js";
 import type { CallSummaries } from "./call-summaries.js";

@@ -1,9 +1,9 @@
 import type { AttentionSigns, CallSieve } from "../../storage/calls/call-queries.js";
 import type { Database } from "../../storage/database.js";
 import type { CallRecord, CallStatus, UsageRecord } from "../../storage/records.js";
+import type { EndReason } from "../conversation/call-end.js";
 import { Failure } from "../failure.js";
 import { BoundedWork } from "../security/bounded-work.js";
-import type { EndReason } from "../session/ending.js";
 import type { Clock } from "../time/clock.js";
 import { utcDate } from "../time/utc-date.js";
 import { DEAF_FOR_LONG, EVERY_REPLY_FAILED, WAITED_FOR_LONG } from "./opening/call-entry.js";

@@ -1,6 +1,6 @@
 import type { CallStore } from "../../storage/calls/call-store.js";
+import { type Ending, ORGANIZATION_ENDED } from "../conversation/call-end.js";
 import { Failure } from "../failure.js";
-import { type Ending, ORGANIZATION_ENDED } from "../session/ending.js";
 import type { Standing } from "../tenancy/people/standing.js";
 import type { Tenant } from "../tenancy/tenant.js";
 import type { Clock } from "../time/clock.js";

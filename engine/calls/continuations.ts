@@ -1,9 +1,9 @@
 import * as v from "valibot";
 import type { CallStore } from "../../storage/calls/call-store.js";
 import type { CallRecord, JsonObject } from "../../storage/records.js";
+import { CALLER_LEFT, type EndReason } from "../conversation/call-end.js";
 import { SignedIds } from "../security/signed-ids.js";
 import type { StreamClaims } from "../security/stream-token.js";
-import { CALLER_LEFT, type EndReason } from "../session/ending.js";
 import {
   TRANSFER_RESULTS,
   type TransferReport,

@@ -1,8 +1,8 @@
 import { createHash } from "node:crypto";
 import type { Database } from "../../storage/database.js";
 import type { CallRecord, HistoryMessage } from "../../storage/records.js";
+import { CALLER_LEFT } from "../conversation/call-end.js";
 import { derivedUuid } from "../security/derived-uuid.js";
-import { CALLER_LEFT } from "../session/ending.js";
 import { type CallInfo, callInfoIn } from "../telephony/call-info.js";
 import type { TransferResult } from "../telephony/transfer-report.js";
 import type { Clock } from "../time/clock.js";

@@ -1,5 +1,5 @@
 import { isSameFormat } from "../audio/audio-format.js";
-import type { LegAudio } from "../session/playback/leg-audio.js";
+import type { LegAudio } from "../conversation/leg-audio.js";
 import {
   type SpeechFormat,
   type SpeechRequest,

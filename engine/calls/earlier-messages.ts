@@ -1,9 +1,9 @@
 import type { HistoryKey, HistoryStore } from "../../storage/calls/history-store.js";
 import type { HistoryMessage } from "../../storage/records.js";
+import type { AgentLlm, EarlierConversation } from "../conversation/runner.js";
+import { historyWindow, keptAndCut } from "../conversation/state.js";
+import { estimatedTokensOf } from "../conversation/token-estimate.js";
 import type { Logger } from "../log.js";
-import type { AgentLlm, EarlierConversation } from "../session/effect-surroundings.js";
-import { historyWindow, keptAndCut } from "../session/kept-conversation.js";
-import { estimatedTokensOf } from "../session/token-estimate.js";
 import type { Clock } from "../time/clock.js";
 import type { ChatMessage } from "../vendors/contracts.js";
 import type { CallSummaries } from "./call-summaries.js";

@@ -1,4 +1,4 @@
-import type { EarlyReplyAllowance } from "../session/effect-surroundings.js";
+import type { EarlyReplyAllowance } from "../conversation/runner.js";
 import type { Clock } from "../time/clock.js";
 
 const HOUR_MS = 60 * 60 * 1_000;

@@ -1,4 +1,4 @@
-import type { Ending } from "../session/ending.js";
+import type { Ending } from "../conversation/call-end.js";
 
 /** What the registry has to be able to ask of a call. */
 export interface LiveCall {

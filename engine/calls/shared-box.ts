@@ -1,4 +1,4 @@
-import type { Ending } from "../session/ending.js";
+import type { Ending } from "../conversation/call-end.js";
 import type { BreakerExchange } from "../vendors/chain/breaker-news.js";
 import type { NewsExchange } from "./call-news.js";
 import type { Slots } from "./opening/call-slots.js";

@@ -1,7 +1,7 @@
 import type { HistoryChange, HistoryKey, HistoryStore } from "../../storage/calls/history-store.js";
 import type { HistoryMessage } from "../../storage/records.js";
+import { withMessages } from "../conversation/state.js";
 import type { Logger } from "../log.js";
-import { withMessages } from "../session/kept-conversation.js";
 
 /** Each lost try means that another call has stored something; nobody says so many things between two of them. */
 const TRIES_MAX = 5;

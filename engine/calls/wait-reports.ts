@@ -1,5 +1,5 @@
 import type { JsonObject } from "../../storage/records.js";
-import { WAIT_PARTS, type WaitPart } from "../session/effects.js";
+import { WAIT_PARTS, type WaitPart } from "../conversation/effects.js";
 import { utcDate } from "../time/utc-date.js";
 import { latestTurns, type TurnsOfCalls } from "./latest-turns.js";
 

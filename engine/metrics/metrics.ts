@@ -1,6 +1,6 @@
 import { Counter, Gauge, Histogram, Registry } from "prom-client";
-import { type TurnReport, WAIT_PARTS } from "../session/effects.js";
-import type { Ending } from "../session/ending.js";
+import type { Ending } from "../conversation/call-end.js";
+import { type TurnReport, WAIT_PARTS } from "../conversation/effects.js";
 import type { Hedges } from "../vendors/chain/answer-log.js";
 import type { VendorError } from "../vendors/contracts.js";
 import type { Metric } from "./box-metrics.js";

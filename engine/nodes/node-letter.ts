@@ -1,5 +1,5 @@
 import * as v from "valibot";
-import { END_REASONS } from "../session/ending.js";
+import { END_REASONS } from "../conversation/call-end.js";
 import { StoredCallInfo } from "../telephony/call-info.js";
 
 /** Where a node listens, and what all of them listen to. */

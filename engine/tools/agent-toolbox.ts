@@ -1,9 +1,9 @@
 import type { AgentRecord } from "../../storage/records.js";
 import type { AgentTool } from "../../storage/tenancy/agent-tool.js";
+import type { CallerChannel } from "../conversation/caller-channel.js";
+import type { SessionTool } from "../conversation/state.js";
+import { EMPTY_TOOLBOX, type Toolbox, type ToolOutcome } from "../conversation/toolbox.js";
 import type { CredentialCipher } from "../security/credential-cipher.js";
-import type { CallerChannel } from "../session/playback/caller-channel.js";
-import type { SessionTool } from "../session/state.js";
-import { EMPTY_TOOLBOX, type Toolbox, type ToolOutcome } from "../session/tool-use/toolbox.js";
 import { openToolHeaders } from "../tenancy/agents/agent-tools.js";
 import type { ToolCall } from "../vendors/contracts.js";
 import type { VendorContext } from "../vendors/vendor-settings.js";

@@ -1,7 +1,6 @@
 import type { ClientTool } from "../../storage/tenancy/agent-tool.js";
-import type { CallerChannel } from "../session/playback/caller-channel.js";
-import { toolArguments } from "../session/tool-use/tool-arguments.js";
-import type { ToolOutcome } from "../session/tool-use/toolbox.js";
+import type { CallerChannel } from "../conversation/caller-channel.js";
+import { type ToolOutcome, toolArguments } from "../conversation/toolbox.js";
 import type { Clock } from "../time/clock.js";
 
 export interface ClientToolUse {

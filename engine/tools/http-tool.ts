@@ -1,6 +1,6 @@
 import * as v from "valibot";
 import type { HttpTool } from "../../storage/tenancy/agent-tool.js";
-import { toolArguments } from "../session/tool-use/tool-arguments.js";
+import { toolArguments } from "../conversation/toolbox.js";
 import { VendorError, type VendorFault } from "../vendors/contracts.js";
 import { ShareUsedUpError } from "../vendors/transport/organization-connections.js";
 import type { VendorContext } from "../vendors/vendor-settings.js";

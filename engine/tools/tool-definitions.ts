@@ -1,6 +1,6 @@
 import type { JsonObject } from "../../storage/records.js";
 import type { AgentTool } from "../../storage/tenancy/agent-tool.js";
-import { type ToolArguments, toolArguments } from "../session/tool-use/tool-arguments.js";
+import { type ToolArguments, toolArguments } from "../conversation/toolbox.js";
 import type { ToolDefinition } from "../vendors/contracts.js";
 
 /** The longest thing that is typed into a telephone is a card number with its date; this is twice that. */

@@ -1,6 +1,6 @@
 import * as v from "valibot";
-import type { CallerChannel } from "../session/playback/caller-channel.js";
-import type { Toolbox, ToolOutcome } from "../session/tool-use/toolbox.js";
+import type { CallerChannel } from "../conversation/caller-channel.js";
+import type { Toolbox, ToolOutcome } from "../conversation/toolbox.js";
 import type { Clock } from "../time/clock.js";
 import type { ToolCall } from "../vendors/contracts.js";
 

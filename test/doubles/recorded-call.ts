@@ -1,7 +1,7 @@
-import type { SessionEffect, TurnSave } from "../../engine/session/effects.js";
-import type { SessionEvent, TimerName } from "../../engine/session/events.js";
-import { SessionActor } from "../../engine/session/session-actor.js";
-import { newSession, type SessionSettings } from "../../engine/session/state.js";
+import type { SessionEffect, TurnSave } from "../../engine/conversation/effects.js";
+import type { SessionEvent, TimerName } from "../../engine/conversation/events.js";
+import { SessionActor } from "../../engine/conversation/session.js";
+import { newSession, type SessionSettings } from "../../engine/conversation/state.js";
 import type { CancelTimer } from "../../engine/time/clock.js";
 import type { HistoryMessage } from "../../storage/records.js";
 import { VirtualClock } from "./virtual-clock.js";

@@ -1,12 +1,12 @@
-import type { ClientMessage } from "../../engine/session/effects.js";
-import type { Ending } from "../../engine/session/ending.js";
+import type { Ending } from "../../engine/conversation/call-end.js";
 import type {
   CallerChannel,
   ClientToolAnswer,
   ClientToolCall,
   KeysOutcome,
   SentenceId,
-} from "../../engine/session/playback/caller-channel.js";
+} from "../../engine/conversation/caller-channel.js";
+import type { ClientMessage } from "../../engine/conversation/effects.js";
 
 /** Keeps what a caller is sent. */
 export class RecordingCaller implements CallerChannel {

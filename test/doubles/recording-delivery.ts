@@ -1,4 +1,4 @@
-import type { TimedWord } from "../../engine/speech/word-marks.js";
+import type { TimedWord } from "../../engine/conversation/playback-ledger.js";
 import type { Clock } from "../../engine/time/clock.js";
 
 /** Keeps the audio of one sentence as its voice delivers it. */

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
-import type { SaidMessage } from "../../engine/session/effects.js";
-import { HISTORY_MESSAGES_MAX } from "../../engine/session/kept-conversation.js";
+import type { SaidMessage } from "../../engine/conversation/effects.js";
+import { HISTORY_MESSAGES_MAX } from "../../engine/conversation/state.js";
 import type { SimulatedCaller } from "./simulated-caller.js";
 import type { SimulatedWorld } from "./simulated-world.js";
 

@@ -1,5 +1,5 @@
-import { wholeWords } from "../../engine/speech/heard-text.js";
-import { spokenWords } from "../../engine/speech/spoken-words.js";
+import { spokenWords } from "../../engine/conversation/lexicon.js";
+import { wholeWords } from "../../engine/conversation/playback-ledger.js";
 import { MS_PER_CHARACTER } from "./simulated-voice.js";
 
 /** How many whole words of a turn the loudspeaker has said, and how many the call tells; one that was said again counts once. */

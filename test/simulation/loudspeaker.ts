@@ -1,4 +1,4 @@
-import type { TurnReport } from "../../engine/session/effects.js";
+import type { TurnReport } from "../../engine/conversation/effects.js";
 import type { SentenceHoles } from "./sentence-holes.js";
 
 /** What the caller hears the agent by. */

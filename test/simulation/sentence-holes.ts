@@ -1,4 +1,4 @@
-import type { TurnReport } from "../../engine/session/effects.js";
+import type { TurnReport } from "../../engine/conversation/effects.js";
 
 /** Silences in the middle of a sentence, up to whatever of the same turn was heard next. */
 export class SentenceHoles {

@@ -1,4 +1,4 @@
-import { pendingText } from "../../engine/speech/turn-detector.js";
+import { pendingText } from "../../engine/conversation/transcript-buffer.js";
 import type { SeededRandom } from "./seeded-random.js";
 import type { SimulatedWorld } from "./simulated-world.js";
 

@@ -2,7 +2,7 @@ import type {
   ReplyDoneEvent,
   ReplyFailedEvent,
   ReplyTokenEvent,
-} from "../../engine/session/events.js";
+} from "../../engine/conversation/events.js";
 import type { NumberedWords } from "./numbered-words.js";
 import type { SeededRandom } from "./seeded-random.js";
 

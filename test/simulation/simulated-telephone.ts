@@ -1,4 +1,4 @@
-import type { TurnReport } from "../../engine/session/effects.js";
+import type { TurnReport } from "../../engine/conversation/effects.js";
 import type { CancelTimer, Clock } from "../../engine/time/clock.js";
 import type { Loudspeaker } from "./loudspeaker.js";
 import { SentenceHoles } from "./sentence-holes.js";

@@ -1,4 +1,4 @@
-import type { TimerName } from "../../engine/session/events.js";
+import type { TimerName } from "../../engine/conversation/events.js";
 import type { CancelTimer, Clock } from "../../engine/time/clock.js";
 
 /** The timers of a call that run, on a virtual clock. */

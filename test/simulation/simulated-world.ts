@@ -1,9 +1,9 @@
-import type { SessionEffect, TurnSave } from "../../engine/session/effects.js";
-import type { SessionEvent } from "../../engine/session/events.js";
-import { VOICE_QUIET_MAX_MS } from "../../engine/session/playback/sentence-speaker.js";
-import { SessionActor } from "../../engine/session/session-actor.js";
-import { newSession, type SessionSettings } from "../../engine/session/state.js";
-import { isQuestion } from "../../engine/speech/question.js";
+import type { SessionEffect, TurnSave } from "../../engine/conversation/effects.js";
+import type { SessionEvent } from "../../engine/conversation/events.js";
+import { isQuestion } from "../../engine/conversation/lexicon.js";
+import { SessionActor } from "../../engine/conversation/session.js";
+import { newSession, type SessionSettings } from "../../engine/conversation/state.js";
+import { VOICE_QUIET_MAX_MS } from "../../engine/conversation/synthesis.js";
 import { VirtualClock } from "../doubles/virtual-clock.js";
 import { AudioCome, charsHeard } from "./audio-come.js";
 import { CallerWait } from "./caller-wait.js";

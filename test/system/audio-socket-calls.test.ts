@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { after, before, describe, test } from "node:test";
 import { freePorts } from "../../bench/livestream/free-ports.js";
-import { AGENT_HUNG_UP } from "../../engine/session/ending.js";
+import { AGENT_HUNG_UP } from "../../engine/conversation/call-end.js";
 import type { CancelTimer } from "../../engine/time/clock.js";
 import { RecordingLogger } from "../doubles/recording-logger.js";
 import { AudioSocketPhone, frame, speechFrames, uuidFrame } from "./audio-socket-phone.js";

@@ -5,7 +5,7 @@ import {
   SIGNING_KEYS,
   type SignedHeaders,
 } from "../../bench/attack/clients/webhook-signers.js";
-import { AGENT_HUNG_UP } from "../../engine/session/ending.js";
+import { AGENT_HUNG_UP } from "../../engine/conversation/call-end.js";
 import { VendorCaller } from "./phone-vendor-caller.js";
 import { VENDOR_DOCUMENTS } from "./phone-vendor-documents.js";
 import { VENDOR_STREAMS } from "./phone-vendor-streams.js";

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { describe, type TestContext, test } from "node:test";
+import { VOICE_QUIET_MAX_MS } from "../../engine/conversation/synthesis.js";
 import type { SandboxFaults, SandboxVendor } from "../../engine/sandbox/faults.js";
-import { VOICE_QUIET_MAX_MS } from "../../engine/session/playback/sentence-speaker.js";
 import type { AgentInput } from "../../engine/tenancy/agents/agent-input.js";
 import { VirtualClock } from "../doubles/virtual-clock.js";
 import { closeOf, ended, repliesOf, spoke, understood } from "./events.js";

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { after, before, describe, test } from "node:test";
+import { STALL_MAX_MS } from "../../engine/conversation/playout.js";
 import type { SandboxFaults } from "../../engine/sandbox/faults.js";
-import { STALL_MAX_MS } from "../../engine/session/speaking.js";
 import type { CallRecord } from "../../storage/records.js";
 import { closeOf, ended, repliesOf } from "./events.js";
 import { OWN_VENDORS_ALLOWED, OwnVendors } from "./own-vendors.js";

@@ -166,8 +166,8 @@ export const sandboxStaysOutside: FileRule = (file) =>
           fault(file, wrong, "only parley.ts, commands, tests and benchmarks start the sandbox"),
         );
 
-const PURE_ROOT = "engine/session/transition.ts";
-const PURE_PLACES = ["engine/session/", "engine/speech/", "engine/audio/"];
+const PURE_ROOT = "engine/conversation/conversation.ts";
+const PURE_PLACES = ["engine/conversation/", "engine/audio/"];
 /** Only for their types. */
 const PURE_TYPES = ["storage/records.ts", "engine/vendors/contracts.ts"];
 const WAITING =
@@ -186,7 +186,7 @@ export const transitionIsPure: TreeRule = (files) => {
         file,
         codeOnly(file.text),
         WAITING,
-        "is reached by transition.ts and must be pure",
+        "is reached by conversation.ts and must be pure",
       ),
     );
     for (const found of importsOf(file)) {
@@ -194,7 +194,11 @@ export const transitionIsPure: TreeRule = (files) => {
         isIn(found.target, PURE_PLACES) || (found.isTypeOnly && isIn(found.target, PURE_TYPES));
       if (!isAllowed) {
         faults.push(
-          fault(file, found, `transition.ts reaches ${found.target} through here and must be pure`),
+          fault(
+            file,
+            found,
+            `conversation.ts reaches ${found.target} through here and must be pure`,
+          ),
         );
       } else if (!found.isTypeOnly) reached.add(found.target);
     }

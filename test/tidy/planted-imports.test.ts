@@ -56,10 +56,10 @@ test("imports against the stairs of the engine", () => {
   check(
     engineStairs,
     [
-      ["engine/session/a.ts", 'import type { B } from "../calls/b.js";'],
-      ["engine/session/a.ts", 'import { b } from "../telephony/b.js";'],
-      ["engine/tenancy/a.ts", 'import { b } from "../session/b.js";'],
-      ["engine/vendors/contracts.ts", 'import { b } from "../speech/b.js";'],
+      ["engine/conversation/a.ts", 'import type { B } from "../calls/b.js";'],
+      ["engine/conversation/a.ts", 'import { b } from "../telephony/b.js";'],
+      ["engine/tenancy/a.ts", 'import { b } from "../conversation/b.js";'],
+      ["engine/vendors/contracts.ts", 'import { b } from "../conversation/b.js";'],
       ["engine/vendors/groq/a.ts", 'import { b } from "../openai/b.js";'],
       ["engine/vendors/transport/a.ts", 'import { b } from "../edge/b.js";'],
       ["engine/sandbox/a.ts", 'import { b } from "../audio/b.js";'],
@@ -67,8 +67,8 @@ test("imports against the stairs of the engine", () => {
       ["engine/stray.ts", "const a = 1;"],
     ],
     [
-      ["engine/calls/a.ts", 'import { b } from "../session/b.js";'],
-      ["engine/session/a.ts", 'import type { B } from "../../storage/records.js";'],
+      ["engine/calls/a.ts", 'import { b } from "../conversation/b.js";'],
+      ["engine/conversation/a.ts", 'import type { B } from "../../storage/records.js";'],
       ["engine/vendors/groq/a.ts", 'import { b } from "../chat-completions/b.js";'],
       ["engine/vendors/registry.ts", 'import { b } from "./edge/b.js";'],
       ["engine/telephony/telnyx/a.ts", 'import { b } from "../twilio/twiml.js";'],
@@ -91,12 +91,12 @@ test("packages in the wrong place", () => {
       ["api/a.ts", 'import { jwtVerify } from "jose";'],
       ["engine/vendors/a.ts", 'import { WebSocket } from "ws";'],
       ["api/voice/a.ts", 'import { WebSocket } from "ws";'],
-      ["engine/session/a.ts", 'import { Piscina } from "piscina";'],
+      ["engine/conversation/a.ts", 'import { Piscina } from "piscina";'],
       ["api/routes/a.ts", 'import { toJsonSchema } from "@valibot/to-json-schema";'],
       ["api/http/a.ts", 'import { Counter } from "prom-client";'],
       ["engine/calls/a.ts", 'import { pino } from "pino";'],
-      ["engine/session/a.ts", 'import { MPEGDecoder } from "mpg123-decoder";'],
-      ["engine/speech/a.ts", 'import * as fc from "fast-check";'],
+      ["engine/conversation/a.ts", 'import { MPEGDecoder } from "mpg123-decoder";'],
+      ["engine/calls/a.ts", 'import * as fc from "fast-check";'],
     ],
     [
       ["api/http/front/uws-front.ts", 'import { App } from "uWebSockets.js";'],
@@ -123,7 +123,7 @@ test("the sandbox in the product", () => {
   check(
     sandboxStaysOutside,
     [
-      ["engine/session/a.ts", text],
+      ["engine/conversation/a.ts", text],
       ["api/voice/a.ts", 'import type { A } from "../../engine/sandbox/a.js";'],
     ],
     [
@@ -138,11 +138,11 @@ test("the sandbox in the product", () => {
 
 test("a transition that is not pure, however far away the reason is", () => {
   const transition = {
-    path: "engine/session/transition.ts",
+    path: "engine/conversation/conversation.ts",
     text: 'import { a } from "./turn.js";',
   };
   const turnWith = (text: string) =>
-    transitionIsPure([transition, { path: "engine/session/turn.ts", text }]);
+    transitionIsPure([transition, { path: "engine/conversation/turn.ts", text }]);
   const wrong = [
     'import { SystemClock } from "../time/clock.js";',
     'import * as v from "valibot";',
@@ -151,15 +151,15 @@ test("a transition that is not pure, however far away the reason is", () => {
     "export async function later() {}",
   ];
   for (const text of wrong) {
-    assert.equal(turnWith(text)[0]?.path, "engine/session/turn.ts", text);
+    assert.equal(turnWith(text)[0]?.path, "engine/conversation/turn.ts", text);
   }
   const right = [
     'import type { VendorFault } from "../vendors/contracts.js";',
     'import { type Persona } from "../../storage/records.js";',
-    'import { splitToken } from "../speech/sentence-splitter.js";\n// Date.now() is not used',
+    'import { splitToken } from "./sentences.js";\n// Date.now() is not used',
     'export const note = "await";',
   ];
   for (const text of right) assert.deepEqual(turnWith(text), [], text);
-  const actor = { path: "engine/session/session-actor.ts", text: "await Promise.resolve();" };
+  const actor = { path: "engine/conversation/session.ts", text: "await Promise.resolve();" };
   assert.deepEqual(transitionIsPure([transition, actor]), []);
 });

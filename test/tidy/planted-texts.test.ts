@@ -26,7 +26,7 @@ test("names that say nothing", () => {
   ];
   const right = [
     "main.ts",
-    "engine/speech/sentence-splitter.ts",
+    "engine/conversation/sentences.ts",
     "storage/sqlite/001-first.ts",
     "test/tidy.test.ts",
   ];

@@ -1,12 +1,11 @@
 import type { Category } from "../../../storage/records.js";
+import type { LegAudio } from "../../conversation/leg-audio.js";
+import type { AgentLlm } from "../../conversation/runner.js";
+import type { LostCategory } from "../../conversation/session.js";
+import { voiceKeyOf } from "../../conversation/speech-cache.js";
+import type { AgentTts } from "../../conversation/synthesis.js";
+import type { Toolbox } from "../../conversation/toolbox.js";
 import type { CredentialCipher } from "../../security/credential-cipher.js";
-import type { AgentLlm } from "../../session/effect-surroundings.js";
-import type { LegAudio } from "../../session/playback/leg-audio.js";
-import type { AgentTts } from "../../session/playback/sentence-speaker.js";
-import { voiceKeyOf } from "../../session/playback/speech-cache.js";
-import type { LostCategory } from "../../session/session.js";
-import type { Toolbox } from "../../session/tool-use/toolbox.js";
-import { systemMessage } from "../../speech/prompt.js";
 import { type CallInfo, callInfoHeaders, callInfoNote } from "../../telephony/call-info.js";
 import type { AgentForCall } from "../../tenancy/agents/agent-for-call.js";
 import { agentToolbox } from "../../tools/agent-toolbox.js";
@@ -14,6 +13,7 @@ import { AnswerLog } from "../../vendors/chain/answer-log.js";
 import { LostVendor } from "../../vendors/chain/lost-vendor.js";
 import { type LanguageModel, type SpeechToText, VendorError } from "../../vendors/contracts.js";
 import type { VendorContext } from "../../vendors/vendor-settings.js";
+import { systemMessage } from "../prompt.js";
 import {
   type ChainOfVoices,
   type ChainSurroundings,

@@ -1,18 +1,17 @@
 import type { CallChannel } from "../../../storage/records.js";
 import { isWorthRepeating } from "../../../storage/statements/storage-failure.js";
 import { UniqueViolation } from "../../../storage/statements/unique-violation.js";
-import type { Metrics } from "../../metrics/metrics.js";
-import type { CallAudioTap } from "../../session/call-audio-tap.js";
-import { NOTHING_SAID } from "../../session/effects.js";
 import {
   CALLER_LEFT,
   type Ending,
   LISTENING_FAILED,
   unsupportedAudio,
-} from "../../session/ending.js";
-import type { CallerChannel } from "../../session/playback/caller-channel.js";
-import type { LegAudio } from "../../session/playback/leg-audio.js";
-import type { LostCategory, Session } from "../../session/session.js";
+} from "../../conversation/call-end.js";
+import type { CallerChannel } from "../../conversation/caller-channel.js";
+import { NOTHING_SAID } from "../../conversation/effects.js";
+import type { LegAudio } from "../../conversation/leg-audio.js";
+import type { CallAudioTap, LostCategory, Session } from "../../conversation/session.js";
+import type { Metrics } from "../../metrics/metrics.js";
 import type { CallInfo } from "../../telephony/call-info.js";
 import { type AgentForCall, AgentUnavailable } from "../../tenancy/agents/agent-for-call.js";
 import type { Agents } from "../../tenancy/agents/agents.js";

@@ -1,5 +1,5 @@
 import type { CallChannel, CallRecord, HistoryMessage } from "../../../storage/records.js";
-import { NO_METRICS } from "../../session/effects.js";
+import { NO_METRICS } from "../../conversation/effects.js";
 import type { CallInfo } from "../../telephony/call-info.js";
 
 export interface CallStart {

@@ -1,4 +1,4 @@
-import { CALLER_LEFT, type Ending } from "../../session/ending.js";
+import { CALLER_LEFT, type Ending } from "../../conversation/call-end.js";
 import type { Soon } from "../../time/soon.js";
 import type { Conversation } from "../conversations.js";
 import type { Slots } from "./call-slots.js";

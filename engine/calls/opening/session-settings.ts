@@ -1,6 +1,6 @@
 import type { AgentRecord, PlanRecord } from "../../../storage/records.js";
-import type { SessionSettings } from "../../session/state.js";
-import { type StockPhrases, stockPhrases } from "../../speech/stock-phrases.js";
+import type { SessionSettings } from "../../conversation/state.js";
+import { type StockPhrases, stockPhrases } from "../../conversation/stock-phrases.js";
 import type { TransferResult } from "../../telephony/transfer-report.js";
 import { sessionTools } from "../../tools/agent-toolbox.js";
 

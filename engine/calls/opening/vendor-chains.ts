@@ -1,6 +1,6 @@
 import type { ProviderRecord } from "../../../storage/records.js";
 import type { AudioPool } from "../../audio/audio-pool.js";
-import type { LegAudio, SentenceFormat } from "../../session/playback/leg-audio.js";
+import type { LegAudio, SentenceFormat } from "../../conversation/leg-audio.js";
 import type { AgentForCall } from "../../tenancy/agents/agent-for-call.js";
 import type { VendorClients } from "../../tenancy/providers/vendor-clients.js";
 import type { Clock } from "../../time/clock.js";

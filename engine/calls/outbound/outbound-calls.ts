@@ -1,7 +1,7 @@
+import type { Ending } from "../../conversation/call-end.js";
 import { Failure } from "../../failure.js";
 import type { Logger } from "../../log.js";
 import type { OutboundClaims, OutboundTokens } from "../../security/outbound-token.js";
-import type { Ending } from "../../session/ending.js";
 import type { CallInfo } from "../../telephony/call-info.js";
 import { DEFAULT_PHONE_VENDOR } from "../../telephony/phone-vendors.js";
 import type { DialTargets } from "../../tenancy/agents/dial-targets.js";

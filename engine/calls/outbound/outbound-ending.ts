@@ -1,4 +1,4 @@
-import type { Ending } from "../../session/ending.js";
+import type { Ending } from "../../conversation/call-end.js";
 import type { CallInfo } from "../../telephony/call-info.js";
 
 /** What the vendor says of a placed call; words that are not known mean nothing. */

@@ -1,5 +1,5 @@
+import type { Ending } from "../../conversation/call-end.js";
 import type { OutboundClaims } from "../../security/outbound-token.js";
-import type { Ending } from "../../session/ending.js";
 import type { CallInfo } from "../../telephony/call-info.js";
 import type { Soon } from "../../time/soon.js";
 import type { LiveCall } from "../live-calls.js";

@@ -1,5 +1,5 @@
 import type { CallEnd } from "../../../storage/calls/call-store.js";
-import type { TurnSave } from "../../session/effects.js";
+import type { TurnSave } from "../../conversation/effects.js";
 import type { TurnTools } from "../../tools/tool-log.js";
 
 /** What cannot be kept for ever: the words. */

@@ -1,13 +1,13 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { SETTING_COSTS } from "../../../api/console/words/setting-costs.js";
-import { UTTERANCES } from "../../engine/session/paused-utterances.js";
+import { UTTERANCES } from "../../engine/conversation/paused-utterances.js";
 import {
   type Hearing,
   type Listening,
   type Outcome,
   recognize,
-} from "../../engine/session/recognized-utterance.js";
+} from "../../engine/conversation/recognized-utterance.js";
 
 const ALL = Object.keys(UTTERANCES);
 

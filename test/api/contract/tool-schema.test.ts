@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { isToolSchema } from "../../../api/contract/tool-schema.js";
-import { toolArguments } from "../../../engine/session/tool-use/tool-arguments.js";
+import { toolArguments } from "../../../engine/conversation/toolbox.js";
 import type { JsonObject } from "../../../storage/records.js";
 
 function ofField(field: unknown): JsonObject {

@@ -4,7 +4,7 @@ import { eventStreamAnswer } from "../../../api/http/answer/event-stream-answer.
 import { CallEventStreams } from "../../../api/routes/call-event-streams.js";
 import type { CallNews } from "../../../engine/calls/call-news.js";
 import type { Watcher } from "../../../engine/calls/topic-watchers.js";
-import { NO_METRICS } from "../../../engine/session/effects.js";
+import { NO_METRICS } from "../../../engine/conversation/effects.js";
 
 const PAGES = 50;
 

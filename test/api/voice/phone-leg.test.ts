@@ -4,7 +4,7 @@ import { type LegSession, PhoneLeg } from "../../../api/voice/phone-leg.js";
 import { FRAME_MS, frameBytesOf } from "../../../engine/audio/audio-format.js";
 import { dtmfTones } from "../../../engine/audio/dtmf.js";
 import { Pacer } from "../../../engine/audio/pacer.js";
-import type { Ending } from "../../../engine/session/ending.js";
+import type { Ending } from "../../../engine/conversation/call-end.js";
 import { AudioSocketWire } from "../../../engine/telephony/asterisk/audio-socket-wire.js";
 import { twilioWire } from "../../../engine/telephony/twilio/twilio-wire.js";
 import { VirtualClock } from "../../doubles/virtual-clock.js";

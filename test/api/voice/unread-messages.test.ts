@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { once } from "node:events";
 import { WebSocket } from "ws";
 import { WebLeg } from "../../../api/voice/web-leg.js";
-import type { Ending } from "../../../engine/session/ending.js";
+import type { Ending } from "../../../engine/conversation/call-end.js";
 import { testFronts } from "../http/front/both-fronts.js";
 import { RecordingDoor } from "../http/front/recording-door.js";
 

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { errorMessage, voiceMessage } from "../../../api/voice/voice-message.js";
-import type { ClientMessage } from "../../../engine/session/effects.js";
+import type { ClientMessage } from "../../../engine/conversation/effects.js";
 
 const LINE = { agentName: "Ada", historyKey: "key" };
 

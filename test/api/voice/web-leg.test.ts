@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import type { StreamEncoding } from "../../../api/voice/audio-mode.js";
 import { WebLeg } from "../../../api/voice/web-leg.js";
-import { CALLER_LEFT, type Ending, SPEECH_FAILED } from "../../../engine/session/ending.js";
+import { CALLER_LEFT, type Ending, SPEECH_FAILED } from "../../../engine/conversation/call-end.js";
 import { RecordingSocket } from "../../doubles/recording-socket.js";
 
 const FRAME_BYTES_MAX = 64 * 1024;

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import type { BoxState } from "../../../engine/box/box-questions.js";
-import { CALLER_LEFT } from "../../../engine/session/ending.js";
+import { CALLER_LEFT } from "../../../engine/conversation/call-end.js";
 import { newBox, nothing, ORG, settled, slotOf } from "./box-in-one-process.js";
 import { OtherServers } from "./other-servers.js";
 

@@ -8,8 +8,8 @@ import {
   type WantedNews,
 } from "../../../engine/box/box-questions.js";
 import { LinkClosed } from "../../../engine/box/link.js";
+import { ORGANIZATION_ENDED } from "../../../engine/conversation/call-end.js";
 import { Failure } from "../../../engine/failure.js";
-import { ORGANIZATION_ENDED } from "../../../engine/session/ending.js";
 import { StorageUnwritable } from "../../../storage/statements/storage-failure.js";
 import { RecordingLogger } from "../../doubles/recording-logger.js";
 import { CALLS_MAX, newBox, nothing, ORG, settled, slotOf } from "./box-in-one-process.js";

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { NOTHING_SAID } from "../../../engine/session/effects.js";
-import { CALLER_LEFT } from "../../../engine/session/ending.js";
+import { CALLER_LEFT } from "../../../engine/conversation/call-end.js";
+import { NOTHING_SAID } from "../../../engine/conversation/effects.js";
 import { VirtualClock } from "../../doubles/virtual-clock.js";
 import { callRecord } from "../../storage/sample-records.js";
 import { centerFor, HISTORY_LIFETIME_MS, SAID } from "./center-stand.js";

@@ -7,8 +7,8 @@ import {
   callTopic,
   type SaidWords,
 } from "../../../engine/calls/call-news.js";
+import { NO_METRICS } from "../../../engine/conversation/effects.js";
 import { Failure } from "../../../engine/failure.js";
-import { NO_METRICS } from "../../../engine/session/effects.js";
 import { VirtualClock } from "../../doubles/virtual-clock.js";
 
 const WATCHERS_PER_TURN = 4;

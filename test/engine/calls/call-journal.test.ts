@@ -1,8 +1,8 @@
 import assert from "node:assert/strict";
 import { type TestContext, test } from "node:test";
 import type { CallNews, SaidWords } from "../../../engine/calls/call-news.js";
-import type { TurnSave } from "../../../engine/session/effects.js";
-import { CALLER_LEFT, SPEECH_FAILED } from "../../../engine/session/ending.js";
+import { CALLER_LEFT, SPEECH_FAILED } from "../../../engine/conversation/call-end.js";
+import type { TurnSave } from "../../../engine/conversation/effects.js";
 import { VendorError } from "../../../engine/vendors/contracts.js";
 import type { CallRecord } from "../../../storage/records.js";
 import { StorageUnwritable } from "../../../storage/statements/storage-failure.js";

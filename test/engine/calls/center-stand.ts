@@ -4,7 +4,7 @@ import { join } from "node:path";
 import type { TestContext } from "node:test";
 import { CallCenter, type CallCenterOptions } from "../../../engine/calls/call-center.js";
 import type { AdmissionLimits } from "../../../engine/calls/opening/admission.js";
-import type { Ending } from "../../../engine/session/ending.js";
+import type { Ending } from "../../../engine/conversation/call-end.js";
 import { VendorClients } from "../../../engine/tenancy/providers/vendor-clients.js";
 import { Connections } from "../../../engine/vendors/transport/connections.js";
 import { chainsOf } from "../../doubles/chains-of.js";

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { Continuations } from "../../../engine/calls/continuations.js";
-import { CALLER_LEFT, type Ending } from "../../../engine/session/ending.js";
+import { CALLER_LEFT, type Ending } from "../../../engine/conversation/call-end.js";
 import type { CallRecord } from "../../../storage/records.js";
 import { VirtualClock } from "../../doubles/virtual-clock.js";
 import { callRecord } from "../../storage/sample-records.js";

@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import { MP3, PCM_8K, PCM_16K } from "../../../engine/audio/audio-format.js";
 import { ConvertedVoice } from "../../../engine/calls/converted-voice.js";
-import type { LegAudio, PieceListener } from "../../../engine/session/playback/leg-audio.js";
+import type { LegAudio, PieceListener } from "../../../engine/conversation/leg-audio.js";
 import { VendorError } from "../../../engine/vendors/contracts.js";
 import { ScriptedVoice } from "../../doubles/scripted-voice.js";
 

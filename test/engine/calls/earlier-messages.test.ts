@@ -8,7 +8,7 @@ import {
   UNSUMMARIZED_CHARS_MAX,
   UNSUMMARIZED_MESSAGES_MAX,
 } from "../../../engine/calls/earlier-messages.js";
-import { HISTORY_MESSAGES_MAX } from "../../../engine/session/kept-conversation.js";
+import { HISTORY_MESSAGES_MAX } from "../../../engine/conversation/state.js";
 import { type Completion, VendorError } from "../../../engine/vendors/contracts.js";
 import type { HistoryMessage } from "../../../storage/records.js";
 import { RecordingLogger } from "../../doubles/recording-logger.js";

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { LiveCalls } from "../../../engine/calls/live-calls.js";
-import { CALLER_LEFT } from "../../../engine/session/ending.js";
+import { CALLER_LEFT } from "../../../engine/conversation/call-end.js";
 
 test("whoever wants to know is told of every call at the moment when it is opened", () => {
   const counts: number[] = [];

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { type TestContext, test } from "node:test";
-import type { TurnSave } from "../../../engine/session/effects.js";
-import { CALLER_LEFT } from "../../../engine/session/ending.js";
+import { CALLER_LEFT } from "../../../engine/conversation/call-end.js";
+import type { TurnSave } from "../../../engine/conversation/effects.js";
 import { NO_METRICS } from "../../storage/sample-records.js";
 import { CALL_START, temporaryJournal } from "./temporary-journal.js";
 

@@ -10,8 +10,8 @@ import {
   type OutboundSurroundings,
 } from "../../../engine/calls/outbound/outbound-calls.js";
 import { OutboundTelephony } from "../../../engine/calls/outbound/outbound-telephony.js";
+import type { Ending } from "../../../engine/conversation/call-end.js";
 import { OutboundTokens } from "../../../engine/security/outbound-token.js";
-import type { Ending } from "../../../engine/session/ending.js";
 import { TwilioCalls } from "../../../engine/telephony/twilio/twilio-calls.js";
 import { ALL_SCOPES, type Tenant } from "../../../engine/tenancy/tenant.js";
 import { SystemClock } from "../../../engine/time/clock.js";

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
+import { CALLER_LEFT } from "../../../engine/conversation/call-end.js";
 import { Metrics } from "../../../engine/metrics/metrics.js";
-import { CALLER_LEFT } from "../../../engine/session/ending.js";
 import { VendorError } from "../../../engine/vendors/contracts.js";
 import { VERSION } from "../../../engine/version.js";
 

@@ -1,13 +1,13 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import type { CallNews } from "../../../engine/calls/call-news.js";
+import { NO_METRICS } from "../../../engine/conversation/effects.js";
 import {
   newsLetters,
   readNews,
   readWatches,
   watchLetters,
 } from "../../../engine/nodes/news-letter.js";
-import { NO_METRICS } from "../../../engine/session/effects.js";
 
 const MAIL_BYTES_MAX = 7_900;
 const WORDS = { type: "words", callId: "a", role: "user", text: "Hi.", isFinal: true } as const;

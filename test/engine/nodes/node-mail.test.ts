@@ -1,9 +1,9 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import type { NodeBox } from "../../../engine/box/other-nodes.js";
+import { END_REASONS } from "../../../engine/conversation/call-end.js";
 import { NODE_ANSWERS } from "../../../engine/nodes/node-letter.js";
 import { NodeMail } from "../../../engine/nodes/node-mail.js";
-import { END_REASONS } from "../../../engine/session/ending.js";
 import type { Mail, MailListener } from "../../../storage/nodes/mail.js";
 import { RecordingLogger } from "../../doubles/recording-logger.js";
 import { VirtualClock } from "../../doubles/virtual-clock.js";

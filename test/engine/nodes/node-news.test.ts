@@ -2,9 +2,9 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import type { SentNews } from "../../../engine/box/box-questions.js";
 import type { CallNews } from "../../../engine/calls/call-news.js";
+import { NO_METRICS } from "../../../engine/conversation/effects.js";
 import { newsChannelOf, WATCHES } from "../../../engine/nodes/news-letter.js";
 import { NodeNews } from "../../../engine/nodes/node-news.js";
-import { NO_METRICS } from "../../../engine/session/effects.js";
 import { RecordingLogger } from "../../doubles/recording-logger.js";
 import { VirtualClock } from "../../doubles/virtual-clock.js";
 

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { CALLER_LEFT } from "../../../engine/session/ending.js";
+import { CALLER_LEFT } from "../../../engine/conversation/call-end.js";
 import { CLAIMS, HANDED, newDatabase, newServer, settled, twoServers } from "./joined-servers.js";
 
 const CALL = { callId: "call", orgId: "org" };

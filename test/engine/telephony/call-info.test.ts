@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { systemMessage } from "../../../engine/speech/prompt.js";
+import { systemMessage } from "../../../engine/calls/prompt.js";
 import {
   BestEffortCallInfos,
   CALL_INFO_WAIT_MAX_MS,

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { speakable } from "../../../engine/speech/speakable-text.js";
+import { speakable } from "../../../engine/conversation/sentences.js";
 import { demandPublicTools } from "../../../engine/tenancy/agents/agent-tools.js";
 import { LoopbackPlatform } from "../../api/http/loopback-platform.js";
 

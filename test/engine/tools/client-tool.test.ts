@@ -3,7 +3,7 @@ import { beforeEach, test } from "node:test";
 import type {
   ClientToolAnswer,
   ClientToolCall,
-} from "../../../engine/session/playback/caller-channel.js";
+} from "../../../engine/conversation/caller-channel.js";
 import { runClientTool } from "../../../engine/tools/client-tool.js";
 import { VirtualClock } from "../../doubles/virtual-clock.js";
 

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import type { Toolbox, ToolOutcome } from "../../../engine/session/tool-use/toolbox.js";
+import type { Toolbox, ToolOutcome } from "../../../engine/conversation/toolbox.js";
 import { ToolLog } from "../../../engine/tools/tool-log.js";
 import { RecordingCaller } from "../../doubles/recording-caller.js";
 import { VirtualClock } from "../../doubles/virtual-clock.js";

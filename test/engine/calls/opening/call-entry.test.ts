@@ -2,12 +2,12 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import { CallEntry } from "../../../../engine/calls/opening/call-entry.js";
 import { CallWrites } from "../../../../engine/calls/unstored/call-writes.js";
+import { CALLER_LEFT, SPEECH_FAILED } from "../../../../engine/conversation/call-end.js";
 import {
   NOTHING_SAID,
   type TurnReport,
   type TurnSave,
-} from "../../../../engine/session/effects.js";
-import { CALLER_LEFT, SPEECH_FAILED } from "../../../../engine/session/ending.js";
+} from "../../../../engine/conversation/effects.js";
 import { VendorError } from "../../../../engine/vendors/contracts.js";
 import { StorageUnwritable } from "../../../../storage/statements/storage-failure.js";
 import { UniqueViolation } from "../../../../storage/statements/unique-violation.js";

@@ -9,13 +9,12 @@ import {
 } from "../../../../engine/calls/opening/call-opener.js";
 import { CallSlots } from "../../../../engine/calls/opening/call-slots.js";
 import type { Recordings } from "../../../../engine/calls/recording/recordings.js";
+import type { Ending } from "../../../../engine/conversation/call-end.js";
+import { WEB_AUDIO } from "../../../../engine/conversation/leg-audio.js";
+import { PhraseKeeper } from "../../../../engine/conversation/prepared-phrases.js";
+import { SpeechCache, VoicePaces } from "../../../../engine/conversation/speech-cache.js";
+import { PlayoutDelays } from "../../../../engine/conversation/synthesis.js";
 import { CredentialCipher } from "../../../../engine/security/credential-cipher.js";
-import type { Ending } from "../../../../engine/session/ending.js";
-import { WEB_AUDIO } from "../../../../engine/session/playback/leg-audio.js";
-import { PhraseKeeper } from "../../../../engine/session/playback/phrase-keeper.js";
-import { PlayoutDelays } from "../../../../engine/session/playback/playout-delay.js";
-import { SpeechCache } from "../../../../engine/session/playback/speech-cache.js";
-import { VoicePaces } from "../../../../engine/session/playback/voice-paces.js";
 import type { AgentForCall } from "../../../../engine/tenancy/agents/agent-for-call.js";
 import { ALL_SCOPES, type Tenant } from "../../../../engine/tenancy/tenant.js";
 import { Connections } from "../../../../engine/vendors/transport/connections.js";

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import type { ClientMessage } from "../../../../engine/session/effects.js";
+import type { ClientMessage } from "../../../../engine/conversation/effects.js";
 import type { AgentForCall } from "../../../../engine/tenancy/agents/agent-for-call.js";
 import { VendorError } from "../../../../engine/vendors/contracts.js";
 import { agentRecord, providerRecord } from "../../../storage/sample-records.js";

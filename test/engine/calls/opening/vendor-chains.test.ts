@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { VendorChains } from "../../../../engine/calls/opening/vendor-chains.js";
-import { type LegAudio, WEB_AUDIO } from "../../../../engine/session/playback/leg-audio.js";
+import { type LegAudio, WEB_AUDIO } from "../../../../engine/conversation/leg-audio.js";
 import type { AgentForCall } from "../../../../engine/tenancy/agents/agent-for-call.js";
 import { VendorError } from "../../../../engine/vendors/contracts.js";
 import type { Category } from "../../../../storage/records.js";

@@ -2,8 +2,8 @@ import assert from "node:assert/strict";
 import type { ServerResponse } from "node:http";
 import { test } from "node:test";
 import { OpenRefusal, type RefusalReason } from "../../../../engine/calls/opening/open-refusal.js";
+import type { Ending } from "../../../../engine/conversation/call-end.js";
 import { Failure, type FailureKind } from "../../../../engine/failure.js";
-import type { Ending } from "../../../../engine/session/ending.js";
 import {
   CALLS_MAX,
   NOTHING_LEFT,

@@ -1,8 +1,8 @@
 import assert from "node:assert/strict";
 import { readdirSync, readFileSync } from "node:fs";
 import { test } from "node:test";
+import { sentencesOf } from "../../../../engine/conversation/sentences.js";
 import { encodeSpeech } from "../../../../engine/sandbox/telephone/tone-code.js";
-import { sentencesOf } from "../../../../engine/speech/sentence-splitter.js";
 import {
   MEASURED_VOICES_MAX,
   SENTENCES_MIN,
@@ -92,7 +92,7 @@ test("the voices that are remembered are bounded, and an organization pushes out
   assert.equal(isRefused(durations, OTHER, OTHER.length * 40, { org: "small" }), true);
 });
 
-const CALLS = new URL("../../../../../test/engine/session/calls/", import.meta.url);
+const CALLS = new URL("../../../../../test/engine/conversation/calls/", import.meta.url);
 
 /** What agents say in the call scripts, and sentences of many kinds and languages. */
 function texts(): readonly string[] {

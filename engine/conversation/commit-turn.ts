@@ -1,0 +1,262 @@
+import type { CallMetrics, HistoryMessage } from "../../storage/records.js";
+import type { Ending, EndReason } from "./call-end.js";
+import { echoBehindDoubtful, spokenBeforeAfter } from "./echo.js";
+import type { SaidMessage, SessionEffect, TurnOutcome, TurnReport, TurnSave } from "./effects.js";
+import { heardAnswer, heardText, heldBack, wholeWords } from "./playback-ledger.js";
+import { dropEarly } from "./preemptive-generation.js";
+import {
+  isGrowing,
+  isWaitingWord,
+  joinWords,
+  reportOf,
+  type SessionState,
+  type Turn,
+  turnMessages,
+  type VainWait,
+  withMessages,
+} from "./state.js";
+import { estimatedTokens } from "./token-estimate.js";
+import { toolsDoneAfter } from "./tools.js";
+import {
+  EMPTY_HEARING,
+  type HearingState,
+  onSilenceTimeout,
+  pendingText,
+} from "./transcript-buffer.js";
+
+/** So much of what the caller never heard is kept with the turn: some three minutes of speech. */
+const UNHEARD_CHARACTERS_MAX = 3_000;
+
+/** What was not heard of what was to be said; the sentence that was cut from the word on at which it was. */
+export function unheardSentences(turn: Turn, atMs: number): readonly string[] {
+  const { index, heard } = heldBack(turn.ledger, atMs);
+  const [cut, ...rest] = turn.sentences.slice(index);
+  if (cut === undefined) return [];
+  const begun = heard === undefined ? cut.text : cut.text.slice(heard.text.length).trimStart();
+  return [{ ...cut, text: begun }, ...rest]
+    .filter((sentence) => !isWaitingWord(sentence))
+    .map((sentence) => sentence.text);
+}
+
+/** What a caller who interrupted or hung up never heard of a turn, for its record; undefined of every other turn. */
+export function unheardText(turn: Turn, outcome: TurnOutcome, atMs: number): string | undefined {
+  if (outcome !== "interrupted" && outcome !== "cutOff") return undefined;
+  const text = wholeWords(unheardSentences(turn, atMs).join(" ").trim(), UNHEARD_CHARACTERS_MAX);
+  return text === "" ? undefined : text;
+}
+
+/** A caller has heard nothing of an answer for so long, over all turns that were begun anew: it is given up. */
+const REPLY_WAIT_MAX_MS = 20_000;
+/** When that time is nearly over as a turn begins, a vendor that is well again has so long to answer. */
+const LAST_TRY_MS = 2_500;
+/** A vendor that is well may be taken the floor from so early. */
+const WAIT_MIN_MS = 1_000;
+/** Words of impatience count as waiting; a caller who speaks for longer is not waiting. */
+const WORDS_BETWEEN_MAX_MS = 3_000;
+
+/** Nothing of the turn was heard, and its question is asked again: what was waited for it is not forgotten. */
+export function vainWaitAfter(turn: Turn, atMs: number): VainWait | undefined {
+  const hasAudio = turn.sentences.some(
+    (sentence) => !isWaitingWord(sentence) && sentence.durationMs !== undefined,
+  );
+  if (turn.kind !== "reply" || turn.toolRounds > 0 || hasAudio) return undefined;
+  const ownMs = atMs - turn.decidedAtMs;
+  const waitedMs = turn.waitedBeforeMs + (ownMs < WAIT_MIN_MS ? 0 : ownMs);
+  return waitedMs === 0 ? undefined : { waitedMs, untilMs: atMs };
+}
+
+/** What the caller has waited for an answer already when a turn begins. */
+export function waitedBeforeMs({ vainWait }: SessionState, atMs: number): number {
+  if (vainWait === undefined) return 0;
+  return vainWait.waitedMs + Math.min(atMs - vainWait.untilMs, WORDS_BETWEEN_MAX_MS);
+}
+
+/** When a reply that was not heard is not waited for any more, whatever has come of it. */
+export function givenUpAtMs({ decidedAtMs, waitedBeforeMs: beforeMs }: Turn): number {
+  const leftMs = REPLY_WAIT_MAX_MS - beforeMs;
+  if (leftMs >= LAST_TRY_MS) return decidedAtMs + leftMs;
+  // Who speaks again in every last try would wait for ever.
+  return decidedAtMs + Math.min(Math.max(leftMs + LAST_TRY_MS, 0), LAST_TRY_MS);
+}
+
+/** Nothing went wrong, and nobody has to be told why. */
+const EXPECTED_ENDINGS: ReadonlySet<EndReason> = new Set([
+  "callerLeft",
+  "agentHungUp",
+  "transferred",
+]);
+
+/** Nothing more of the turn is made, said or waited for; what was heard of it is still to be settled. */
+export function stopTurn(
+  { heldAtMs }: Pick<SessionState, "heldAtMs">,
+  turn: Turn,
+  out: SessionEffect[],
+): void {
+  out.push({ type: "abortTurn", turnId: turn.id });
+  out.push({ type: "cancelTimer", timer: "stall" });
+  out.push({ type: "cancelTimer", timer: "ahead" });
+  if (isGrowing(turn)) out.push({ type: "cancelTimer", timer: "growth" });
+  out.push({ type: "cancelTimer", timer: "playback" });
+  if (heldAtMs !== undefined) out.push({ type: "cancelTimer", timer: "hold" });
+}
+
+/**
+ * Closes a turn as it stands at `atMs`: what was heard of it enters the history and the transcript, the rest is
+ * forgotten. Of a reply that was not heard at all the question stays, to be answered with the caller's next words.
+ */
+export function settleTurn(
+  state: SessionState,
+  turn: Turn,
+  outcome: TurnOutcome,
+  atMs: number,
+  out: SessionEffect[],
+): SessionState {
+  const untilMs = Math.min(atMs, state.heldAtMs ?? atMs);
+  const heard = heardText(turn.ledger, untilMs);
+  // "One moment" is no answer: the model does not read it, and the question stays open after it.
+  const answer = heardAnswer(turn.ledger, untilMs);
+  const carried = answer === "" && (outcome === "superseded" || outcome === "interrupted");
+  const added = carried ? [] : turnMessages(turn.userText, answer);
+  const settled: SessionState = {
+    ...state,
+    turn: undefined,
+    spokenBefore:
+      turn.sentCount === 0
+        ? state.spokenBefore
+        : spokenBeforeAfter(state.spokenBefore, turn.ledger, untilMs),
+    heldAtMs: undefined,
+    unanswered: carried ? joinWords(turn.userText, state.unanswered) : state.unanswered,
+    cutQuestion: carried ? turn.userText : "",
+    toolsDone: toolsDoneAfter(state, turn, { isOpen: carried, isHeard: outcome === "played" }),
+    vainWait: carried ? vainWaitAfter(turn, atMs) : undefined,
+    bargeInVoiceAtMs: outcome === "interrupted" ? Number.NEGATIVE_INFINITY : state.bargeInVoiceAtMs,
+    history: withMessages(state.history, added),
+    unsaved: heard === "" ? state.unsaved : [...state.unsaved, saidByAssistant(turn, heard)],
+    ...measured(state, turn, outcome),
+  };
+  if (heard !== "") {
+    out.push({
+      type: "send",
+      message: { type: "transcript", role: "assistant", text: heard, isFinal: true },
+    });
+  }
+  // What is still being said may yet show it to be an echo.
+  const sure = pendingText(state.hearing) === "" ? withDoubtful(settled, out) : settled;
+  const unheard = unheardText(turn, outcome, untilMs);
+  const report = { ...reportOf(turn, outcome), ...(unheard === undefined ? {} : { unheard }) };
+  out.push({ type: "saveTurn", save: saveOf(sure, report, added) });
+  return { ...sure, unsaved: [] };
+}
+
+/** Words that did not prove to be an echo are the caller's, and wait to be answered. */
+export function withDoubtful(state: SessionState, out: SessionEffect[]): SessionState {
+  const { doubtful } = state;
+  if (doubtful === undefined) return state;
+  const { text, beganAtMs } = doubtful;
+  out.push({ type: "send", message: { type: "transcript", role: "user", text, isFinal: true } });
+  return {
+    ...state,
+    doubtful: undefined,
+    unanswered: joinWords(state.unanswered, text),
+    unsaved: [...state.unsaved, { role: "user", text, atMs: beganAtMs }],
+  };
+}
+
+/** Ends the call: the turn in progress and words not yet answered are kept as they stand. */
+export function endCall(
+  state: SessionState,
+  ending: Ending,
+  atMs: number,
+  out: SessionEffect[],
+): SessionState {
+  const own = withoutEcho(dropEarly(state, out), atMs);
+  const heard = withPendingWords(withDoubtful(own, out), atMs);
+  const turn = heard.turn;
+  if (turn !== undefined) out.push({ type: "abortTurn", turnId: turn.id });
+  const settled = turn === undefined ? heard : settleTurn(heard, turn, "cutOff", atMs, out);
+  if (!EXPECTED_ENDINGS.has(ending.reason)) {
+    out.push({ type: "send", message: { type: "error", message: ending.message } });
+  }
+  const added = turnMessages(settled.unanswered, "");
+  const history = withMessages(settled.history, added);
+  const last: SessionState = { ...settled, phase: "ended", unanswered: "", history };
+  out.push({ type: "end", ending, save: saveOf(last, undefined, added) });
+  return { ...last, unsaved: [] };
+}
+
+/** Keys that the caller pressed, as the model and the transcript read them. */
+export function keypadText(digits: string): string {
+  return `[keypad] ${digits}`;
+}
+
+function saidByAssistant(turn: Turn, text: string): SaidMessage {
+  // A client may say that it plays faster than time goes, but it cannot have begun before it was sent anything.
+  const sentAtMs = turn.firstAudioAtMs ?? turn.decidedAtMs;
+  const first = turn.ledger.sent[0];
+  if (first?.isWaitingWord === true) return { role: "assistant", text, atMs: first.startsAtMs };
+  return { role: "assistant", text, atMs: Math.max(first?.startsAtMs ?? sentAtMs, sentAtMs) };
+}
+
+/** Without the words that are an echo, of those that wait and those that are still being said. */
+function withoutEcho(state: SessionState, atMs: number): SessionState {
+  const words = pendingWords(state.hearing);
+  if (words === "") return state;
+  // With the call the sound of an agent that still speaks stands still, and its echo breaks off.
+  const isSpeaking = state.turn !== undefined && state.turn.sentCount > 0;
+  const heldAtMs = isSpeaking ? (state.heldAtMs ?? atMs) : state.heldAtMs;
+  const { echo, doubtful } = echoBehindDoubtful({ ...state, heldAtMs }, words);
+  return echo === "certain" ? { ...state, doubtful, hearing: EMPTY_HEARING } : state;
+}
+
+function withPendingWords(state: SessionState, atMs: number): SessionState {
+  const keys = state.digits === "" ? "" : keypadText(state.digits);
+  const pending = joinWords(pendingWords(state.hearing), keys);
+  if (pending === "") return state;
+  const said: SaidMessage = { role: "user", text: pending, atMs: state.utteranceBeganAtMs ?? atMs };
+  return {
+    ...state,
+    unanswered: joinWords(state.unanswered, pending),
+    unsaved: [...state.unsaved, said],
+  };
+}
+
+function pendingWords(hearing: HearingState): string {
+  return onSilenceTimeout(hearing).turnText ?? "";
+}
+
+function saveOf(
+  state: SessionState,
+  report: TurnReport | undefined,
+  added: readonly HistoryMessage[],
+): TurnSave {
+  const messages = state.unsaved.toSorted((one, other) => one.atMs - other.atMs);
+  return { messages, metrics: state.metrics, report, added };
+}
+
+function measured(
+  state: SessionState,
+  turn: Turn,
+  outcome: TurnOutcome,
+): Pick<SessionState, "metrics" | "latencySumMs" | "latencyCount"> {
+  const { latencySumMs, latencyCount } = state;
+  const metrics = {
+    ...state.metrics,
+    totalTokens: state.metrics.totalTokens + estimatedTokens(state, turn),
+  };
+  if (turn.kind !== "reply") return { metrics, latencySumMs, latencyCount };
+  const turnCount = metrics.turnCount + (outcome === "superseded" ? 0 : 1);
+  const counted: CallMetrics = { ...metrics, turnCount };
+  if (turn.firstAudioAtMs === undefined) return { metrics: counted, latencySumMs, latencyCount };
+  const latencyMs = turn.firstAudioAtMs - turn.callerEndedAtMs;
+  const sumMs = latencySumMs + latencyMs;
+  const count = latencyCount + 1;
+  return {
+    latencySumMs: sumMs,
+    latencyCount: count,
+    metrics: {
+      ...counted,
+      ttfbMs: latencyCount === 0 ? Math.round(latencyMs) : counted.ttfbMs,
+      avgLatencyMs: Math.round(sumMs / count),
+    },
+  };
+}

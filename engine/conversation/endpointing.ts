@@ -1,0 +1,618 @@
+import { ownEcho } from "./echo.js";
+import type { SessionEffect } from "./effects.js";
+import type { TimerFiredEvent, TranscriptEvent, UtteranceEndEvent } from "./events.js";
+import {
+  COMPOSED_NUMBER,
+  DATE_JOINTS,
+  DAYS,
+  DOUBLERS,
+  GERMAN_DAY,
+  isSameWords,
+  JOINING_WORDS,
+  LEAD_INS,
+  LIST_JOINTS,
+  MAGNITUDES,
+  MONTHS,
+  NUMBER_JOINTS,
+  numberSaidBy,
+  REFUSALS,
+  SPELLING_NAMES,
+  SPELT_WORDS,
+} from "./lexicon.js";
+import { joinWords, type SessionState } from "./state.js";
+import { pendingText, wordCount } from "./transcript-buffer.js";
+
+/** Only the last words tell whether a sentence is open. */
+const OPEN_TAIL_CHARACTERS = 80;
+
+interface OpenWords {
+  /** What people say while they think. */
+  readonly hesitations: string;
+  /** No sentence ends with one of these. */
+  readonly openers: string;
+  /** What people say before the words that they are looking for, in several words or one: "that is to say", "let's say". */
+  readonly connectives?: string;
+  /** Small words that may stand behind the others while these are still to come: "I would rather perhaps". */
+  readonly fillers?: string;
+  /** "My order number is": as a pattern, at the end. */
+  readonly announcing?: RegExp;
+  /** "Hello, I would like to", and nothing else: what is wanted is still to come. */
+  readonly beginning?: RegExp;
+  /** "From Berlin to": nobody asks so, and nobody answers so. */
+  readonly joining?: RegExp;
+}
+
+const OPEN_WORDS = {
+  en: {
+    hesitations: "uh uhm um umm er erm hmm hm uhh ah eh well",
+    connectives:
+      "that is, that is to say, for example, for instance, such as, namely, as well as, either, neither, in other words, which means, except, except for, let's say, shall we say, at least, more like, the one with, in case, as long as, unless, although, while, until, since, so that, in order to, due to, instead of, because of, depending on, along with",
+    fillers:
+      "maybe perhaps rather probably actually just kind sort really basically probably well then sometime somewhere somehow honestly",
+    openers:
+      "and but or because the an my your our his her their if than of a whose which which's i'm it's i'd i'll into",
+    announcing:
+      /^(?!.*\b(?:what|where|who|how|when|which|why|whose)\b).*\b(?:my|the|our|his|her|this)\b.* (?:is|are|was)$/iu,
+    beginning:
+      /^(?:(?:hi|hello|hey|okay|ok|so|please|actually)[, ]+)*(?:i(?:['’]d| would) (?:like|prefer)(?: to)?|i (?:want|need)(?: to)?|i have to|i (?:think|mean)|i was wondering|(?:can|could|may) (?:i|you|we)(?: please)?|my name['’]s|do you have|is there|are there|i['’]m (?:looking|calling|phoning)|the thing is|how about|what about)$/iu,
+    joining:
+      /^(?!.*(?:\b(?:what|where|who|how|when|which|why|whose|whom|that|all|nothing|something|anything|some(?:one|body)|any(?:one|body)|not|used|love|glad|happy|have|want|need|supposed|able)\b|n['’]t\b)).+ (?:to|for|with|from|about|at|between|until)$|(?:^|\s)let me (?:see|think|check|look)$|(?<!\b(?:do|did|as|if)\s)\byou know$/iu,
+  },
+  de: {
+    hesitations: "äh ähm öh öhm hm hmm also tja naja",
+    connectives:
+      "und zwar, das heißt, zum beispiel, beziehungsweise, bzw, nämlich, sprich, sowie, entweder, weder, sondern, sagen wir, sagen wir mal, wie sagt man, also wie gesagt, je nachdem, es sei denn, außer, bis auf, obwohl, während, damit, sodass, so dass, falls, sobald, bevor, nachdem, statt, anstatt, trotz, aufgrund, unter anderem, am besten, ungefähr, circa, etwa, entweder so",
+    fillers:
+      "vielleicht lieber eher eigentlich mal halt eben irgendwie wohl dann noch doch gerne gern wahrscheinlich so da sowas jetzt einfach sozusagen ganz gleich",
+    openers:
+      "und aber oder weil dass wenn ob der die dem den ein eine einen einem einer mein meine meinen ihr ihre zum zur vom für mit von im am beim ins seit ohne gegen wegen zwischen",
+    announcing:
+      /^(?!.*\b(?:was|wo|wer|wie|wann|welche\p{L}*|warum)\b).*\b(?:mein|meine|die|der|das|unsere?)\b.* (?:ist|lautet|sind)$/iu,
+    beginning:
+      /^(?:(?:hallo|guten tag|okay|gut|also|bitte)[, ]+)*(?:ich (?:möchte|will|wollte|brauche|bräuchte|suche|heiße|glaube)(?: (?:gern|gerne|mal|fragen|wissen))?|ich (?:hätte|würde)(?: (?:gern|gerne))?|(?:können|könnten) sie(?: mir)?|kann ich|haben sie|gibt es|und zwar|es geht um|mein name ist)$/iu,
+  },
+  fr: {
+    hesitations: "euh heu hum ben bah",
+    connectives:
+      "c'est-à-dire, par exemple, à savoir, ainsi que, soit, ni, sinon, disons, on va dire, sauf, à part, afin de, afin que, pour que, puisque, alors que, bien que, quoique, tandis que, pendant que, avant de, au lieu de, à cause de, grâce à, selon, entre, ou bien, enfin",
+    fillers:
+      "peut-être plutôt enfin donc alors quand même un peu bon voilà genre probablement bien",
+    openers:
+      "et mais ou parce que le la les un une des du de mon ma mes notre votre pour avec à au aux c'est d' l' dans chez sans vers",
+    announcing:
+      /^(?!.*\b(?:quel\p{L}*|où|qui|comment|quand|pourquoi)\b).*\b(?:mon|ma|le|la|notre)\b.* (?:est|sont|c['’]est)$/iu,
+    beginning:
+      /^(?:(?:bonjour|allô|alors|bon)[, ]+)*(?:je (?:voudrais|veux|souhaite|souhaiterais|cherche|pense|m['’]appelle)(?: savoir(?: si)?)?|j['’](?:aimerais|ai besoin)|est-ce que(?: (?:je|vous))?|pouvez-vous|pourriez-vous|il (?:me )?faut)$/iu,
+  },
+  es: {
+    hesitations: "eh em mmm pues",
+    connectives:
+      "es decir, por ejemplo, o sea, así como, sino, salvo, excepto, además de, digamos, a saber, ni, aunque, mientras, para que, antes de, en vez de, en lugar de, debido a, entre, según, hasta, o bien, por lo menos",
+    fillers: "quizás quizá tal vez mejor más bien entonces bueno pues así como seguramente igual",
+    openers:
+      "y pero o porque que el la los las un una unos unas mi mis su de del para con por a al en desde sin",
+    announcing:
+      /^(?!.*(?:qué|cuál|dónde|quién|cómo|cuándo)).*\b(?:mi|el|la|nuestro)\b.* (?:es|son)$/iu,
+    beginning:
+      /^(?:(?:hola|buenas|bueno|buenos días|buenas tardes)[, ]+)*(?:(?:yo )?(?:quisiera|quería|necesito|busco)(?: saber)?|(?:tengo|quiero) que|me (?:gustaría|llamo)(?: saber)?|mi nombre es)$/iu,
+  },
+  it: {
+    hesitations: "ehm eh uhm mmm cioè allora",
+    connectives:
+      "cioè, per esempio, ad esempio, vale a dire, ossia, oppure, nonché, diciamo, ovvero, né, sebbene, mentre, affinché, prima di, invece di, a causa di, secondo, tra, fra, fino a, tranne, a parte",
+    fillers: "forse magari piuttosto allora quindi proprio così insomma probabilmente",
+    openers:
+      "e ma o perché che il lo la i gli le un uno una di del della mio mia per con a al alla nel nella da dal dalla senza",
+    announcing: /^(?!.*\b(?:quale?|dove|chi|come|quando)\b).*\b(?:mio|mia|il|la)\b.* (?:è|sono)$/iu,
+    beginning:
+      /^(?:(?:ciao|salve|buongiorno|buonasera|allora|pronto)[, ]+)*(?:(?:io )?(?:vorrei|volevo|cerco)(?: sapere)?|ho bisogno|mi (?:piacerebbe|chiamo|serve))$/iu,
+  },
+  pt: {
+    hesitations: "eh ahn hum tipo então",
+    connectives:
+      "ou seja, por exemplo, isto é, quer dizer, assim como, digamos, nem, embora, enquanto, para que, antes de, em vez de, por causa de, segundo, entre, até, exceto, menos, vamos dizer",
+    fillers: "talvez melhor então assim se calhar provavelmente mais bem",
+    openers:
+      "e mas ou porque que o a os as um uma de do da dos das meu minha para com por ao em no na nos nas sem",
+    announcing: /^(?!.*(?:qual|onde|quem|como|quando)).*\b(?:meu|minha|o|a)\b.* (?:é|são)$/iu,
+    beginning:
+      /^(?:(?:olá|oi|bom dia|boa tarde|bem|alô)[, ]+)*(?:(?:eu )?(?:queria|gostaria|procuro)(?: saber)?|chamo-me|me chamo)$/iu,
+  },
+  nl: {
+    hesitations: "eh ehm uh uhm euh nou hm",
+    connectives:
+      "en wel, namelijk, dat wil zeggen, bijvoorbeeld, oftewel, ofwel, behalve, laten we zeggen, zeg maar, zoals, noch, hoewel, terwijl, zodat, tenzij, voordat, nadat, in plaats van, vanwege, volgens, tot, door, dus",
+    fillers:
+      "misschien liever eigenlijk eens maar even gewoon dan nog toch waarschijnlijk zo graag wel",
+    openers:
+      "en maar of omdat dat als de het een mijn uw onze van voor met naar zonder tegen tussen",
+    announcing:
+      /^(?!.*\b(?:wat|waar|wie|hoe|wanneer|welke?)\b).*\b(?:mijn|de|het|ons|onze)\b.* (?:is|zijn)$/iu,
+    beginning:
+      /^(?:(?:hallo|hoi|goedemiddag|goedemorgen|oké|nou)[, ]+)*(?:ik (?:wil|wilde|zou|zoek|heet|denk)(?: (?:graag|weten))?|(?:kunt|kan|kun) (?:u|je|ik)|heeft u|is er|het gaat om|mijn naam is)$/iu,
+  },
+  pl: {
+    hesitations: "yyy eee hm znaczy",
+    connectives:
+      "to znaczy, czyli, na przykład, mianowicie, oraz, powiedzmy, a mianowicie, ani, chociaż, podczas gdy, żeby, aby, zanim, zamiast, z powodu, według, między, oprócz, poza, albo też",
+    fillers: "może raczej właściwie chyba po prostu tak jakoś wtedy pewnie jeszcze",
+    openers:
+      "i a ale lub albo bo ponieważ że jeśli mój moja moje dla z ze w we na do od o przez bez",
+    announcing:
+      /^(?!.*\b(?:co|gdzie|kto|jak|kiedy|jaki\p{L}*)\b).*\b(?:mój|moja|moje|numer)\b.* (?:to|jest)$/iu,
+    beginning:
+      /^(?:(?:dzień dobry|halo|więc)[, ]+)*(?:(?:ja )?(?:chciałbym|chciałabym|szukam)(?: zapytać)?|czy (?:mogę|może)|mam na imię|nazywam się)$/iu,
+  },
+  tr: {
+    hesitations: "eee ııı şey hmm yani işte",
+    connectives:
+      "mesela, örneğin, ya da, veyahut, diyelim, diyelim ki, yani, hem, ne de, rağmen, göre, kadar, dolayı",
+    fillers: "belki galiba aslında sanki biraz",
+    openers: "ve ama veya çünkü ki için ile bir benim",
+  },
+  ja: {
+    hesitations: "えっと えーと ええと あの あのー その うーん んー",
+    connectives: "つまり, 例えば, たとえば, それから, あと, というか, なんというか, または, および",
+    openers: "を が へ",
+    announcing: /(?<!こんにち|こんばん|で)は$/u,
+  },
+  zh: {
+    hesitations: "嗯 呃 然后",
+    connectives: "就是, 比如, 比如说, 也就是说, 以及, 还有, 或者, 而且, 那就是, 怎么说",
+    openers: "因为 但是 和 我的",
+    announcing: /(?:我的|号码|名字|电话|地址|单号)[^。？]{0,12}是$/u,
+    beginning:
+      /^(?:(?:你好|您好|是的|好的|嗯)[，, ]*)*(?:我(?:想|要|想要|需要|叫|找)|请帮我|请问|能不能|那个)$/u,
+  },
+  hi: {
+    hesitations: "उम अम हम्म मतलब",
+    connectives: "यानी, जैसे, जैसे कि, मतलब, मान लीजिए, और फिर, या फिर, ताकि, जबकि",
+    fillers: "शायद वैसे बस तो",
+    openers: "और लेकिन या क्योंकि कि मेरा मेरी मेरे का की के को मुझे",
+    announcing: /(?:^|\s)(?:मेरा|मेरी|हमारा).* (?:नंबर|नाम|पता)(?: है)?$/u,
+  },
+} satisfies Readonly<Record<string, OpenWords>>;
+
+function listOf({
+  hesitations,
+  openers,
+  connectives = "",
+  fillers = "",
+  announcing,
+  beginning,
+  joining,
+}: OpenWords) {
+  return {
+    hesitations: wordList(hesitations),
+    fillers: wordList(`${hesitations} ${fillers}`),
+    words: wordList(`${hesitations} ${openers}`),
+    connectives: connectives.split(", ").filter((phrase) => phrase !== ""),
+    patterns: [announcing, beginning, joining].filter((pattern) => pattern !== undefined),
+  };
+}
+
+function wordList(words: string): readonly string[] {
+  return words.split(/\s+/).filter((word) => word !== "");
+}
+
+const ENGLISH = listOf(OPEN_WORDS.en);
+const LISTS = new Map(
+  Object.entries(OPEN_WORDS).map(([language, words]) => [language, listOf(words)]),
+);
+const UNSPACED = new Set(["ja", "zh"]);
+/** Recognizers that write marks put one of these where the voice has not fallen. */
+const GOES_ON = /[\p{L}\p{N}]\s+\S*[\p{L}\p{N}]\s*(?:[,;:،、，–—-]|\.{2,}|…)$/u;
+
+/**
+ * Whether the caller seems to be thinking: the last word is a hesitation, or one that no sentence ends with in that language, or
+ * the recognizer has written a mark behind it that no sentence ends with.
+ */
+export function isOpenEnded(text: string, language: string): boolean {
+  const list = LISTS.get(language) ?? ENGLISH;
+  const tail = text.trim().slice(-OPEN_TAIL_CHARACTERS);
+  if (GOES_ON.test(tail)) return true;
+  // A question mark stays, so that what is asked is not open.
+  const said = tail.replace(/[\s.,…。、，-]+$/u, "").toLowerCase();
+  const sentence = said.slice(said.search(/[^.?!。？！]*$/u)).trim();
+  if (list.patterns.some((pattern) => pattern.test(sentence))) return true;
+  if (UNSPACED.has(language)) {
+    return [...list.words, ...list.connectives].some((word) => said.endsWith(word));
+  }
+  const last = said.slice(said.lastIndexOf(" ") + 1);
+  // One word alone is an answer, unless it is only a sound: "well", "like" and "no" are words too.
+  if (last === said) return HESITATION_ALONE.test(last);
+  if (list.words.includes(last)) return true;
+  // A question mark or an exclamation mark ends whatever stands before it.
+  if (!/[\p{L}\p{M}\p{N}]$/u.test(sentence)) return false;
+  const clause = sentence.slice(sentence.lastIndexOf(",") + 1).trim();
+  return isUnfinished(sentence, list) || (clause !== sentence && isUnfinished(clause, list));
+}
+
+/** Without its hesitations, and the small words behind it, it says nothing, or breaks off as a pattern of the language tells. */
+function isUnfinished(text: string, list: ReturnType<typeof listOf>): boolean {
+  const plain = text.split(/[\s,;]+/).filter((word) => !list.hesitations.includes(word));
+  const end = plain.findLastIndex((word) => !list.fillers.includes(word)) + 1;
+  const core = plain.slice(0, end).join(" ");
+  if (core === "") return plain.length > 1;
+  if (list.patterns.some((pattern) => pattern.test(core))) return true;
+  const whole = plain.join(" ");
+  return list.connectives.some(
+    (phrase) => core.endsWith(` ${phrase}`) || whole.endsWith(` ${phrase}`),
+  );
+}
+
+const HESITATION_ALONE = /^(?:u+h*m*|e+r*m*|e+h+m*|h+m+|ä+h*m*|ö+h*m*|e+u+h+|m{2,}|y{2,}|ı{2,})$/u;
+
+/** Only the end of what was said tells whether more is to come. */
+const DICTATION_TAIL_CHARACTERS = 200;
+/** So many dictated pieces in a row are a dictation, whatever was asked. */
+const PIECES_UNASKED = 4;
+/** So many numbers one after the other are a run that may go on. */
+const RUN_NUMBERS_MIN = 2;
+/** "Seven thirty": an hour, and minutes that are said as one number. */
+const HOUR_MAX = 24;
+const MINUTES_MIN = 10;
+const TEEN_MAX = 19;
+/** Where the last of a text's commas stands. */
+const LAST_COMMA = /[,;、，](?=[^,;、，]*$)/u;
+/** A noun with its article is not longer. */
+const NOUN_PIECES_MAX = 5;
+/** How such a noun begins, where the words are no whole sentence. */
+const NOUN_FIRST =
+  /^(?:(?:and|so|und|also|et|alors|y|en|dus)\s)?(?:my|the|our|meine?|unsere?|mon|ma|notre|mi|nuestr[oa]|mijn|onze?)\s/iu;
+/** The part of an e-mail address before its sign is hardly longer, with what people say before it. */
+const MAIL_PIECES_MAX = 4;
+
+/** Digits in any grouping, letters, a half address, what mixes letters and digits as an IBAN does. */
+const SPELT_PIECE =
+  /^(?:[+(]?\d[\d().:/-]*|\p{L}|\p{Lu}(?:-\p{Lu})+|\S*@\S*|[@._-]|\p{L}{1,3}\d[\p{L}\d-]*|\d+\p{Lu}{1,2}|\S*(?:[〇零一二三四五六七八九十百幺两]|ゼロ|キュー){2,}|\S*[\p{Script=Hiragana}\p{Script=Han}]\d{2,}|[〇零一二三四五六七八九]+)$/u;
+const LETTER = /^\p{L}$/u;
+/** A group of an IBAN: "NWBK". */
+const CODE = /^(?!OK$)\p{Lu}{2,6}$/u;
+/** "S as in Sam" is one letter. */
+const LETTER_WITH_NAME =
+  /(?<![\p{L}\p{N}])(\p{L})[ ,]+(?:as in|for|like|wie|comme|como|de|come|jak|als in)\s+\p{L}+/giu;
+
+/** "On iki" is twelve, and "on" a word of other languages. */
+const TURKISH_TEEN = /(?<!\p{L})on (bir|iki|üç|dört|beş|altı|yedi|sekiz|dokuz)(?!\p{L})/giu;
+
+const SIGN = String.raw`(?:@|\s(?:at|arroba|arobase|chiocciola|małpa|klammeraffe|apenstaartje)\s)\s*`;
+const STOP = String.raw`(?:\.|\b(?:dot|punto|point|punkt|ponto|kropka|nokta|punt)\s)\s*`;
+const WHOLE_EMAIL = new RegExp(
+  String.raw`${SIGN}\S.*?${STOP}(?:com|net|org|edu|gov|info|io|co|ai|app|dev|uk|us|ca|au|in|jp|cn|es|mx|ar|br|pt|fr|de|at|ch|it|nl|be|pl|tr|eu)[.!]?$`,
+  "iu",
+);
+const HALF_EMAIL = new RegExp(String.raw`${SIGN}[\p{L}\p{N}-]+$`, "iu");
+const SIGNED = new RegExp(SIGN, "iu");
+/** "jane.doe", as a recognizer may write it. */
+const STOP_INSIDE = /^[\p{L}\p{N}]+(?:[._][\p{L}\p{N}]+)+$/u;
+const MAIL = /e-?mail|\bmail\b|courriel|correo|e-?posta|メール|邮箱|邮件|ईमेल/iu;
+const POSTAL =
+  /(?<![\p{L}\p{N}])(?:address|street|\p{L}+(?:adresse|anschrift|adres|adress)|adresse|anschrift|straße|direcci[oó]n|indirizzo|endereço|morada|adres|adresi|where do you live|where (?:should|shall|can|do) (?:we|i) (?:deliver|send|ship|bring)|wo wohnen sie|wohin (?:sollen|soll)|dónde vive|dove abita|onde mora|waar woont u)(?![\p{L}\p{N}])|où habitez|住所|地址|पता/iu;
+const BIRTH =
+  /date of birth|birth ?da(?:te|y)|\bborn\b|geburts(?:datum|tag)|geboren|date de naissance|fecha de nacimiento|data di nascita|data de nascimento|geboortedatum|data urodzenia|doğum|生年月日|出生日期|जन्म/iu;
+/** The agent asks for a day. */
+const DAY_ASKED =
+  /(?<!\p{L})(?:dates?|what day|which day|when|datum|welche[nmr]? tag|wann|quel jour|quand|fecha|qué día|cuándo|che giorno|data|dia|quando|welke dag|wanneer|dzień|kiedy|tarih|hangi gün|ne zaman)(?!\p{L})|日付|何日|いつ|日期|哪天|什么时候|तारीख|कब/iu;
+/** With the year a date is whole. */
+const YEAR =
+  /(?:^|[^\d])(?:19|20)\d\d[.!]?$|\b(?:nineteen|twenty)[ -](?:oh |hundred |zero )?[\p{L}-]+$|\btwo thousand(?: (?:and )?[\p{L}-]+)?$|(?:neunzehnhundert|zweitausend)\p{L}*$|\b(?:mil novecientos|dos mil|mille neuf cent|deux mille)(?: [\p{L}-]+)*$/iu;
+
+/** The agent's last question asked for something that people dictate in pieces, or the caller announces it. */
+const ASKED_FOR =
+  /(?<![\p{L}\p{N}])(?:phone|telephone|mobile|cell|number|numbers|digits?|e-?mails?|address|spell|spelled|spelling|zip|post ?code|code|pin|card|iban|account|date of birth|reference|serial|id|plate|tracking|booking|policy|passport|cvv|cvc|vin|expiry|expiration|tel[eé]fono|n[uú]mero|correo|direcci[oó]n|deletre\w*|c[oó]digo|tarjeta|cuenta|fecha de nacimiento|t[eé]l[eé]phone|portable|num[eé]ro|courriel|adresse|[eé]pel\w*|carte|compte|date de naissance|telefonnummer|handynummer|rufnummer|kartennummer|nummer|buchstabier\w*|postleitzahl|konto\w*|geburtsdatum|telefono|carta|codice|conto|indirizzo|telefone|cart[aã]o|conta|endere[cç]o|telefoonnummer|kaart|rekening|spel|adres|numer|telefonu|karty|konta|numara\w*|telefon|kart|hesap)(?![\p{L}\p{N}])|番号|電話|号码|电话|नंबर|फ़ोन/iu;
+
+/** The last part of compounds ("Kundennummer", "klantnummer", "asiakasnumero"), which says what the whole is. */
+const COMPOUND_ASKED_FOR =
+  /\p{L}(?:nummern?|nummers?|nummeret|numret|numero\p{L}{0,3}|numru|number|code|codes|kode|kod|koodi|zahl|ziffern?|cijfers?|siffror|kennung|zeichen|zeichens|kennwort|passwort|wachtwoord|adresse|adressen|adres|adress|konto|tunnus|karte|kaart|kort|kortet|szám\p{L}{0,3}|номер\p{L}{0,2}|код\p{L}{0,2})(?![\p{L}\p{N}])/iu;
+const asksForPieces = (text: string): boolean =>
+  ASKED_FOR.test(text) || COMPOUND_ASKED_FOR.test(text);
+
+/**
+ * Whether the caller seems to be in the middle of dictating a number, an e-mail or postal address, a date of birth or a
+ * spelling, where a pause is not the end of the turn. `lastAssistantText` is what the agent said before, '' when nothing.
+ */
+export function isDictating(text: string, lastAssistantText: string): boolean {
+  const said = text.trim().slice(-DICTATION_TAIL_CHARACTERS);
+  const tail = said.replace(LETTER_WITH_NAME, "$1").replace(TURKISH_TEEN, "$1");
+  // A question is over when it is asked, whatever numbers are in it.
+  if (tail === "" || /[?？]$/.test(tail) || WHOLE_EMAIL.test(tail)) return false;
+  const question = lastAssistantText.slice(-DICTATION_TAIL_CHARACTERS);
+  const pieces = spokenPieces(tail);
+  const asksMail = MAIL.test(question);
+  if ((asksMail || MAIL.test(tail)) && isHalfMail(tail, pieces)) return true;
+  const isAnswer = !pieces.some((piece) => REFUSALS.has(piece.toLowerCase()));
+  if (isAnswer && asksMail && pieces.length <= MAIL_PIECES_MAX) return true;
+  if (BIRTH.test(question)) return isHalfDate(tail, pieces);
+  // Told unasked, it is over with its year, and something else may follow it.
+  if (BIRTH.test(tail) && YEAR.test(tail)) return false;
+  if (BIRTH.test(tail) && isHalfDate(tail, pieces)) return true;
+  if (DAY_ASKED.test(question) && isHalfDay(pieces)) return true;
+  if (isAnswer && !asksMail && POSTAL.test(question)) return true;
+  if (isRow(pieces) || isNumberRun(pieces, tail)) return true;
+  // Letters that are told apart by names are a spelling, which ends with none of them.
+  if (said.search(LETTER_WITH_NAME) >= 0 && LETTER.test(lastOf(pieces))) return true;
+  return isAnnounced(tail, pieces) || isGivenInPieces(pieces, tail, question);
+}
+
+/** "My membership number" and nothing else, or "my policy number starts with nine": the rest is still to come. */
+function isAnnounced(tail: string, pieces: readonly string[]): boolean {
+  if (!asksForPieces(tail)) return false;
+  const isNoun = pieces.length <= NOUN_PIECES_MAX && NOUN_FIRST.test(tail);
+  if (isNoun) return asksForPieces(lastOf(pieces));
+  // "I do not have one" ends with a number too.
+  return (numberSaidBy(lastOf(pieces)) ?? 0) > 1;
+}
+
+/** Whether the text ends in several numbers one after the other, in words or digits, whatever was asked; a time of day is none. */
+function isNumberRun(pieces: readonly string[], tail: string): boolean {
+  const numbers: number[] = [];
+  const words = pieces.map((piece) => piece.toLowerCase());
+  const first = words.findLastIndex((word) => !isOfRun(word)) + 1;
+  let isBehindTens = false;
+  let isJoined = false;
+  let isDoubled = false;
+  for (const word of words.slice(first)) {
+    const value = numberSaidBy(word);
+    if (value === undefined) {
+      isBehindTens &&= NUMBER_JOINTS.has(word);
+      isDoubled ||= DOUBLERS.has(word);
+      isJoined ||= numbers.length > 0;
+      continue;
+    }
+    const isRest = isBehindTens && value > 0 && value <= TEEN_MAX;
+    if (!isRest) numbers.push(value, ...(isDoubled ? [value] : []));
+    isDoubled = false;
+    isBehindTens =
+      !isRest && value > TEEN_MAX && value < 100 && value % 10 === 0 && !/\d/.test(word);
+  }
+  const isEnded = numberSaidBy(words.at(-1) ?? "") !== undefined || isDoubled;
+  const count = numbers.length + (isDoubled ? 1 : 0);
+  const [hour = 0, minutes = 0] = numbers;
+  const isTime = !isJoined && count === 2 && hour <= HOUR_MAX && minutes >= MINUTES_MIN;
+  const behindComma = spokenPieces(tail.slice(tail.search(LAST_COMMA) + 1)).length;
+  const hasComma = LAST_COMMA.test(tail) && behindComma < words.length - first;
+  // "Six hundred, then": the next number is announced.
+  if (hasComma && behindComma === 1 && !isEnded && LIST_JOINTS.has(words.at(-1) ?? "")) {
+    return count > 0;
+  }
+  return isEnded && count >= RUN_NUMBERS_MIN && (!isTime || hasComma);
+}
+
+const isOfRun = (word: string): boolean =>
+  numberSaidBy(word) !== undefined ||
+  LIST_JOINTS.has(word) ||
+  NUMBER_JOINTS.has(word) ||
+  MAGNITUDES.has(word) ||
+  DOUBLERS.has(word);
+
+function isHalfMail(tail: string, pieces: readonly string[]): boolean {
+  if (HALF_EMAIL.test(tail)) return true;
+  if (JOINING_WORDS.has(lastOf(pieces))) return true;
+  // "Jane dot doe" is a name, whose host is still to come.
+  const isName = pieces.slice(1).some((piece) => JOINING_WORDS.has(piece.toLowerCase()));
+  return !SIGNED.test(tail) && (isName || STOP_INSIDE.test(lastOf(pieces)));
+}
+
+function isHalfDate(tail: string, pieces: readonly string[]): boolean {
+  const last = lastOf(pieces);
+  const isOfDate = isSpelt(last) || MONTHS.has(last) || DATE_JOINTS.has(last) || isDay(last);
+  return isOfDate && !YEAR.test(tail);
+}
+
+/** "The fifth", before its month, or a month alone, before its day. Of an appointment nobody tells the year. */
+function isHalfDay(pieces: readonly string[]): boolean {
+  const last = lastOf(pieces);
+  if (DATE_JOINTS.has(last)) return true;
+  if (pieces.some((piece) => MONTHS.has(piece.toLowerCase()))) return pieces.length === 1;
+  const isAfterJoint = DATE_JOINTS.has(lastOf(pieces.slice(0, -1)));
+  return isDay(last) || (isAfterJoint && isSpelt(last));
+}
+
+const isDay = (word: string): boolean =>
+  DAYS.has(word) || GERMAN_DAY.test(word) || /^\d+(?:st|nd|rd|th)$/.test(word);
+
+/** So many pieces or digits at the end that they are a dictation by themselves, or an address that goes on. */
+function isRow(pieces: readonly string[]): boolean {
+  const { run, digits } = rowAtEnd(pieces, isSpelt);
+  if (run >= PIECES_UNASKED || digits >= PIECES_UNASKED) return true;
+  return run > 1 && JOINING_WORDS.has(lastOf(pieces));
+}
+
+function isGivenInPieces(given: readonly string[], tail: string, question: string): boolean {
+  const pieces = given.filter((piece, at) => !isInsideNumber(piece, at, given));
+  const isAsked = asksForPieces(question);
+  const isPiece = (piece: string) =>
+    isSpelt(piece) || (isAsked && (SPELLING_NAMES.has(piece.toLowerCase()) || CODE.test(piece)));
+  const { run, digits } = rowAtEnd(pieces, isPiece);
+  // "I do not have one" ends with a word of numbers too.
+  if (run > 1 || digits > 0) return isAsked || asksForPieces(tail);
+  const lead = pieces.slice(0, pieces.length - run);
+  return isAsked && run > 0 && lead.every((piece) => LEAD_INS.has(piece.toLowerCase()));
+}
+
+/** The "et" of "vingt et un". */
+function isInsideNumber(piece: string, at: number, pieces: readonly string[]): boolean {
+  if (!NUMBER_JOINTS.has(piece.toLowerCase())) return false;
+  const [before, after] = [pieces[at - 1], pieces[at + 1]];
+  return before !== undefined && after !== undefined && isSpelt(before) && isSpelt(after);
+}
+
+function rowAtEnd(
+  pieces: readonly string[],
+  isPiece: (piece: string) => boolean,
+): { readonly run: number; readonly digits: number } {
+  const run = pieces.length - 1 - pieces.findLastIndex((piece) => !isPiece(piece));
+  return { run, digits: run === 0 ? 0 : digitCount(pieces.slice(-run)) };
+}
+
+function spokenPieces(text: string): string[] {
+  return text
+    .split(/[\s,;、，]+/)
+    .map((piece) => piece.replace(/[.!?。]+$/, ""))
+    .filter((piece) => piece !== "");
+}
+
+const lastOf = (pieces: readonly string[]): string => pieces.at(-1)?.toLowerCase() ?? "";
+
+const isSpelt = (piece: string): boolean =>
+  SPELT_PIECE.test(piece) || SPELT_WORDS.has(piece.toLowerCase()) || COMPOSED_NUMBER.test(piece);
+
+function digitCount(pieces: readonly string[]): number {
+  return pieces.join("").replace(/\D/g, "").length;
+}
+
+/** A noise that sounds like a voice keeps a turn open for so long after its last words, and no longer. */
+const VOICE_WITHOUT_WORDS_MAX_MS = 8_000;
+/** So long after a voice the recognizer may tell its words; some are asked only when it has ended. */
+const WORDS_AFTER_VOICE_MAX_MS = 3_000;
+
+/** So many turns of the caller's in a row that end with a mark tell of a recognizer that writes them. */
+const MARKED_TURNS_MIN = 2;
+/** Fewer words are often left without a mark. */
+const UNMARKED_WORDS_MIN = 3;
+const ENDING_MARK = /[.!?。！？؟।][\s"'”’»)」』]*$/u;
+/** An STT counts as slow when its words arrive this long after they ended; a quick one needs its endpointing and a network. */
+const SLOW_WORDS_MIN_MS = 1_000;
+/** No STT is later, with the replay on a second connection: the words are of another time, as those behind a gap in the audio. */
+const SLOW_WORDS_MAX_MS = 8_000;
+/** A voice dies away behind the last word for less than this. */
+const UNTOLD_VOICE_MIN_MS = 700;
+/** The words of the voice after the newest words come about as late as those did. */
+const WORDS_DUE_MARGIN_MS = 500;
+
+/** How long a silence after these words ends the caller's turn, where the recognizer has not ended it. */
+export function pauseMs(state: SessionState, text: string): number {
+  const { silenceTimeoutMs, patienceMs } = state.settings;
+  return isMoreExpected(state, text) ? Math.max(patienceMs, silenceTimeoutMs) : silenceTimeoutMs;
+}
+
+/** The recognizer's silence mark in the middle of a dictation or of a sentence is a pause, not an end; the timer decides. */
+export function withPatience(state: SessionState, event: TranscriptEvent): TranscriptEvent {
+  if (!event.speechFinal) return event;
+  // The newest guess stands in the event's own words.
+  const text = joinWords(state.hearing.finals, event.text);
+  const said = {
+    ...state,
+    callerEndedAtMs: event.atMs - event.endedAgoMs,
+    wordsLateMs: sttDelayMs(state, event),
+  };
+  if (text === "") return event;
+  if (!isMoreExpected(said, text) && untoldVoiceMs(said, event) < 1) return event;
+  return { ...event, isFinal: true, speechFinal: false };
+}
+
+/** Whether the recognizer's other mark, that it heard no word for a while, comes before the caller can be done. */
+export function isTooEarly(
+  state: SessionState,
+  event: UtteranceEndEvent,
+  out: SessionEffect[],
+): boolean {
+  const text = pendingText(state.hearing);
+  const openMs = isMoreExpected(state, text) ? pauseMs(state, text) - event.endedAgoMs : 0;
+  const leftMs = Math.max(openMs, text === "" ? 0 : untoldVoiceMs(state, event));
+  if (leftMs <= 0) return false;
+  out.push({ type: "startTimer", timer: "silence", delayMs: leftMs });
+  return true;
+}
+
+/** The server hears a voice, though the recognizer told no words of it yet: the turn waits for the end of that voice. */
+export function isStillSpeaking(
+  state: SessionState,
+  { atMs, voiceAgoMs }: TimerFiredEvent,
+  out: SessionEffect[],
+): boolean {
+  const text = pendingText(state.hearing);
+  if (text === "" || voiceAgoMs === undefined) return false;
+  const openMs = state.callerEndedAtMs + VOICE_WITHOUT_WORDS_MAX_MS - atMs;
+  const isUntold = state.voicedAtMs > state.callerEndedAtMs;
+  const silenceMs = Math.max(pauseMs(state, text), isUntold ? WORDS_AFTER_VOICE_MAX_MS : 0);
+  const quietMs = (state.undecidedMaxMs ?? silenceMs) - voiceAgoMs;
+  const leftMs = Math.max(Math.min(quietMs, openMs), untoldVoiceMs(state, { atMs, voiceAgoMs }));
+  if (leftMs < 1) return false;
+  out.push({ type: "startTimer", timer: "silence", delayMs: leftMs });
+  return true;
+}
+
+/**
+ * How long to wait for the words of a voice that was heard after the newest words, from a recognizer that is late: an answer to what
+ * has come so far would be one to half a sentence.
+ */
+export function untoldVoiceMs(
+  { callerEndedAtMs, wordsLateMs, turn }: SessionState,
+  { atMs, voiceAgoMs }: { readonly atMs: number; readonly voiceAgoMs?: number | undefined },
+): number {
+  // The voice may be the agent's own, out of the caller's loudspeaker.
+  const isSpeaking = turn !== undefined && atMs < turn.ledger.endsAtMs;
+  const isSlow = wordsLateMs >= SLOW_WORDS_MIN_MS && wordsLateMs <= SLOW_WORDS_MAX_MS;
+  if (voiceAgoMs === undefined || !isSlow || isSpeaking) return 0;
+  const voicedAtMs = atMs - voiceAgoMs;
+  if (voicedAtMs - callerEndedAtMs < UNTOLD_VOICE_MIN_MS) return 0;
+  const openUntilMs = callerEndedAtMs + wordsLateMs + VOICE_WITHOUT_WORDS_MAX_MS;
+  return Math.min(voicedAtMs + wordsLateMs + WORDS_DUE_MARGIN_MS, openUntilMs) - atMs;
+}
+
+/**
+ * How late the STT tells its newest words, counted from when it was given their audio: a vendor that floods gives it ahead of time,
+ * which is no delay of the STT.
+ */
+export function sttDelayMs(state: SessionState, event: TranscriptEvent): number {
+  if (!isNews(state, event)) return state.wordsLateMs;
+  return Math.min(event.endedAgoMs, event.arrivedAgoMs ?? event.endedAgoMs);
+}
+
+/** Whether the event tells other words than the newest guess: a final result of the same words says nothing of their delay. */
+function isNews({ hearing }: SessionState, { text }: TranscriptEvent): boolean {
+  return text !== "" && !isSameWords(hearing.interim, text);
+}
+
+/** The agent's own words, coming back, are no sentence that the caller has left open. */
+export function isMoreExpected(state: SessionState, text: string): boolean {
+  const isOpen =
+    isDictating(text, lastSaidByAssistant(state)) ||
+    isOpenEnded(text, state.settings.language) ||
+    lacksMark(state, text);
+  return isOpen && ownEcho(state, text) === "none";
+}
+
+/** The recognizer has ended whatever the caller said before with a mark, and these words not. */
+function lacksMark({ history }: SessionState, text: string): boolean {
+  if (ENDING_MARK.test(text) || wordCount(text) < UNMARKED_WORDS_MIN) return false;
+  const said = history.filter(({ role }) => role === "user").slice(-MARKED_TURNS_MIN);
+  return said.length === MARKED_TURNS_MIN && said.every(({ content }) => ENDING_MARK.test(content));
+}
+
+function lastSaidByAssistant(state: SessionState): string {
+  return state.history.findLast((message) => message.role === "assistant")?.content ?? "";
+}
+
+/** What Deepgram Flux takes where nobody has set it; the others end a turn sooner. */
+const TURN_SILENCE_MAX_MS = 5_000;
+/** The vendor's word is on its way for less than this. */
+const ON_ITS_WAY_MAX_MS = 1_500;
+/** Words that are new may come from a caller whom only the recognizer hears: more of them are waited for. */
+const NEW_WORDS_MIN_MS = 3_000;
+
+/** After so much silence a recognizer that decides turns has failed to; undefined for one that does not decide. */
+export function undecidedMaxMs(event: TranscriptEvent): number | undefined {
+  if (event.decidesTurns !== true) return undefined;
+  return (event.turnSilenceMaxMs ?? TURN_SILENCE_MAX_MS) + ON_ITS_WAY_MAX_MS;
+}
+
+/** A recognizer that decides turns tells them several times in a second, also while nobody speaks. */
+export function isRepeated({ hearing }: SessionState, event: TranscriptEvent): boolean {
+  if (event.decidesTurns !== true || event.isFinal || hearing.interim === "") return false;
+  return isSameWords(hearing.interim, event.text);
+}
+
+/** How long words of a recognizer that decides turns may stay the last of their turn. */
+export function undecidedLeftMs(event: TranscriptEvent, maxMs: number): number {
+  const isTimed = event.lastWordEndMs !== undefined;
+  const quietMs = isTimed ? event.endedAgoMs : (event.voiceAgoMs ?? 0);
+  return Math.max(NEW_WORDS_MIN_MS, maxMs - quietMs);
+}
+
+/** A recognizer that decides turns has words of one that it has not ended. */
+export function isUndecided({ undecidedMaxMs: maxMs, hearing }: SessionState): boolean {
+  return maxMs !== undefined && pendingText(hearing) !== "";
+}

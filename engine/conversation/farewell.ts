@@ -1,0 +1,139 @@
+import type { Category } from "../../storage/records.js";
+import {
+  type Ending,
+  isRevocable,
+  LANGUAGE_MODEL_FAILED,
+  LISTENING_FAILED,
+  SPEECH_FAILED,
+} from "./call-end.js";
+import { endCall, settleTurn, stopTurn } from "./commit-turn.js";
+import type { SessionEffect } from "./effects.js";
+import { beginScripted } from "./playout.js";
+import type { SessionState, Turn } from "./state.js";
+import { pendingText } from "./transcript-buffer.js";
+import { leftInTransfer, lostEnding } from "./transfer.js";
+
+/** What the caller is told before the limit takes about four seconds. */
+const TIME_UP_BEFORE_MS = 6_000;
+/** A greeting of voicemail may be answered once before the vendor knows that it was one. */
+const CONVERSED_TURNS_MIN = 2;
+/** A call that may not be longer than this ends without a word. */
+const DURATION_WITH_WORDS_MIN_MS = 30_000;
+
+export function watchDuration(state: SessionState, out: SessionEffect[]): void {
+  const { durationMaxMs, phrases } = state.settings;
+  out.push({ type: "startTimer", timer: "duration", delayMs: durationMaxMs });
+  if (phrases === undefined || durationMaxMs < DURATION_WITH_WORDS_MIN_MS) return;
+  out.push({ type: "startTimer", timer: "timeUp", delayMs: durationMaxMs - TIME_UP_BEFORE_MS });
+}
+
+export function durationLimit(state: SessionState): Ending {
+  const seconds = Math.round(state.settings.durationMaxMs / 1_000);
+  const message = `the call reached its limit of ${seconds} seconds`;
+  return { reason: "durationLimit", status: "completed", message };
+}
+
+/** The limit of the call is near: whoever speaks, the caller is told. */
+export function onTimeUp(state: SessionState, atMs: number, out: SessionEffect[]): SessionState {
+  const words = state.settings.phrases?.timeIsUp ?? "";
+  if (words === "" || state.turn?.ending !== undefined) return state;
+  return sayLast(state, words, durationLimit(state), atMs, out);
+}
+
+/** Nothing that the caller says is heard from now on, so the call ends; but not without a word. */
+export function onListeningFailed(
+  state: SessionState,
+  atMs: number,
+  out: SessionEffect[],
+): SessionState {
+  const { phrases, apology } = state.settings;
+  const { turn } = state;
+  // What ends the call already needs no ear, and the caller cannot take it back unheard.
+  if (turn?.ending !== undefined) return endsWith(state, turn, deafEnding(turn.ending));
+  const ending = lostEnding(state, LISTENING_FAILED);
+  // Who is put through is not asked to call again. Who has not heard the agent yet does not know that it was there.
+  const withoutPhrases = state.lastTurnId === 0 ? apology : "";
+  const cannotHear = hasBeenHeard(state) ? phrases?.cannotHear : phrases?.cannotHearAtAll;
+  const words = ending.transferTo === undefined ? (cannotHear ?? withoutPhrases) : apology;
+  if (words === "" || state.phase === "opening") return endCall(state, LISTENING_FAILED, atMs, out);
+  return sayLast(state, words, ending, atMs, out);
+}
+
+/** "Any more" is wrong to a caller of whom not a word was understood. */
+function hasBeenHeard({ history, unanswered, unsaved, turn, hearing }: SessionState): boolean {
+  const isOfCaller = ({ role }: { readonly role: string }) => role === "user";
+  if (history.some(isOfCaller) || unsaved.some(isOfCaller)) return true;
+  return unanswered !== "" || turn?.kind === "reply" || pendingText(hearing) !== "";
+}
+
+/** A call has begun for which nobody of this kind can be had: it is there to say so. */
+export function onVendorMissing(
+  state: SessionState,
+  category: Category,
+  atMs: number,
+  out: SessionEffect[],
+): SessionState {
+  if (category === "stt") return onListeningFailed(state, atMs, out);
+  const ending = lostEnding(state, category === "llm" ? LANGUAGE_MODEL_FAILED : SPEECH_FAILED);
+  return sayLast(state, state.settings.apology, ending, atMs, out);
+}
+
+/** Ends the call for an external reason. The agent says goodbye unless the caller hung up. */
+export function endAsked(
+  state: SessionState,
+  ending: Ending,
+  atMs: number,
+  out: SessionEffect[],
+): SessionState {
+  // Answering-machine detection may report late: a callee who was answered this often is a person.
+  if (ending.reason === "machine" && state.metrics.turnCount >= CONVERSED_TURNS_MIN) return state;
+  const left = ending.reason === "callerLeft" ? leftInTransfer(state, ending) : undefined;
+  if (left !== undefined) return left;
+  const words = state.phase === "live" ? lastWordsOf(state, ending) : "";
+  if (words === "") return endCall(state, ending, atMs, out);
+  const { turn } = state;
+  // The agent is saying goodbye, by itself or because it has to. Its own goodbye the caller cannot take back any more.
+  if (turn?.ending !== undefined && turn.ending.transferTo === undefined) {
+    return endsWith(state, turn, ending);
+  }
+  return sayLast(state, words, ending, atMs, out);
+}
+
+/** What the agent is saying are its last words, for this reason unless they were for another that stands. */
+function endsWith(state: SessionState, turn: Turn, ending: Ending): SessionState {
+  if (turn.ending === undefined || !isRevocable(turn.ending)) return state;
+  return { ...state, turn: { ...turn, ending } };
+}
+
+function deafEnding({ transferTo }: Ending): Ending {
+  return transferTo === undefined
+    ? { ...LISTENING_FAILED, status: "completed" }
+    : { ...LISTENING_FAILED, transferTo };
+}
+
+/** Empty where there is nobody to be told, or nothing to be told. */
+function lastWordsOf({ settings }: SessionState, { reason }: Ending): string {
+  if (reason === "suspended") return settings.suspended;
+  return reason === "organizationEnded" ? settings.mustEnd : "";
+}
+
+function sayLast(
+  state: SessionState,
+  words: string,
+  ending: Ending,
+  atMs: number,
+  out: SessionEffect[],
+): SessionState {
+  const { turn } = state;
+  const free = turn === undefined ? state : cutOff(state, turn, atMs, out);
+  out.push({ type: "cancelTimer", timer: "silence" });
+  out.push({ type: "cancelTimer", timer: "phantom" });
+  const last = { ...free, cutSentences: [], cutEnding: undefined };
+  return beginScripted(last, "farewell", [words], atMs, out, ending);
+}
+
+function cutOff(state: SessionState, turn: Turn, atMs: number, out: SessionEffect[]): SessionState {
+  if (turn.sentCount > 0) out.push({ type: "send", message: { type: "audioStop" } });
+  stopTurn(state, turn, out);
+  return settleTurn(state, turn, "cutOff", atMs, out);
+}

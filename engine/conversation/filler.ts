@@ -1,0 +1,141 @@
+import type { SessionEffect } from "./effects.js";
+import type { PhraseReadyEvent, TimerFiredEvent } from "./events.js";
+import { markWords, recordSent } from "./playback-ledger.js";
+import { quietUntilMs, sayWhatIsSent, watchSilence } from "./playout.js";
+import {
+  isAllSent,
+  isGrowing,
+  type ReadyPhrase,
+  type SessionState,
+  type Turn,
+  WAITING_SLOT_FIRST,
+} from "./state.js";
+import { isAtKeys } from "./tools.js";
+import { pendingText } from "./transcript-buffer.js";
+import { withPace } from "./voice-pace.js";
+
+/** Then nobody believes them any more, and the watchdogs have long given the reply up. */
+const WAITING_WORDS_MAX = 6;
+/** While the caller speaks, or no phrase is ready yet, it is looked at again after so long. */
+const LOOK_AGAIN_MS = 500;
+/** A voice that was heard so lately may still be going on. */
+const VOICE_RECENT_MS = 300;
+/** What TTS takes to the first audio of a sentence, beside what it takes to make it. */
+const TTS_FIRST_AUDIO_MS = 700;
+/** Some vendors give nothing until the whole sentence is made: at this many times real time, or faster. */
+const TTS_RATE_MIN = 3;
+/** A sentence that is being synthesized grows at least this often. */
+const TTS_GAP_MAX_MS = 800;
+/** A caller waits at most this much longer for a sentence that TTS is slow with before a filler is played. */
+const FILLER_HELD_BACK_MAX_MS = 2_500;
+
+export function onPhraseReady(state: SessionState, event: PhraseReadyEvent): SessionState {
+  const { text, durationMs, words = [] } = event;
+  const isKnown = state.readyPhrases.some((phrase) => phrase.text === text);
+  if (isKnown || !preparedPhrases(state).includes(text)) return state;
+  const phrase = { text, durationMs, marks: markWords(text, [], words) };
+  const ready = { ...state, readyPhrases: [...state.readyPhrases, phrase] };
+  return withPace(ready, text, durationMs);
+}
+
+/** What this call may have to say when its voice or its model does not answer. */
+export function preparedPhrases({ settings }: SessionState): readonly string[] {
+  const { phrases, apology, cannotTransfer, callerSilenceMs, repeatRequest, tools } = settings;
+  const onUnrecognized = repeatRequest === "" ? [] : [repeatRequest];
+  if (phrases === undefined) return onUnrecognized;
+  const { waiting, stillThere, nobodyThere, cannotHear, timeIsUp } = phrases;
+  const idle = callerSilenceMs > 0 ? [stillThere, nobodyThere] : [];
+  const canTransfer = tools.some(({ kind }) => kind === "transfer");
+  const onTransfer = canTransfer ? [cannotTransfer] : [];
+  return [...waiting, apology, ...idle, ...onUnrecognized, cannotHear, timeIsUp, ...onTransfer];
+}
+
+/** The agent is at work on a reply and the caller hears nothing: it says so, in words that are ready. */
+export function onWaitingTimer(
+  state: SessionState,
+  event: TimerFiredEvent,
+  out: SessionEffect[],
+): SessionState {
+  const { turn } = state;
+  const { atMs, voiceAgoMs } = event;
+  if (turn === undefined || turn.kind !== "reply" || isAllSent(turn)) return state;
+  if (turn.waitingWords >= WAITING_WORDS_MAX) return state;
+  const leftMs = fillerDueMs(state, turn, event) - atMs;
+  const isSpokenTo = isCallerHeard(state, turn, voiceAgoMs);
+  const phrase = nextPhrase(state, turn);
+  if (leftMs >= 1 || isSpokenTo || phrase === undefined || isHindered(state, turn, atMs)) {
+    out.push({ type: "startTimer", timer: "waiting", delayMs: Math.max(leftMs, LOOK_AGAIN_MS) });
+    return state;
+  }
+  return { ...state, turn: sayPhrase(state, turn, phrase, atMs, out) };
+}
+
+/**
+ * When a filler may be played. While TTS is at work on the sentence that comes next, within the time that it usually needs, there is
+ * nothing to fill: the filler would only delay that sentence.
+ */
+function fillerDueMs(state: SessionState, turn: Turn, event: TimerFiredEvent): number {
+  const quietMs = quietUntilMs(state, turn);
+  const sentence = turn.sentences[turn.sentCount];
+  const { askedAtMs, attempt = 1, durationMs, text = "" } = sentence ?? {};
+  if (askedAtMs === undefined || attempt > 1 || durationMs !== undefined) return quietMs;
+  const { atMs, ttsAudioAgoMs } = event;
+  const audioAtMs = ttsAudioAgoMs === undefined ? undefined : atMs - ttsAudioAgoMs;
+  const firstAudioMs = TTS_FIRST_AUDIO_MS + (text.length * state.voiceMsPerChar) / TTS_RATE_MIN;
+  const dueMs =
+    audioAtMs === undefined || audioAtMs < askedAtMs
+      ? askedAtMs + firstAudioMs
+      : audioAtMs + TTS_GAP_MAX_MS;
+  return Math.max(quietMs, Math.min(dueMs, quietMs + FILLER_HELD_BACK_MAX_MS));
+}
+
+/** Nobody talks over a caller who is saying something, or whose voice was heard just now. */
+export function isCallerHeard({ hearing }: SessionState, turn: Turn, voiceAgoMs?: number): boolean {
+  const isVoiced = voiceAgoMs !== undefined && voiceAgoMs < VOICE_RECENT_MS;
+  return pendingText(hearing) !== "" || turn.onsetAtMs !== undefined || isVoiced;
+}
+
+function isHindered(state: SessionState, turn: Turn, atMs: number): boolean {
+  return state.heldAtMs !== undefined || isGrowing(turn) || isAtKeys(turn, atMs);
+}
+
+/** The words that say next that the agent is at work; undefined where none are ready. */
+export function nextPhrase(
+  { settings, readyPhrases }: SessionState,
+  turn: Turn,
+): ReadyPhrase | undefined {
+  const waiting = settings.phrases?.waiting ?? [];
+  const wanted = waiting[turn.waitingWords % Math.max(1, waiting.length)];
+  return (
+    readyPhrases.find(({ text }) => text === wanted) ??
+    readyPhrases.find(({ text }) => waiting.includes(text))
+  );
+}
+
+/** The turn with the phrase between what was sent and what is still to come, whose numbers stay as they are. */
+export function sayPhrase(
+  state: SessionState,
+  turn: Turn,
+  { text, durationMs, marks }: ReadyPhrase,
+  atMs: number,
+  out: SessionEffect[],
+): Turn {
+  const { sentCount } = turn;
+  const slot = WAITING_SLOT_FIRST + turn.waitingWords;
+  const whole = { text, durationMs, isWhole: true, marks };
+  const asked = { attempt: 1, askedAtMs: atMs, grewAtMs: atMs };
+  const sentence = { ...whole, ...asked, slot, came: undefined };
+  const sent = { ...whole, expectedMs: durationMs, isWaitingWord: true };
+  const said: Turn = {
+    ...turn,
+    sentences: turn.sentences.toSpliced(sentCount, 0, sentence),
+    askedCount: turn.askedCount + 1,
+    sentCount: sentCount + 1,
+    waitingWords: turn.waitingWords + 1,
+    ledger: recordSent(turn.ledger, sent, atMs),
+  };
+  out.push({ type: "playPhrase", turnId: turn.id, index: slot, text });
+  sayWhatIsSent(said.ledger, out);
+  watchSilence(state, said, atMs, out);
+  return said;
+}

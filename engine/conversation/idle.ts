@@ -1,0 +1,144 @@
+import { CALLER_SILENT } from "./call-end.js";
+import type { SessionEffect } from "./effects.js";
+import type { TimerFiredEvent, VoiceHeardEvent } from "./events.js";
+import { beginScripted } from "./playout.js";
+import { isBeingTransferred, type SessionState } from "./state.js";
+import { pendingText } from "./transcript-buffer.js";
+
+/** So often a caller is asked whether somebody is there; then the agent says goodbye. */
+const REMINDERS_MAX = 2;
+
+/** It is the caller's turn to speak from now on. */
+export function watchCaller(state: SessionState, out: SessionEffect[]): void {
+  const { callerSilenceMs, phrases } = state.settings;
+  if (callerSilenceMs === 0 || phrases === undefined) return;
+  out.push({ type: "startTimer", timer: "idle", delayMs: callerSilenceMs });
+}
+
+/** Nobody has said a word for a while, and nobody makes a sound that might become one. */
+export function onIdleTimer(
+  state: SessionState,
+  { atMs, voiceAgoMs }: TimerFiredEvent,
+  out: SessionEffect[],
+): SessionState {
+  const { phrases, callerSilenceMs } = state.settings;
+  if (phrases === undefined || state.turn !== undefined || isBeingTransferred(state)) return state;
+  const isUnderway =
+    pendingText(state.hearing) !== "" || state.digits !== "" || state.unanswered !== "";
+  const voiceLeftMs = voiceAgoMs === undefined ? 0 : callerSilenceMs - voiceAgoMs;
+  if (isUnderway || voiceLeftMs >= 1) {
+    const delayMs = isUnderway ? callerSilenceMs : voiceLeftMs;
+    out.push({ type: "startTimer", timer: "idle", delayMs });
+    return state;
+  }
+  if (state.reminders >= REMINDERS_MAX) {
+    return beginScripted(state, "farewell", [phrases.nobodyThere], atMs, out, CALLER_SILENT);
+  }
+  const asked = { ...state, reminders: state.reminders + 1 };
+  return beginScripted(asked, "reminder", [phrases.stillThere], atMs, out);
+}
+
+/** So much voice in syllables is a short word. A cough is shorter, and a keystroke is no syllable. */
+const WORD_MIN_MS = 400;
+/** What follows a longer silence is another utterance. */
+const UTTERANCE_GAP_MS = 1_000;
+/** STTs under load return words up to four seconds late, and a second connection needs as long for a replay. */
+const UNRECOGNIZED_AFTER_MS = 4_500;
+/** The words of this voice may come somewhat later than the newest words did, but nobody waits longer than the second. */
+const WORDS_DUE_MARGIN_MS = 1_000;
+const UNRECOGNIZED_AFTER_MAX_MS = 8_000;
+/** Requests in a row without any words between them. A noise that sounds like a voice costs no more than these. */
+const REPEAT_REQUESTS_MAX = 2;
+/** A voice that begins this soon after the agent's own may be its sound in a browser that plays late. */
+const PLAYOUT_MAX_MS = 300;
+/** The agent's sound comes out of a loudspeaker this long after it was sent. */
+const ECHO_TAIL_MS = 1_000;
+const LOUDSPEAKER_KNOWN_MS = 60_000;
+
+/** Cuts the voice in the caller's audio into pieces as long as a short word. */
+export class VoicePieces {
+  #wordMs = 0;
+  #beganAgoMs = 0;
+  #voiceBeganAgoMs = 0;
+  #quietMs = UTTERANCE_GAP_MS;
+
+  /** `syllablesMs` of the newest `durationMs` of audio are voice. Returns a piece that is complete. */
+  hear(
+    syllablesMs: number,
+    durationMs: number,
+  ): Pick<VoiceHeardEvent, "beganAgoMs" | "voiceBeganAgoMs"> | undefined {
+    this.#beganAgoMs += durationMs;
+    this.#voiceBeganAgoMs += durationMs;
+    if (syllablesMs === 0) {
+      this.#quietMs += durationMs;
+      if (this.#quietMs < UTTERANCE_GAP_MS) return undefined;
+      this.#wordMs = 0;
+      return undefined;
+    }
+    if (this.#quietMs >= UTTERANCE_GAP_MS) {
+      this.#voiceBeganAgoMs = Math.max(syllablesMs, durationMs);
+    }
+    this.#quietMs = 0;
+    if (this.#wordMs === 0) this.#beganAgoMs = Math.max(syllablesMs, durationMs);
+    this.#wordMs += syllablesMs;
+    if (this.#wordMs < WORD_MIN_MS) return undefined;
+    this.#wordMs = 0;
+    return { beganAgoMs: this.#beganAgoMs, voiceBeganAgoMs: this.#voiceBeganAgoMs };
+  }
+}
+
+/** The STT has some seconds to return words for a voice that is the caller's. */
+export function onVoiceHeard(
+  state: SessionState,
+  event: VoiceHeardEvent,
+  out: SessionEffect[],
+): SessionState {
+  const { settings, turn, repeatRequests } = state;
+  if (settings.repeatRequest === "" || repeatRequests >= REPEAT_REQUESTS_MAX) return state;
+  if (state.phase !== "live" || turn !== undefined || mayBeEcho(state, event)) return state;
+  out.push({ type: "startTimer", timer: "unrecognized", delayMs: unrecognizedAfterMs(state) });
+  return { ...state, unrecognizedVoiceAtMs: event.atMs - event.beganAgoMs };
+}
+
+export function onUnrecognizedTimer(
+  state: SessionState,
+  { atMs, voiceAgoMs = Number.POSITIVE_INFINITY }: TimerFiredEvent,
+  out: SessionEffect[],
+): SessionState {
+  const { unrecognizedVoiceAtMs: voiceAtMs, settings } = state;
+  if (voiceAtMs === undefined) return state;
+  const dropped = { ...state, unrecognizedVoiceAtMs: undefined };
+  const isAgentsTurn = state.turn !== undefined || isBeingTransferred(state);
+  if (isAgentsTurn || isRecognized(state, voiceAtMs)) return dropped;
+  const leftMs = unrecognizedAfterMs(state) - voiceAgoMs;
+  if (leftMs >= 1) {
+    out.push({ type: "startTimer", timer: "unrecognized", delayMs: leftMs });
+    return state;
+  }
+  const asked = { ...dropped, repeatRequests: state.repeatRequests + 1 };
+  return beginScripted(asked, "repeatRequest", [settings.repeatRequest], atMs, out);
+}
+
+function unrecognizedAfterMs({ wordsLateMs }: SessionState): number {
+  const dueMs = Math.max(UNRECOGNIZED_AFTER_MS, wordsLateMs + WORDS_DUE_MARGIN_MS);
+  return Math.min(dueMs, UNRECOGNIZED_AFTER_MAX_MS);
+}
+
+/** Words or keys came, for this voice or after it. */
+function isRecognized(state: SessionState, voiceAtMs: number): boolean {
+  if (pendingText(state.hearing) !== "" || state.digits !== "" || state.unanswered !== "") {
+    return true;
+  }
+  return state.callerEndedAtMs > voiceAtMs;
+}
+
+/** A voice that went on from the agent's words may be those words, until the sound of them is surely over. */
+function mayBeEcho(
+  { spokenBefore, echoedAtMs }: SessionState,
+  { atMs, beganAgoMs, voiceBeganAgoMs }: VoiceHeardEvent,
+): boolean {
+  const { untilMs } = spokenBefore;
+  if (atMs - beganAgoMs >= untilMs + ECHO_TAIL_MS || untilMs === 0) return false;
+  const isOnLoudspeaker = atMs - echoedAtMs <= LOUDSPEAKER_KNOWN_MS;
+  return isOnLoudspeaker || atMs - voiceBeganAgoMs < untilMs + PLAYOUT_MAX_MS;
+}

@@ -1,0 +1,140 @@
+import type { Transcript } from "../vendors/contracts.js";
+import { isSameWords, spokenWords, wordsOf } from "./lexicon.js";
+
+/** A recognizer settles its guesses within this time, or never. */
+const LATE_MAX_MS = 4_000;
+/** Two reports of the same word's end may differ by rounding and by the vendor's own alignment. */
+const WORD_END_TOLERANCE_MS = 50;
+/** The whole again, ending this much later, was said again. */
+const SAID_AGAIN_MIN_MS = 700;
+/** Nobody speaks faster: what would have been said anew in less time was said before. */
+const MS_PER_WORD_MIN = 150;
+/** This share of the guessed words is found again in their final version; recognizers change their minds. */
+const SAME_SHARE_MIN = 0.5;
+/** Words of the final version that are passed over between two guessed ones, at most. */
+const GAP_WORDS_MAX = 2;
+
+/** What tells words that come a second time from new ones. Begin with NO_LATE_WORDS. */
+export interface LateWords {
+  /** The newest final result, '' when there is none. */
+  readonly finalText: string;
+  readonly finalEndMs: number | undefined;
+  readonly finalAtMs: number;
+  /** The newest guess since then, '' when there is none. */
+  readonly guessedSince: string;
+  /** Guesses that were given out as the end of a turn and whose final version is still to come, '' when there are none. */
+  readonly guess: string;
+  readonly guessEndMs: number | undefined;
+  readonly givenAtMs: number;
+}
+
+export const NO_LATE_WORDS: LateWords = {
+  finalText: "",
+  finalEndMs: undefined,
+  finalAtMs: Number.NEGATIVE_INFINITY,
+  guessedSince: "",
+  guess: "",
+  guessEndMs: undefined,
+  givenAtMs: Number.NEGATIVE_INFINITY,
+};
+
+/** A turn has ended at `atMs` with words that the recognizer has only guessed so far. */
+export function guessGivenOut(
+  late: LateWords,
+  guess: string,
+  guessEndMs: number | undefined,
+  atMs: number,
+): LateWords {
+  return { ...late, guess, guessEndMs, givenAtMs: atMs };
+}
+
+export interface LateStep<Heard> {
+  readonly late: LateWords;
+  readonly transcript: Heard;
+}
+
+/**
+ * The transcript without what was given out before: the same final a second time, and the beginning of a final that
+ * settles words which a turn has already ended with. Times are on the call's clock, those of the words on the stream's.
+ */
+export function withoutLateWords<Heard extends Transcript>(
+  late: LateWords,
+  transcript: Heard,
+  atMs: number,
+): LateStep<Heard> {
+  const { text, lastWordEndMs, isFinal, speechFinal } = transcript;
+  const settles = isFinal || speechFinal;
+  if (text.trim() === "") return { late, transcript };
+  if (settles && isSameFinal(late, transcript, atMs)) {
+    return { late, transcript: { ...transcript, text: "" } };
+  }
+  const noted = settles
+    ? {
+        ...late,
+        finalText: text,
+        finalEndMs: lastWordEndMs,
+        finalAtMs: atMs,
+        guessedSince: "",
+        guess: "",
+      }
+    : { ...late, guessedSince: text };
+  const rest = restOf(late, transcript, atMs) ?? restOfFinal(late, transcript);
+  // A turn whose end is never told stands in every guess at it, however long it lasts.
+  const isGoingOn = rest !== undefined && !settles && transcript.decidesTurns === true;
+  return {
+    late: isGoingOn ? { ...noted, givenAtMs: atMs } : noted,
+    transcript: rest === undefined ? transcript : { ...transcript, text: rest },
+  };
+}
+
+function isSameFinal(late: LateWords, { text, lastWordEndMs }: Transcript, atMs: number): boolean {
+  if (atMs - late.finalAtMs > LATE_MAX_MS) return false;
+  if (lastWordEndMs !== undefined && late.finalEndMs !== undefined) {
+    if (Math.abs(lastWordEndMs - late.finalEndMs) > WORD_END_TOLERANCE_MS) return false;
+    // Where no times are told, what was guessed anew was said anew.
+  } else if (isSameWords(text, late.guessedSince)) return false;
+  return isSameWords(text, late.finalText);
+}
+
+/** Some recognizers settle a final result anew, a word longer, instead of sending the word alone. */
+function restOfFinal(
+  { finalText, finalEndMs }: LateWords,
+  { text, lastWordEndMs }: Transcript,
+): string | undefined {
+  if (finalText === "" || finalEndMs === undefined || lastWordEndMs === undefined) return undefined;
+  const laterMs = lastWordEndMs - finalEndMs;
+  // No text has more words than characters: most of what comes is known to be new before it is cut.
+  if (laterMs < 0 || laterMs >= text.length * MS_PER_WORD_MIN) return undefined;
+  const said = spokenWords(text);
+  const before = wordsOf(finalText);
+  if (said.length <= before.length || laterMs >= said.length * MS_PER_WORD_MIN) return undefined;
+  if (before.some((word, at) => said[at]?.word !== word)) return undefined;
+  return restAfter(text, said[before.length - 1]?.end ?? 0);
+}
+
+function restAfter(text: string, index: number): string {
+  return text.slice(index).replace(/^[\s\p{P}]+/u, "");
+}
+
+/** What follows the words that were given out; undefined when these are other words. */
+function restOf(
+  { guess, guessEndMs, givenAtMs }: LateWords,
+  { text, lastWordEndMs }: Transcript,
+  atMs: number,
+): string | undefined {
+  if (guess === "" || atMs - givenAtMs > LATE_MAX_MS) return undefined;
+  const said = spokenWords(text);
+  const guessed = wordsOf(guess);
+  let matched = 0;
+  let next = 0;
+  for (const word of guessed) {
+    const found = said.findIndex((candidate, at) => at >= next && candidate.word === word);
+    if (found < 0 || found - next > GAP_WORDS_MAX) continue;
+    matched += 1;
+    next = found + 1;
+  }
+  if (matched === 0 || matched < guessed.length * SAME_SHARE_MIN) return undefined;
+  const rest = restAfter(text, said[next - 1]?.end ?? 0);
+  if (lastWordEndMs === undefined || guessEndMs === undefined) return rest;
+  return rest === "" && lastWordEndMs - guessEndMs >= SAID_AGAIN_MIN_MS ? undefined : rest;
+}

@@ -1,0 +1,358 @@
+import { spokenWords, wordsOf } from "./lexicon.js";
+
+/** So many words of the text a voice may leave out or say in another way, as it does with numbers, before it is lost track of. */
+const WORDS_SKIPPED_MAX = 4;
+const PUNCTUATION = /[\p{P}\p{S}]/u;
+
+/** Up to the character `end` the text has been said `atMs` after the beginning of its audio. */
+export interface WordMark {
+  readonly end: number;
+  readonly atMs: number;
+}
+
+/** A word as a voice tells it, with the end of its sound. */
+export interface TimedWord {
+  readonly text: string;
+  readonly endMs: number;
+}
+
+/** The marks of a text after its voice has told of more words; those that do not stand in the text are passed over. */
+export function markWords(
+  text: string,
+  marks: readonly WordMark[],
+  words: readonly TimedWord[],
+): readonly WordMark[] {
+  if (words.length === 0) return marks;
+  const last = marks.at(-1);
+  let [from, fromMs] = [last?.end ?? 0, last?.atMs ?? 0];
+  const left = spokenWords(text).filter(({ end }) => end > from);
+  const more: WordMark[] = [];
+  for (const { text: told, endMs } of words) {
+    for (const word of wordsOf(told)) {
+      const skipped = left.slice(0, WORDS_SKIPPED_MAX + 1).findIndex((each) => each.word === word);
+      const found = left[skipped];
+      if (found === undefined) continue;
+      left.splice(0, skipped + 1);
+      from = behindPunctuation(text, found.end);
+      fromMs = Math.max(fromMs, endMs);
+      more.push({ end: from, atMs: fromMs });
+    }
+  }
+  return [...marks, ...more];
+}
+
+/** How many characters of a text have been said after `playedMs` of its audio, which is `durationMs` long; between marks evenly. */
+export function charsSaid(
+  text: string,
+  marks: readonly WordMark[],
+  playedMs: number,
+  durationMs: number,
+): number {
+  let before: WordMark = { end: 0, atMs: 0 };
+  for (const mark of marks) {
+    if (playedMs < mark.atMs) return between(before, mark, playedMs);
+    before = mark;
+  }
+  return between(before, { end: text.length, atMs: durationMs }, playedMs);
+}
+
+/** How long the first `chars` characters of a text take, whose audio is `durationMs` long; between marks evenly. */
+export function saidAfterMs(
+  text: string,
+  marks: readonly WordMark[],
+  chars: number,
+  durationMs: number,
+): number {
+  const before = marks.findLast(({ end }) => end < chars) ?? { end: 0, atMs: 0 };
+  const after = marks.find(({ end }) => end >= chars) ?? { end: text.length, atMs: durationMs };
+  const lengthChars = after.end - before.end;
+  const share = lengthChars > 0 ? Math.min(1, (chars - before.end) / lengthChars) : 0;
+  return before.atMs + Math.max(0, after.atMs - before.atMs) * share;
+}
+
+function between(before: WordMark, after: WordMark, playedMs: number): number {
+  const lengthMs = after.atMs - before.atMs;
+  const share = lengthMs > 0 ? Math.min(1, (playedMs - before.atMs) / lengthMs) : 0;
+  return before.end + (after.end - before.end) * share;
+}
+
+function behindPunctuation(text: string, end: number): number {
+  let at = end;
+  while (PUNCTUATION.test(text.charAt(at))) at += 1;
+  return at;
+}
+
+/** Scripts without spaces are cut between characters, everything else between words. */
+const UNSPACED =
+  /[\p{Script=Han}\p{Script=Hiragana}\p{Script=Katakana}\p{Script=Thai}\p{Script=Lao}\p{Script=Khmer}\p{Script=Myanmar}]/u;
+
+const graphemes = new Intl.Segmenter("und", { granularity: "grapheme" });
+
+/** The whole words among the first `chars` characters of `text`, which may be a fraction of one. */
+export function wholeWords(text: string, chars: number): string {
+  if (chars >= text.length) return text;
+  return text.slice(0, lastBorder(text, Math.floor(chars))).trimEnd();
+}
+
+/** The latest index, at most `end`, at which nothing is torn apart. */
+function lastBorder(text: string, end: number): number {
+  for (let index = end; index > 0; index -= 1) {
+    if (isBorder(text, index)) return index;
+  }
+  return 0;
+}
+
+function isBorder(text: string, index: number): boolean {
+  const before = text.charAt(index - 1);
+  const after = text.charAt(index);
+  if (/\s/.test(before) || /\s/.test(after)) return true;
+  if (!UNSPACED.test(before) && !UNSPACED.test(after)) return false;
+  return graphemes.segment(text).containing(index)?.index === index;
+}
+
+/** One sentence that is being sent or was sent to the caller, on the call's own clock. */
+export interface SentSentence {
+  readonly text: string;
+  readonly startsAtMs: number;
+  /** The audio that has come so far; all of it once the sentence is whole. */
+  readonly durationMs: number;
+  /** How long its text takes: an estimate until it is whole, and less than what has come only where it was cut. */
+  readonly expectedMs: number;
+  readonly isWhole: boolean;
+  /** Where its words end, from voices that tell; left out or empty, an even pace is taken for it. */
+  readonly marks?: readonly WordMark[];
+  /** It only said that the agent is at work. */
+  readonly isWaitingWord?: boolean;
+  /** So long after its sound had ended it was known, or made, to be whole: its mark was sent no sooner. */
+  readonly markLateMs?: number;
+}
+
+/**
+ * What one turn of the assistant put into the caller's ear, and when. Sentences are played in order, without a pause: one
+ * starts when its first audio is sent or when the one before it ends, whichever is later. Only the last may still be growing.
+ * Transcript and history are written from here alone: what was generated but not heard never reaches them.
+ */
+export interface PlaybackLedger {
+  readonly sent: readonly SentSentence[];
+  /** When the last audio that has come ends; before anything was sent, minus infinity. */
+  readonly endsAtMs: number;
+}
+
+export const EMPTY_LEDGER: PlaybackLedger = { sent: [], endsAtMs: Number.NEGATIVE_INFINITY };
+
+/** The last word of a sentence that is not whole has not been heard, whatever the estimate says. */
+const OPEN_FRACTION_MAX = 0.999;
+
+/** A shorter gap is hidden by what the telephone or the browser has buffered. */
+const GAP_MIN_MS = 20;
+
+/** Moments are sums of fractions: where one ends another begins, give or take less than this. */
+const ROUNDING_MS = 0.001;
+
+/** In the middle of what is said the caller hears a silence of that length as one. */
+export function isGap(silenceMs: number): boolean {
+  return silenceMs > GAP_MIN_MS;
+}
+
+export function recordSent(
+  ledger: PlaybackLedger,
+  sentence: Omit<SentSentence, "startsAtMs">,
+  atMs: number,
+): PlaybackLedger {
+  const startsAtMs = Math.max(atMs, ledger.endsAtMs);
+  return ledgerOf([...ledger.sent, { ...sentence, startsAtMs }]);
+}
+
+/** More of the last sentence has come, at `atMs`. Where the caller had heard all before it, the rest is heard from now on. */
+export function recordGrowth(
+  ledger: PlaybackLedger,
+  grown: Omit<SentSentence, "startsAtMs" | "isWaitingWord">,
+  atMs: number,
+): PlaybackLedger {
+  const last = ledger.sent.at(-1);
+  if (last === undefined || last.isWhole) return ledger;
+  const hasMore = grown.durationMs > last.durationMs;
+  const silentMs = Math.max(0, atMs - ledger.endsAtMs);
+  const startsAtMs = hasMore ? last.startsAtMs + silentMs : last.startsAtMs;
+  const markLateMs = grown.isWhole && !hasMore ? silentMs : 0;
+  return ledgerOf([...ledger.sent.slice(0, -1), { ...last, ...grown, startsAtMs, markLateMs }]);
+}
+
+/** No more of the last sentence comes: at `atMs` it ends in these of its words, and whatever sound of the next there is. */
+export function cutGrowth(ledger: PlaybackLedger, text: string, atMs: number): PlaybackLedger {
+  const last = ledger.sent.at(-1);
+  if (last === undefined) return ledger;
+  const { durationMs, expectedMs, marks = [] } = last;
+  const saidMs = saidAfterMs(last.text, marks, text.length, expectedMs);
+  const cut = {
+    text,
+    durationMs,
+    expectedMs: Math.min(durationMs, saidMs),
+    isWhole: true,
+    marks: marks.filter(({ end }) => end <= text.length),
+  };
+  return recordGrowth(ledger, cut, atMs);
+}
+
+/** What the caller can have heard by `atMs`, the sentence being spoken cut at a word. */
+export function heardText(ledger: PlaybackLedger, atMs: number): string {
+  const parts = ledger.sent.map((sentence) => heardOf(sentence, atMs));
+  return parts.filter((part) => part !== "").join(" ");
+}
+
+/** The part of it that belongs to the answer: without the words that only say that the agent is at work. */
+export function heardAnswer(ledger: PlaybackLedger, atMs: number): string {
+  const sent = ledger.sent.filter((sentence) => sentence.isWaitingWord !== true);
+  return heardText({ ...ledger, sent }, atMs);
+}
+
+/** How long all audio is that has come, whenever it was heard. */
+export function lengthMsOf({ sent }: PlaybackLedger): number {
+  return sent.reduce((sumMs, { durationMs }) => sumMs + durationMs, 0);
+}
+
+/** When the last audio of the answer that has come ends; words that the agent is at work do not count. */
+export function answerEndsAtMs(ledger: PlaybackLedger): number {
+  const last = ledger.sent.findLast((sentence) => sentence.isWaitingWord !== true);
+  return last === undefined ? Number.NEGATIVE_INFINITY : endOf(last);
+}
+
+/** How many sentences, from the first, were heard to their end by `atMs`. */
+export function sentencesHeard(ledger: PlaybackLedger, atMs: number): number {
+  let count = 0;
+  for (const sentence of ledger.sent) {
+    if (!isOver(sentence, atMs)) break;
+    count += 1;
+  }
+  return count;
+}
+
+/** The ledger as if everything had ended at `atMs`, in the sentence with this index; of that sentence the part that was heard, if any. */
+export function heldBack(
+  ledger: PlaybackLedger,
+  atMs: number,
+): {
+  readonly ledger: PlaybackLedger;
+  readonly index: number;
+  readonly heard: SentSentence | undefined;
+} {
+  const index = sentencesHeard(ledger, atMs);
+  const before = ledger.sent.slice(0, index);
+  const cut = ledger.sent[index];
+  const text = cut === undefined ? "" : heardOf(cut, atMs);
+  if (cut === undefined || text === "") {
+    return { ledger: ledgerOf(before), index, heard: undefined };
+  }
+  const durationMs = atMs - cut.startsAtMs;
+  const heard = { ...cut, text, durationMs, expectedMs: durationMs, isWhole: true, marks: [] };
+  return { ledger: ledgerOf([...before, heard]), index, heard };
+}
+
+/** The part of a sentence that has come, when its voice fails: at most whole words. */
+export function cameOf({ text, durationMs, expectedMs, marks = [] }: SentSentence): string {
+  return openPart(text, charsSaid(text, marks, durationMs, expectedMs));
+}
+
+/** The marks of a sentence whose rest behind `text` another try says: a word that was not whole is said once more. */
+export function marksBeforeRest(sent: SentSentence, text: string): readonly WordMark[] {
+  const { durationMs, expectedMs, marks = [] } = sent;
+  const end = text.length;
+  const saidMs = Math.min(durationMs, saidAfterMs(sent.text, marks, end, expectedMs));
+  const before = marks.filter((mark) => mark.end <= end);
+  return [...before, { end, atMs: saidMs }, { end, atMs: durationMs }];
+}
+
+/** Playing stood still from `fromMs` for `byMs`: what was not heard to its end by then is heard that much later. */
+export function delayPlayback(
+  ledger: PlaybackLedger,
+  fromMs: number,
+  byMs: number,
+): PlaybackLedger {
+  const sent = ledger.sent.map((sentence) =>
+    isOver(sentence, fromMs) ? sentence : { ...sentence, startsAtMs: sentence.startsAtMs + byMs },
+  );
+  return ledgerOf(sent);
+}
+
+/** When the sound of a sentence had ended whose mark came at `atMs`. */
+export function markedEndMs({ sent }: PlaybackLedger, index: number, atMs: number): number {
+  return atMs - (sent[index]?.markLateMs ?? 0);
+}
+
+/** The mark of a sentence came at `atMs`: it is put right by the difference, and so is what followed it without a pause. */
+export function alignEnd(ledger: PlaybackLedger, index: number, atMs: number): PlaybackLedger {
+  const heard = ledger.sent[index];
+  if (heard === undefined) return ledger;
+  let beforeMarkedAtMs = markedAt(heard);
+  let byMs = atMs - beforeMarkedAtMs;
+  const sent = ledger.sent.map((sentence, at) => {
+    if (at < index) return sentence;
+    // What was sent after a pause began when it was sent, unless what was before it took until later.
+    const pauseMs = Math.max(0, sentence.startsAtMs - beforeMarkedAtMs);
+    if (at > index && pauseMs > ROUNDING_MS) byMs = Math.max(0, byMs - pauseMs);
+    beforeMarkedAtMs = markedAt(sentence);
+    return { ...sentence, startsAtMs: sentence.startsAtMs + byMs };
+  });
+  return ledgerOf(sent);
+}
+
+/**
+ * By `atMs` the caller has heard so much of all that was sent, counted from its beginning: what is heard later follows from
+ * there. Sentences are heard one after another, so that one that was counted too early moves all that come after it.
+ */
+export function alignPlayed(
+  ledger: PlaybackLedger,
+  playedMs: number,
+  atMs: number,
+): PlaybackLedger {
+  let leftMs = playedMs;
+  let index = 0;
+  for (const { durationMs } of ledger.sent.slice(0, -1)) {
+    if (leftMs <= durationMs) break;
+    leftMs -= durationMs;
+    index += 1;
+  }
+  const playing = ledger.sent[index];
+  if (playing === undefined) return ledger;
+  const startsAtMs = atMs - Math.min(leftMs, playing.durationMs);
+  const earlierMs = Math.min(0, startsAtMs - playing.startsAtMs);
+  const sent: SentSentence[] = [];
+  for (const [at, sentence] of ledger.sent.entries()) {
+    const before = sent.at(-1);
+    if (at < index) sent.push({ ...sentence, startsAtMs: sentence.startsAtMs + earlierMs });
+    else if (at === index) sent.push({ ...sentence, startsAtMs });
+    else if (before !== undefined) sent.push({ ...sentence, startsAtMs: endOf(before) });
+  }
+  return ledgerOf(sent);
+}
+
+function ledgerOf(sent: readonly SentSentence[]): PlaybackLedger {
+  const last = sent.at(-1);
+  return last === undefined ? EMPTY_LEDGER : { sent, endsAtMs: endOf(last) };
+}
+
+function endOf({ startsAtMs, durationMs }: SentSentence): number {
+  return startsAtMs + durationMs;
+}
+
+/** When its mark was, or will be, sent behind it. */
+function markedAt(sentence: SentSentence): number {
+  return endOf(sentence) + (sentence.markLateMs ?? 0);
+}
+
+/** All its words have been heard; behind those of one that was cut there may be the beginning of another. */
+function isOver({ isWhole, startsAtMs, durationMs, expectedMs }: SentSentence, atMs: number) {
+  return isWhole && atMs > startsAtMs + Math.min(durationMs, expectedMs) - ROUNDING_MS;
+}
+
+function heardOf(sentence: SentSentence, atMs: number): string {
+  const { text, startsAtMs, durationMs, expectedMs, marks = [] } = sentence;
+  const playedMs = Math.min(atMs - startsAtMs, durationMs);
+  if (playedMs <= 0) return "";
+  if (isOver(sentence, atMs)) return text;
+  return openPart(text, charsSaid(text, marks, playedMs, expectedMs));
+}
+
+function openPart(text: string, chars: number): string {
+  return wholeWords(text, Math.min(chars, text.length * OPEN_FRACTION_MAX));
+}

@@ -1,0 +1,257 @@
+import type { Ending } from "./call-end.js";
+import type { SessionEffect, TurnKind } from "./effects.js";
+import { type PlaybackLedger, recordSent } from "./playback-ledger.js";
+import {
+  asSent,
+  isAllSent,
+  isGrowing,
+  newTurn,
+  type Sentence,
+  type SessionState,
+  type Turn,
+} from "./state.js";
+import { paid } from "./token-estimate.js";
+import { pressKeys } from "./tools.js";
+
+/** No silence of the agent's own making is longer, once it has said that it is at work. */
+const AGAIN_AFTER_MS = 3_500;
+
+/** Starts the watch over a silence that begins now, or when all that was sent has been heard. */
+export function watchSilence(
+  state: SessionState,
+  turn: Turn,
+  atMs: number,
+  out: SessionEffect[],
+): void {
+  if (state.settings.waitingWordMs === 0 || turn.kind !== "reply") return;
+  const delayMs = quietUntilMs(state, turn) - atMs;
+  out.push({ type: "startTimer", timer: "waiting", delayMs: Math.max(0, delayMs) });
+}
+
+/** When the caller will have heard nothing for longer than the agent lets pass without a word. */
+export function quietUntilMs({ settings }: SessionState, turn: Turn): number {
+  const keysAtMs = turn.keyCallIds.length > 0 ? turn.progressAtMs : Number.NEGATIVE_INFINITY;
+  const sinceMs = Math.max(turn.decidedAtMs, turn.ledger.endsAtMs, keysAtMs);
+  return sinceMs + (turn.waitingWords === 0 ? settings.waitingWordMs : AGAIN_AFTER_MS);
+}
+
+/** Two at once keep the next sentence ready while one comes or plays; more would only be thrown away at an interruption. */
+const SENTENCES_IN_SYNTHESIS_MAX = 2;
+/** Nobody listens to more; the model is stopped there. */
+export const SENTENCES_MAX = 64;
+/**
+ * Speech that the caller has not heard yet; beyond it synthesis waits, since an interruption wastes it. TTS that gives a whole
+ * sentence no faster than it is spoken needs as much as the next one lasts, and what it takes to its first audio.
+ */
+const SPEECH_AHEAD_MAX_MS = 10_000;
+const FIRST_AUDIO_USUAL_MAX_MS = 1_000;
+/** No silence in the middle of a sentence is longer, where another try or words that are ready can end it. */
+export const HOLE_MAX_MS = 1_000;
+/** What another try takes to its first audio, or less, where its voice is well. */
+const SECOND_TRY_USUAL_MAX_MS = 650;
+/** The caller has heard all that has come of a sentence: so much longer it is waited for before another try is begun. */
+const GROWTH_MISSED_MAX_MS = HOLE_MAX_MS - SECOND_TRY_USUAL_MAX_MS;
+/** Nobody is asked after the last try, which is waited for longer before its voice has failed. */
+export const LAST_GROWTH_MISSED_MAX_MS = 600;
+/** A voice that gives nothing for so long gives no more: voices that speak in pieces are shorter between two of them. */
+const SILENT_MAX_MS = 1_200;
+/** What came may be all of a sentence whose length is an estimate. */
+const NEARLY_ALL_FRACTION = 0.8;
+/** So long before the caller would hear the silence, another try is begun: what most voices take to their first audio. */
+const SECOND_TRY_LEAD_MS = 400;
+/** Where the telephone tells what was heard, its word is waited for this much longer than the clock would. */
+const MARK_SLACK_MS = 1_500;
+/** Tries of a sentence; a second failure is the end of it. */
+export const SYNTHESIS_ATTEMPTS_MAX = 2;
+/** Silence in a turn that a caller takes for a dead line; then the turn is retried or given up. */
+export const STALL_MAX_MS = 7_000;
+
+/** Says sentences that no model has to make: greeting, apology, the rest of what was cut off by mistake. */
+export function beginScripted(
+  state: SessionState,
+  kind: Exclude<TurnKind, "reply">,
+  texts: readonly string[],
+  atMs: number,
+  out: SessionEffect[],
+  ending?: Ending,
+): SessionState {
+  const id = state.lastTurnId + 1;
+  // What it says again answers the question that stands first in what is unanswered.
+  const userText = kind === "resumed" ? state.cutQuestion : "";
+  const turn: Turn = {
+    ...newTurn({
+      id,
+      kind,
+      userText,
+      callerEndedAtMs: atMs,
+      decidedAtMs: atMs,
+      attempt: 1,
+    }),
+    generating: false,
+    sentences: texts.map((text, slot) => newSentence(text, slot)),
+    firstSentenceAtMs: atMs,
+    ending,
+  };
+  const unanswered = state.unanswered.slice(userText.length).trimStart();
+  out.push({ type: "startTimer", timer: "stall", delayMs: STALL_MAX_MS });
+  return advanceSpeech({ ...state, lastTurnId: id, unanswered }, turn, atMs, out);
+}
+
+export function newSentence(text: string, slot: number): Sentence {
+  return {
+    slot,
+    text,
+    attempt: 1,
+    askedAtMs: undefined,
+    durationMs: undefined,
+    grewAtMs: Number.NEGATIVE_INFINITY,
+    isWhole: false,
+    marks: [],
+    came: undefined,
+  };
+}
+
+/** Sends what is ready, in order, and asks for what comes next. Called whenever one of the two may have changed. */
+export function advanceSpeech(
+  state: SessionState,
+  turn: Turn,
+  atMs: number,
+  out: SessionEffect[],
+): SessionState {
+  // Audio that is not paced would be heard at once.
+  const mayPlay = state.heldAtMs === undefined || state.settings.isPaced;
+  const sent = mayPlay ? sendReady(state, turn, atMs, out) : turn;
+  const asked = pressKeys(askForSpeech(state, sent, atMs, out), atMs, out);
+  if (state.heldAtMs === undefined) {
+    const slackMs = state.settings.isPaced ? MARK_SLACK_MS : 0;
+    const hasProgressed = asked.sentCount > turn.sentCount;
+    watchPlayback(asked, hasProgressed, atMs, slackMs, out);
+    if (hasProgressed && !isAllSent(asked)) watchSilence(state, asked, atMs, out);
+  }
+  const charsAsked = charsBetween(asked.sentences, turn.askedCount, asked.askedCount);
+  const metrics = { ...state.metrics, ttsChars: state.metrics.ttsChars + charsAsked };
+  return { ...state, metrics, turn: asked };
+}
+
+/** A hole in the middle of a reply would be worse than its end: everything from `index` on is dropped. */
+export function giveUpRest(
+  state: SessionState,
+  turn: Turn,
+  index: number,
+  atMs: number,
+  out: SessionEffect[],
+): SessionState {
+  if (turn.generating) out.push({ type: "stopModel", turnId: turn.id });
+  const sentences = turn.sentences.slice(0, Math.max(index, turn.sentCount));
+  const askedCount = Math.min(turn.askedCount, sentences.length);
+  const cut: Turn = { ...turn, sentences, askedCount, generating: false, faulty: true };
+  return advanceSpeech(paid(state, turn), cut, atMs, out);
+}
+
+/** Where the sound is at `atMs`: what stands still goes on where it stood, with what was sent meanwhile right behind it. */
+export function soundAtMs({ heldAtMs }: Pick<SessionState, "heldAtMs">, atMs: number): number {
+  return Math.min(atMs, heldAtMs ?? atMs);
+}
+
+function sendReady(state: SessionState, turn: Turn, atMs: number, out: SessionEffect[]): Turn {
+  if (isGrowing(turn)) return turn;
+  let { ledger, sentCount } = turn;
+  // What the caller says comes first; the reply waits until it is known what that is.
+  if (turn.onsetAtMs !== undefined) return turn;
+  const playedAtMs = soundAtMs(state, atMs);
+  for (const sentence of turn.sentences.slice(sentCount)) {
+    if (sentence.durationMs === undefined) break;
+    ledger = recordSent(ledger, asSent(sentence, state.voiceMsPerChar), playedAtMs);
+    out.push({ type: "play", turnId: turn.id, index: sentence.slot });
+    sentCount += 1;
+    sayWhatIsSent(ledger, out);
+    if (sentence.isWhole) continue;
+    const delayMs = Math.max(0, growthDueMs(sentence, ledger) - atMs);
+    out.push({ type: "startTimer", timer: "growth", delayMs });
+    break;
+  }
+  if (sentCount === turn.sentCount) return turn;
+  return { ...turn, ledger, sentCount, firstAudioAtMs: turn.firstAudioAtMs ?? atMs };
+}
+
+/**
+ * When the sentence that was sent last has failed if no more of it has come. A voice that is silent for long in the middle of it
+ * ends its first try before the caller hears of that, so that the second may be there in time; one that may only be late with the
+ * word that it was all is waited for, and so is the second try.
+ */
+export function growthDueMs(
+  { attempt, grewAtMs }: Sentence,
+  { sent, endsAtMs }: PlaybackLedger,
+): number {
+  const last = sent.at(-1);
+  if (last === undefined || attempt >= SYNTHESIS_ATTEMPTS_MAX) {
+    return endsAtMs + LAST_GROWTH_MISSED_MAX_MS;
+  }
+  const missedMs = endsAtMs + GROWTH_MISSED_MAX_MS;
+  if (last.durationMs > NEARLY_ALL_FRACTION * last.expectedMs) return missedMs;
+  const silentSinceMs = Math.max(grewAtMs, last.startsAtMs);
+  const silentMs = Math.max(silentSinceMs + SILENT_MAX_MS, endsAtMs - SECOND_TRY_LEAD_MS);
+  return Math.min(missedMs, silentMs);
+}
+
+/** The client is told all that the turn has sent it so far. */
+export function sayWhatIsSent(ledger: PlaybackLedger, out: SessionEffect[]): void {
+  const text = ledger.sent.map((sent) => sent.text).join(" ");
+  out.push({
+    type: "send",
+    message: { type: "transcript", role: "assistant", text, isFinal: false },
+  });
+}
+
+function askForSpeech(
+  { voiceMsPerChar, settings }: SessionState,
+  turn: Turn,
+  atMs: number,
+  out: SessionEffect[],
+): Turn {
+  const nextChars = settings.isStreamed ? 0 : (turn.sentences[turn.askedCount]?.text.length ?? 0);
+  const nextMs = nextChars * voiceMsPerChar + FIRST_AUDIO_USUAL_MAX_MS;
+  const aheadMaxMs = Math.max(SPEECH_AHEAD_MAX_MS, nextMs);
+  const mayAsk = turn.ledger.endsAtMs - atMs < aheadMaxMs;
+  if (!mayAsk) {
+    const delayMs = turn.ledger.endsAtMs - atMs - aheadMaxMs + 1;
+    out.push({ type: "startTimer", timer: "ahead", delayMs });
+    return turn;
+  }
+  let { askedCount, sentences } = turn;
+  const doneCount = isGrowing(turn) ? turn.sentCount - 1 : turn.sentCount;
+  while (askedCount < sentences.length && askedCount - doneCount < SENTENCES_IN_SYNTHESIS_MAX) {
+    const sentence = sentences[askedCount];
+    if (sentence === undefined) break;
+    const { slot, text } = sentence;
+    out.push({ type: "synthesize", turnId: turn.id, index: slot, text });
+    sentences = sentences.with(askedCount, { ...sentence, askedAtMs: atMs });
+    askedCount += 1;
+  }
+  return askedCount === turn.askedCount ? turn : { ...turn, askedCount, sentences };
+}
+
+/** Either the turn is whole and its end is waited for, or more must come before the caller hears a dead call. */
+function watchPlayback(
+  turn: Turn,
+  progressed: boolean,
+  atMs: number,
+  slackMs: number,
+  out: SessionEffect[],
+): void {
+  const leftMs = Math.max(0, turn.ledger.endsAtMs - atMs);
+  if (isAllSent(turn)) {
+    out.push({ type: "cancelTimer", timer: "stall" });
+    // No mark comes back for what was not sent.
+    const delayMs = leftMs + (turn.sentCount === 0 ? 0 : slackMs);
+    out.push({ type: "startTimer", timer: "playback", delayMs });
+  } else if (progressed) {
+    out.push({ type: "startTimer", timer: "stall", delayMs: leftMs + STALL_MAX_MS });
+  }
+}
+
+function charsBetween(sentences: readonly Sentence[], from: number, to: number): number {
+  let chars = 0;
+  for (const sentence of sentences.slice(from, to)) chars += sentence.text.length;
+  return chars;
+}

@@ -1,0 +1,142 @@
+import { isListening } from "./backchannel.js";
+import { ownEcho } from "./echo.js";
+import type { SessionEffect } from "./effects.js";
+import { isMoreExpected } from "./endpointing.js";
+import type {
+  CallerTurnEndingEvent,
+  TimerFiredEvent,
+  TranscriptEvent,
+  TurnEvent,
+} from "./events.js";
+import { isSameWords } from "./lexicon.js";
+import {
+  type EarlyReply,
+  isBeingTransferred,
+  joinWords,
+  type SessionState,
+  turnMessages,
+  withMessages,
+} from "./state.js";
+import { estimateTokens } from "./token-estimate.js";
+import { pendingText } from "./transcript-buffer.js";
+
+/** Words that end no longer ago may be going on. */
+const QUIET_MIN_MS = 150;
+/** A caller who goes on twice will do so again: then the end of the turn is waited for. */
+const TRIES_MAX = 2;
+/** No reply that is longer is spoken. */
+const TEXT_CHARS_MAX = 4_000;
+
+/** Words have come that will not change any more, and the recognizer has not said that they are the turn's last. */
+export function watchForEarly(
+  state: SessionState,
+  { isFinal, decidesTurns, endedAgoMs, atMs }: TranscriptEvent,
+  out: SessionEffect[],
+): SessionState {
+  if (!isFinal || decidesTurns === true || !mayBegin(state, atMs)) return state;
+  if (endedAgoMs >= QUIET_MIN_MS) return beginEarly(state, atMs, out);
+  out.push({ type: "startTimer", timer: "early", delayMs: QUIET_MIN_MS - endedAgoMs });
+  return state;
+}
+
+export function onEarlyTimer(
+  state: SessionState,
+  { atMs, voiceAgoMs = QUIET_MIN_MS }: TimerFiredEvent,
+  out: SessionEffect[],
+): SessionState {
+  if (state.hearing.interim !== "" || !mayBegin(state, atMs)) return state;
+  const leftMs = QUIET_MIN_MS - voiceAgoMs;
+  if (leftMs < 1) return beginEarly(state, atMs, out);
+  out.push({ type: "startTimer", timer: "early", delayMs: leftMs });
+  return state;
+}
+
+/** A recognizer that decides turns thinks that this one is ending; it says so when it was wrong. */
+export function onTurnEnding(
+  state: SessionState,
+  { atMs }: CallerTurnEndingEvent,
+  out: SessionEffect[],
+): SessionState {
+  return mayBegin(state, atMs, true) ? beginEarly(state, atMs, out) : state;
+}
+
+/** The model answers words that may not be the last. What it asks to have done waits too; a fault is no loss yet. */
+export function onEarlyEvent(
+  state: SessionState,
+  early: EarlyReply,
+  event: TurnEvent,
+): SessionState {
+  switch (event.type) {
+    case "replyToken":
+      if (early.text.length >= TEXT_CHARS_MAX) return state;
+      return { ...state, early: { ...early, text: early.text + event.text } };
+    case "replyDone":
+      return { ...state, early: { ...early, done: event } };
+    case "replyFailed":
+      return { ...state, early: undefined, earlyTries: TRIES_MAX };
+    // Nothing of it was spoken or done.
+    case "toolDone":
+    case "sentenceGrew":
+    case "sentenceWhole":
+    case "sentenceFailed":
+    case "sentenceHeard":
+    case "played":
+      return state;
+  }
+}
+
+/** The organization has no room for more replies that may be thrown away. */
+export function onEarlyRefused(state: SessionState, turnId: number): SessionState {
+  if (state.early?.turnId !== turnId) return state;
+  return { ...state, early: undefined, earlyTries: TRIES_MAX };
+}
+
+/** Whether what the caller has said in the end is what was answered before it was certain. */
+export function isAnswered(early: EarlyReply, userText: string): boolean {
+  return isSameWords(early.userText, userText);
+}
+
+/** The caller has said more or something else, or nobody waits for a reply any more: what was made of it is waste. */
+export function dropEarly(state: SessionState, out: SessionEffect[]): SessionState {
+  const { early, metrics } = state;
+  if (early === undefined) return state;
+  const { turnId, userText, text, done } = early;
+  const tokens = done?.tokens ?? estimateTokens(state, userText, text.length);
+  out.push({ type: "dropEarly", turnId, tokens });
+  return {
+    ...state,
+    early: undefined,
+    wastedTokens: state.wastedTokens + tokens,
+    metrics: { ...metrics, totalTokens: metrics.totalTokens + tokens },
+  };
+}
+
+/** After every event: an early reply lives as long as its words are the last and nobody else speaks. */
+export function withoutStaleEarly(state: SessionState, out: SessionEffect[]): SessionState {
+  const { early, turn, hearing } = state;
+  if (early === undefined) return state;
+  if (turn === undefined && isSameWords(pendingText(hearing), early.words)) return state;
+  return dropEarly(state, out);
+}
+
+function beginEarly(state: SessionState, atMs: number, out: SessionEffect[]): SessionState {
+  const turnId = state.lastTurnId + 1;
+  const words = pendingText(state.hearing);
+  const userText = joinWords(state.unanswered, words);
+  const history = withMessages(state.history, turnMessages(userText, ""));
+  out.push({ type: "cancelTimer", timer: "early" });
+  out.push({ type: "askEarly", turnId, history });
+  const early = { turnId, userText, words, askedAtMs: atMs, text: "", done: undefined };
+  return { ...state, lastTurnId: turnId, early, earlyTries: state.earlyTries + 1 };
+}
+
+function mayBegin(state: SessionState, atMs: number, isDecided = false): boolean {
+  const { settings, turn, early, earlyTries, doubtful, digits } = state;
+  if (!settings.earlyReply || turn !== undefined || early !== undefined) return false;
+  if (state.toolsDone !== undefined) return false;
+  if (earlyTries >= TRIES_MAX || doubtful !== undefined || digits !== "") return false;
+  const text = pendingText(state.hearing);
+  if (text === "" || isBeingTransferred(state) || ownEcho(state, text) !== "none") return false;
+  if (settings.agreementWords === "ignored" && isListening(state, text, atMs)) return false;
+  return isDecided || !isMoreExpected(state, text);
+}

@@ -1,0 +1,91 @@
+import { FairCache } from "../fair-cache.js";
+import type { Clock } from "../time/clock.js";
+import type { TimedWord } from "./playback-ledger.js";
+import { ownerOf, type SpeechCache, type SpokenSentence, sizeBytesOf } from "./speech-cache.js";
+import { type AgentTts, speakSentence, TIMED_WORDS_MAX } from "./synthesis.js";
+
+/** A handful of phrases of two seconds for hundreds of voices. */
+const PHRASES_SIZE_MAX_BYTES = 32 * 1024 * 1024;
+/** A voice that has not said three words by then will not help anybody who waits. */
+const PREPARE_MAX_MS = 10_000;
+/** Concurrent TTS requests, in all calls of this process, and in the calls of one organization. */
+const UNDERWAY_MAX = 64;
+const UNDERWAY_PER_ORGANIZATION_MAX = 16;
+
+/**
+ * Phrases that must be there when a vendor is not: spoken once in each voice before they are needed, and kept for all calls of
+ * that voice. Apart from the speech cache, which an operator may do without and which holds only what was said twice.
+ */
+export class PhraseKeeper {
+  readonly #clock: Clock;
+  readonly #kept = new FairCache<SpokenSentence>({
+    sizeMax: PHRASES_SIZE_MAX_BYTES,
+    sizeOf: sizeBytesOf,
+  });
+  readonly #underway = new Map<string, Promise<SpokenSentence | undefined>>();
+
+  constructor(clock: Clock) {
+    this.#clock = clock;
+  }
+
+  find(tts: AgentTts, text: string): SpokenSentence | undefined {
+    return this.#kept.get(ownerOf(tts.cacheKey), keyOf(tts, text));
+  }
+
+  /** Has the voice say it, once for all that ask meanwhile. Undefined when it cannot just now; never rejects. */
+  prepare(tts: AgentTts, text: string, cache: SpeechCache): Promise<SpokenSentence | undefined> {
+    const key = keyOf(tts, text);
+    const known = this.find(tts, text);
+    if (known !== undefined) return Promise.resolve(known);
+    const underway = this.#underway.get(key);
+    if (underway !== undefined) return underway;
+    if (!this.#mayAsk(ownerOf(tts.cacheKey))) return Promise.resolve(undefined);
+    const asked = this.#ask(tts, text, cache)
+      .then(
+        (spoken) => {
+          // Another voice may have stood in for the one that was to say it.
+          this.#kept.set(ownerOf(tts.cacheKey), keyOf(tts, text), spoken);
+          return spoken;
+        },
+        () => undefined,
+      )
+      .finally(() => this.#underway.delete(key));
+    this.#underway.set(key, asked);
+    return asked;
+  }
+
+  #mayAsk(owner: string): boolean {
+    if (this.#underway.size >= UNDERWAY_MAX) return false;
+    const own = [...this.#underway.keys()].filter((key) => key.startsWith(`${owner}/`));
+    return own.length < UNDERWAY_PER_ORGANIZATION_MAX;
+  }
+
+  async #ask(tts: AgentTts, text: string, cache: SpeechCache): Promise<SpokenSentence> {
+    const abort = new AbortController();
+    const cancel = this.#clock.after(PREPARE_MAX_MS, () => abort.abort());
+    const pieces: Uint8Array[] = [];
+    const words: TimedWord[] = [];
+    let durationMs = 0;
+    const delivery = {
+      firstByte: () => undefined,
+      timed: (told: readonly TimedWord[]) => {
+        words.push(...told.slice(0, TIMED_WORDS_MAX - words.length));
+      },
+      add: (audio: Uint8Array, pieceMs: number) => {
+        pieces.push(audio);
+        durationMs += pieceMs;
+      },
+      finish: () => undefined,
+    };
+    try {
+      await speakSentence(tts, text, cache, delivery, abort.signal, this.#clock);
+    } finally {
+      cancel();
+    }
+    return { audio: Buffer.concat(pieces), durationMs, words };
+  }
+}
+
+function keyOf(tts: AgentTts, text: string): string {
+  return `${tts.cacheKey}${text}`;
+}

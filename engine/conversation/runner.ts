@@ -1,0 +1,468 @@
+import type { Logger } from "../log.js";
+import type { CancelTimer, Clock } from "../time/clock.js";
+import { type ChatMessage, type LanguageModel, VendorError } from "../vendors/contracts.js";
+import type { Ending } from "./call-end.js";
+import type { CallerChannel, SentenceId } from "./caller-channel.js";
+import type { ClientMessage, EffectPerformer, SessionEffect, TurnSave } from "./effects.js";
+import type { SessionEvent, TimerName } from "./events.js";
+import type { PhraseKeeper } from "./prepared-phrases.js";
+import type { SpeechCache, SpokenSentence, VoicePaces } from "./speech-cache.js";
+import {
+  type AgentTts,
+  deliverSpoken,
+  type PlayoutDelays,
+  SentenceDelivery,
+  speakSentence,
+} from "./synthesis.js";
+import type { Toolbox } from "./toolbox.js";
+
+/** No machine is so late of itself: the thread, or the whole machine, had other work. */
+const LATE_MAX_MS = 50;
+/** In this time what has come meanwhile is read, and decoded. */
+const READING_MS = 100;
+
+/**
+ * Calls `action` after `delayMs`, or a little later where the thread was busy when it was due: what the timer waits for may have
+ * come meanwhile, and be the next that is read.
+ */
+export function afterReading(clock: Clock, delayMs: number, action: () => void): CancelTimer {
+  const dueAtMs = clock.monotonicMs() + delayMs;
+  let cancel = clock.after(delayMs, () => {
+    if (clock.monotonicMs() - dueAtMs <= LATE_MAX_MS) return action();
+    cancel = clock.after(READING_MS, action);
+  });
+  return () => cancel();
+}
+
+/** The greeting goes to the voice first. */
+const PREPARE_AFTER_MS = 300;
+
+export interface PhraseSurroundings {
+  readonly caller: CallerChannel;
+  readonly phrases: PhraseKeeper;
+  readonly tts: AgentTts;
+  readonly cache: SpeechCache;
+  readonly clock: Clock;
+}
+
+/** The phrases that one call can play at once, however its voice is by then. */
+export class CallPhrases {
+  readonly #around: PhraseSurroundings;
+  readonly #onReady: (text: string, spoken: SpokenSentence) => void;
+  readonly #ready = new Map<string, SpokenSentence>();
+  #isClosed = false;
+  #cancel: CancelTimer = () => undefined;
+
+  constructor(around: PhraseSurroundings, onReady: (text: string, spoken: SpokenSentence) => void) {
+    this.#around = around;
+    this.#onReady = onReady;
+  }
+
+  get(text: string): SpokenSentence | undefined {
+    return this.#ready.get(text);
+  }
+
+  /** Throws for a phrase that is not ready. */
+  play(text: string, { turnId, index }: SentenceId): void {
+    const spoken = this.#ready.get(text);
+    if (spoken === undefined) throw new Error("a phrase that is not ready was to be played");
+    this.#around.caller.sendAudio(spoken.audio, { turnId, index }, true);
+  }
+
+  /** Those that the voice has said before are ready at once; the others are said one after the other. */
+  prepare(texts: readonly string[]): void {
+    const { phrases, tts, clock } = this.#around;
+    const missing: string[] = [];
+    for (const text of texts) {
+      const spoken = phrases.find(tts, text);
+      if (spoken === undefined) missing.push(text);
+      else this.#tell(text, spoken);
+    }
+    if (missing.length === 0) return;
+    this.#cancel = clock.after(PREPARE_AFTER_MS, () => void this.#say(missing));
+  }
+
+  close(): void {
+    this.#isClosed = true;
+    this.#cancel();
+  }
+
+  async #say(texts: readonly string[]): Promise<void> {
+    const { phrases, tts, cache } = this.#around;
+    for (const text of texts) {
+      const spoken = await phrases.prepare(tts, text, cache);
+      // A voice that fails now is asked again by the next call.
+      if (spoken === undefined || this.#isClosed) return;
+      this.#tell(text, spoken);
+    }
+  }
+
+  #tell(text: string, spoken: SpokenSentence): void {
+    this.#ready.set(text, spoken);
+    this.#onReady(text, spoken);
+  }
+}
+
+export interface AgentLlm {
+  readonly vendor: string;
+  readonly client: LanguageModel;
+  readonly modelId: string;
+  readonly systemPrompt: string;
+  readonly temperature: number | null;
+  readonly maxTokens: number;
+}
+
+/** Where a call is written down, and who is told of its end. */
+export interface CallRecorder {
+  /** What the caller's client was told. */
+  said(message: ClientMessage): void;
+  turnSaved(save: TurnSave): void;
+  vendorFailed(category: "llm" | "tts" | "stt", error: VendorError): void;
+  ended(ending: Ending, save: TurnSave): void;
+}
+
+/** What an organization's replies that are begun early may waste. */
+export interface EarlyReplyAllowance {
+  mayAsk(): boolean;
+  /** So many tokens of one were thrown away. */
+  wasted(tokens: number): void;
+}
+
+/** What the model is told of the part of the conversation that its messages no longer hold; "" where they hold all. */
+export interface EarlierConversation {
+  readonly note: string;
+}
+
+export interface EffectSurroundings {
+  readonly clock: Clock;
+  readonly llm: AgentLlm;
+  readonly tts: AgentTts;
+  readonly toolbox: Toolbox;
+  readonly earlyReplies: EarlyReplyAllowance;
+  readonly cache: SpeechCache;
+  readonly playoutDelays: PlayoutDelays;
+  readonly voicePaces: VoicePaces;
+  readonly phrases: PhraseKeeper;
+  readonly caller: CallerChannel;
+  readonly recorder: CallRecorder;
+  readonly log: Logger;
+  readonly earlier?: EarlierConversation;
+}
+
+/** Turns that the caller interrupts leave their tools at work: two rounds of as many as a turn may begin at once. */
+const TOOLS_AT_WORK_MAX = 16;
+const TOO_MANY_TOOLS = JSON.stringify({
+  ok: false,
+  error: "not done: too many tools are at work; wait for their results first",
+});
+
+interface TurnWork {
+  readonly model: AbortController;
+  readonly syntheses: Map<number, AbortController>;
+  readonly deliveries: Map<number, SentenceDelivery>;
+}
+
+type Unstamped<Event> = Event extends SessionEvent ? Omit<Event, "atMs"> : never;
+
+/** Performs the effects of one call's transitions: the only place of the session where something happens. */
+export class EffectRunner implements EffectPerformer {
+  readonly #around: EffectSurroundings;
+  readonly #startedAtMs: number;
+  readonly #timers = new Map<TimerName, CancelTimer>();
+  readonly #turns = new Map<number, TurnWork>();
+  readonly #phrases: CallPhrases;
+  readonly #callEnds = new AbortController();
+  #toolsAtWork = 0;
+  #voiceAtMs: number | undefined;
+  #deliver: (event: SessionEvent) => void = () => {};
+
+  constructor(around: EffectSurroundings, startedAtMs: number) {
+    this.#around = around;
+    this.#phrases = new CallPhrases(around, (text, { durationMs, words }) => {
+      this.report({ type: "phraseReady", text, durationMs, words });
+    });
+    this.#startedAtMs = startedAtMs;
+  }
+
+  /** Where the answers go; set once, before the first effect. */
+  deliverTo(deliver: (event: SessionEvent) => void): void {
+    this.#deliver = deliver;
+  }
+
+  /** In ms, on the server's monotonic clock. */
+  get nowMs(): number {
+    return this.#around.clock.monotonicMs();
+  }
+
+  /** The caller's audio holds a voice just now, whatever the recognizer makes of it. */
+  noteVoice(): void {
+    this.#voiceAtMs = this.#around.clock.monotonicMs();
+  }
+
+  /** Stamps what happened with the call's clock and hands it to the actor. */
+  report(event: Unstamped<SessionEvent>): void {
+    this.#deliver({ ...event, atMs: this.#onCallClock(this.#around.clock.monotonicMs()) });
+  }
+
+  perform(effect: SessionEffect): void {
+    switch (effect.type) {
+      case "send":
+        this.#around.caller.send(effect.message);
+        return this.#around.recorder.said(effect.message);
+      case "askModel":
+        return this.#askModel(effect.turnId, [...effect.history, ...effect.toolMessages]);
+      case "askEarly":
+        return this.#askEarly(effect.turnId, effect.history);
+      case "dropEarly":
+        this.#around.earlyReplies.wasted(effect.tokens);
+        return this.#abortTurn(effect.turnId);
+      case "runTool":
+        return this.#runTool(effect);
+      case "synthesize":
+        return this.#synthesize(effect.turnId, effect.index, effect.text);
+      case "play":
+        return this.#deliveryOf(effect.turnId, effect.index).play();
+      case "playPhrase":
+        return this.#phrases.play(effect.text, effect);
+      case "preparePhrases":
+        return this.#phrases.prepare(effect.texts);
+      case "cutSentence":
+        return this.#cutSentence(effect.turnId, effect.index);
+      case "dropAudio":
+        return this.#dropAudio(effect.turnId, effect.index);
+      case "holdAudio":
+        return this.#around.caller.holdAudio();
+      case "resumeAudio":
+        return this.#around.caller.resumeAudio();
+      case "transfer":
+        return void this.#transfer(effect.turnId, effect.to);
+      case "abortTurn":
+        if (effect.hung !== undefined) this.#noteHung(effect.hung);
+        return this.#abortTurn(effect.turnId);
+      case "stopModel":
+        return this.#turns.get(effect.turnId)?.model.abort();
+      case "startTimer":
+        return this.#startTimer(effect.timer, effect.delayMs);
+      case "cancelTimer":
+        return this.#cancelTimer(effect.timer);
+      case "saveTurn":
+        return this.#around.recorder.turnSaved(effect.save);
+      case "end":
+        return this.#end(effect.ending, effect.save);
+    }
+  }
+
+  /** Stops everything under way; also after a crash, when no transition asks for it. */
+  dispose(): void {
+    this.#phrases.close();
+    this.#callEnds.abort();
+    for (const cancel of this.#timers.values()) cancel();
+    this.#timers.clear();
+    for (const turnId of this.#turns.keys()) this.#abortTurn(turnId);
+  }
+
+  #askModel(turnId: number, conversation: readonly ChatMessage[]): void {
+    const { client, modelId, systemPrompt, temperature, maxTokens } = this.#around.llm;
+    const tools = this.#around.toolbox.definitions;
+    const note = this.#around.earlier?.note ?? "";
+    const content = note === "" ? systemPrompt : `${systemPrompt}\n\n${note}`;
+    const messages = [{ role: "system", content } as const, ...conversation];
+    const { signal } = this.#workOf(turnId).model;
+    client
+      .complete(
+        { modelId, messages, temperature, maxTokens, ...(tools.length > 0 ? { tools } : {}) },
+        (text) => this.report({ type: "replyToken", turnId, text }),
+        signal,
+      )
+      .then(
+        ({ promptTokens, completionTokens, toolCalls }) => {
+          const tokens = promptTokens + completionTokens;
+          this.report({ type: "replyDone", turnId, tokens, toolCalls });
+        },
+        (error: unknown) => {
+          if (signal.aborted) return;
+          const retryable = this.#noteFailure("llm", this.#around.llm.vendor, error);
+          this.report({ type: "replyFailed", turnId, retryable });
+        },
+      );
+  }
+
+  #askEarly(turnId: number, conversation: readonly ChatMessage[]): void {
+    if (this.#around.earlyReplies.mayAsk()) this.#askModel(turnId, conversation);
+    else this.report({ type: "earlyRefused", turnId });
+  }
+
+  #runTool({ turnId, call, until }: Extract<SessionEffect, { type: "runTool" }>): void {
+    if (this.#toolsAtWork >= TOOLS_AT_WORK_MAX) {
+      return this.report({ type: "toolDone", turnId, callId: call.id, content: TOO_MANY_TOOLS });
+    }
+    const { signal } = this.#stopOf(turnId, until);
+    this.#toolsAtWork += 1;
+    this.#around.toolbox.run(call, this.#around.caller, signal).then(
+      ({ content, spoken }) => {
+        this.#toolsAtWork -= 1;
+        this.report({ type: "toolDone", turnId, callId: call.id, content, spoken });
+      },
+      (error: unknown) => {
+        this.#toolsAtWork -= 1;
+        if (signal.aborted) return;
+        this.#around.log.error({ error, tool: call.name }, "a tool broke its contract");
+        const content = "The tool failed.";
+        this.report({ type: "toolDone", turnId, callId: call.id, content });
+      },
+    );
+  }
+
+  /** What a service has begun is stopped by nothing but its own time limit. */
+  #stopOf(turnId: number, until: "turnEnds" | "callEnds" | "done"): AbortController {
+    if (until === "turnEnds") return this.#workOf(turnId).model;
+    return until === "callEnds" ? this.#callEnds : new AbortController();
+  }
+
+  async #transfer(turnId: number, to: string): Promise<void> {
+    const isTaken = await this.#around.caller.transfer(to);
+    this.report({ type: isTaken ? "transferTaken" : "transferRefused", turnId });
+  }
+
+  #synthesize(turnId: number, index: number, text: string): void {
+    const work = this.#workOf(turnId);
+    work.syntheses.get(index)?.abort();
+    const { tts, cache, clock, voicePaces } = this.#around;
+    const delivery = this.#beginDelivery(work, { turnId, index }, text);
+    const ready = this.#phrases.get(text);
+    if (ready !== undefined) return deliverSpoken(ready, delivery);
+    const abort = new AbortController();
+    work.syntheses.set(index, abort);
+    speakSentence(tts, text, cache, delivery, abort.signal, clock).then(
+      (durationMs) => {
+        voicePaces.heard(tts.cacheKey, text, durationMs);
+        if (!abort.signal.aborted) work.syntheses.delete(index);
+      },
+      (error: unknown) => {
+        if (abort.signal.aborted) return;
+        work.syntheses.delete(index);
+        const retryable = this.#noteFailure("tts", tts.vendor, error);
+        this.report({ type: "sentenceFailed", turnId, index, retryable });
+      },
+    );
+  }
+
+  /** A second try goes on where the first has been heard, and replaces what nobody has heard of it. */
+  #beginDelivery(work: TurnWork, id: SentenceId, text: string): SentenceDelivery {
+    const { caller, clock, tts, playoutDelays, voicePaces } = this.#around;
+    const known = work.deliveries.get(id.index);
+    if (known?.isPlaying === true) return known;
+    known?.drop();
+    const delivery = new SentenceDelivery({
+      id,
+      caller,
+      clock,
+      playoutDelay: tts.format.isStreamed ? playoutDelays.of(tts.cacheKey) : undefined,
+      expectedMs: text.length * voicePaces.of(tts.cacheKey),
+      report: ({ firstByteAtMs: atMs, ...sound }) =>
+        this.report({ ...sound, ...id, firstByteAtMs: this.#onCallClock(atMs) }),
+    });
+    work.deliveries.set(id.index, delivery);
+    return delivery;
+  }
+
+  #cutSentence(turnId: number, index: number): void {
+    this.#turns.get(turnId)?.syntheses.get(index)?.abort();
+    this.#deliveryOf(turnId, index).cut();
+  }
+
+  #dropAudio(turnId: number, from: number): void {
+    const work = this.#turns.get(turnId);
+    if (work === undefined) return;
+    for (const [index, synthesis] of work.syntheses) {
+      if (index < from) continue;
+      synthesis.abort();
+      work.syntheses.delete(index);
+    }
+    for (const [index, delivery] of work.deliveries) {
+      if (index < from) continue;
+      delivery.drop();
+      work.deliveries.delete(index);
+    }
+  }
+
+  #deliveryOf(turnId: number, index: number): SentenceDelivery {
+    const delivery = this.#turns.get(turnId)?.deliveries.get(index);
+    if (delivery === undefined) throw new Error(`sentence ${index} of turn ${turnId} has no audio`);
+    return delivery;
+  }
+
+  #abortTurn(turnId: number): void {
+    const work = this.#turns.get(turnId);
+    if (work === undefined) return;
+    this.#turns.delete(turnId);
+    work.model.abort();
+    for (const synthesis of work.syntheses.values()) synthesis.abort();
+    for (const delivery of work.deliveries.values()) delivery.drop();
+  }
+
+  #startTimer(timer: TimerName, delayMs: number): void {
+    this.#timers.get(timer)?.();
+    const fire = () => {
+      this.#timers.delete(timer);
+      const tts = timer === "waiting" ? { ttsAudioAgoMs: this.#ttsAudioAgoMs } : {};
+      this.report({ type: "timerFired", timer, voiceAgoMs: this.voiceAgoMs, ...tts });
+    };
+    this.#timers.set(timer, afterReading(this.#around.clock, delayMs, fire));
+  }
+
+  /** How long ago the caller's audio held a voice; undefined before the first. */
+  get voiceAgoMs(): number | undefined {
+    return this.#voiceAtMs === undefined ? undefined : this.nowMs - this.#voiceAtMs;
+  }
+
+  get #ttsAudioAgoMs(): number | undefined {
+    const deliveries = [...this.#turns.values()].flatMap((work) => [...work.deliveries.values()]);
+    const times = deliveries.map(
+      ({ newestByteAtMs }) => newestByteAtMs ?? Number.NEGATIVE_INFINITY,
+    );
+    const newestMs = Math.max(...times);
+    return Number.isFinite(newestMs) ? this.nowMs - newestMs : undefined;
+  }
+
+  #cancelTimer(timer: TimerName): void {
+    this.#timers.get(timer)?.();
+    this.#timers.delete(timer);
+  }
+
+  #end(ending: Ending, save: TurnSave): void {
+    this.dispose();
+    this.#around.caller.end(ending);
+    this.#around.recorder.ended(ending, save);
+  }
+
+  /** The newest turn is the only one that work is begun for; what is left of older ones is let go. */
+  #workOf(turnId: number): TurnWork {
+    const known = this.#turns.get(turnId);
+    if (known !== undefined) return known;
+    for (const older of this.#turns.keys()) this.#abortTurn(older);
+    const work = { model: new AbortController(), syntheses: new Map(), deliveries: new Map() };
+    this.#turns.set(turnId, work);
+    return work;
+  }
+
+  #noteFailure(category: "llm" | "tts", vendor: string, error: unknown): boolean {
+    if (error instanceof VendorError) {
+      this.#around.recorder.vendorFailed(category, error);
+      return error.retryable;
+    }
+    this.#around.log.error({ vendor, category, error }, "a vendor client broke its contract");
+    return false;
+  }
+
+  /** The session waits no longer, and the vendor's client is stopped before it can tell. */
+  #noteHung(category: "llm" | "tts"): void {
+    const { vendor } = this.#around[category];
+    const error = new VendorError(vendor, "timeout", "gave nothing while the caller waited");
+    this.#around.recorder.vendorFailed(category, error);
+  }
+
+  #onCallClock(monotonicMs: number): number {
+    return monotonicMs - this.#startedAtMs;
+  }
+}

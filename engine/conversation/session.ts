@@ -1,0 +1,346 @@
+import type { Category } from "../../storage/records.js";
+import { bytesPerMs, type HeardFormat } from "../audio/audio-format.js";
+import { VoiceMeter } from "../audio/voice-meter.js";
+import type {
+  SpeechListener,
+  SpeechStream,
+  Transcript,
+  TurnEvent,
+  VendorError,
+} from "../vendors/contracts.js";
+import { CALLER_LEFT, CALLER_TOO_FAST, type Ending } from "./call-end.js";
+import type { SentenceId } from "./caller-channel.js";
+import { transition } from "./conversation.js";
+import type { EffectPerformer } from "./effects.js";
+import type { SessionEvent } from "./events.js";
+import { VoicePieces } from "./idle.js";
+import type { EffectRunner } from "./runner.js";
+import type { SessionState } from "./state.js";
+
+/** Events waiting while effects of an earlier one are performed; a healthy call has a handful. */
+const MAILBOX_EVENTS_MAX = 1_024;
+
+/**
+ * Owns one call: takes one event at a time, puts the new state in place, then has its effects performed in order. A
+ * fault in here ends this call, not the process: `onCrash` is told once, and later events are dropped.
+ */
+export class SessionActor {
+  #state: SessionState;
+  #busy = false;
+  #crashed = false;
+  readonly #mailbox: SessionEvent[] = [];
+  readonly #performer: EffectPerformer;
+  readonly #onCrash: (error: unknown) => void;
+
+  constructor(state: SessionState, performer: EffectPerformer, onCrash: (error: unknown) => void) {
+    this.#state = state;
+    this.#performer = performer;
+    this.#onCrash = onCrash;
+  }
+
+  get state(): SessionState {
+    return this.#state;
+  }
+
+  send(event: SessionEvent): void {
+    if (this.#crashed) return;
+    if (this.#mailbox.length >= MAILBOX_EVENTS_MAX) {
+      this.#crash(new Error(`more than ${MAILBOX_EVENTS_MAX} events wait for one call`));
+      return;
+    }
+    this.#mailbox.push(event);
+    if (!this.#busy) this.#work();
+  }
+
+  #work(): void {
+    this.#busy = true;
+    try {
+      for (let event = this.#mailbox.shift(); event !== undefined; event = this.#mailbox.shift()) {
+        const { state, effects } = transition(this.#state, event);
+        this.#state = state;
+        for (const effect of effects) this.#performer.perform(effect);
+      }
+    } catch (error) {
+      this.#crash(error);
+    } finally {
+      this.#busy = false;
+    }
+  }
+
+  #crash(error: unknown): void {
+    this.#crashed = true;
+    this.#mailbox.length = 0;
+    this.#onCrash(error);
+  }
+}
+
+/** Clocks of telephone and server part by less; audio that comes later than this is new time, not jitter. */
+const LATE_PER_MS = 0.001;
+/** A gap in the audio: the stream's time goes on where it stopped, and lies that much later from then on. */
+const GAP_MIN_MS = 200;
+/** How finely, and for how much of the newest audio, is known when it came: longer than any STT takes for its words. */
+const ARRIVAL_STEP_MS = 200;
+const ARRIVALS_MAX = 50;
+
+interface Arrival {
+  readonly streamMs: number;
+  readonly atMs: number;
+}
+
+/**
+ * Where the stream of the caller's audio stands on the server's clock. Audio comes in whole frames, some of them late: the
+ * earliest tells when a moment of it was spoken, and the time since the newest counts as well.
+ */
+export class HeardClock {
+  /** The server's time at the stream's own zero. */
+  #originMs = Number.POSITIVE_INFINITY;
+  #atMs = 0;
+  #heardMs = 0;
+  /** The oldest first. */
+  readonly #arrivals: Arrival[] = [];
+
+  /** Audio up to `heardMs` of the stream has come by `atMs`. */
+  heard(heardMs: number, atMs: number): void {
+    const originMs = atMs - heardMs;
+    const isGap = originMs - this.#originMs > GAP_MIN_MS;
+    const oldest = isGap ? originMs : this.#originMs + (atMs - this.#atMs) * LATE_PER_MS;
+    this.#originMs = Math.min(originMs, oldest);
+    this.#atMs = atMs;
+    this.#heardMs = heardMs;
+    this.#noteArrival(heardMs, atMs);
+  }
+
+  /**
+   * How long before `atMs` the audio came in which a moment of the stream lies: less than the time since it was spoken where the audio
+   * came ahead of time, as from a vendor that floods. 0 for a moment that is not known, or has not come.
+   */
+  arrivedAgoMs(streamMs: number | undefined, atMs: number): number {
+    if (streamMs === undefined || streamMs > this.#heardMs) return 0;
+    const next = this.#arrivals.findIndex((each) => each.streamMs >= streamMs);
+    const known = this.#arrivals[next] ?? { streamMs: this.#heardMs, atMs: this.#atMs };
+    // Between two that are known, audio came in its own time or later.
+    const before = this.#arrivals.at(next - 1);
+    const earliestMs = next === 0 ? known.atMs : (before?.atMs ?? known.atMs);
+    return Math.max(0, atMs - Math.max(earliestMs, known.atMs - (known.streamMs - streamMs)));
+  }
+
+  /** How long before `atMs` a moment of the stream was spoken; 0 for one that is not known, or not over. */
+  agoMs(streamMs: number | undefined, atMs: number): number {
+    if (streamMs === undefined || this.#originMs === Number.POSITIVE_INFINITY) return 0;
+    return Math.max(0, atMs - (this.#originMs + streamMs));
+  }
+
+  #noteArrival(streamMs: number, atMs: number): void {
+    const newest = this.#arrivals.at(-1);
+    if (newest !== undefined && streamMs - newest.streamMs < ARRIVAL_STEP_MS) return;
+    this.#arrivals.push({ streamMs, atMs });
+    if (this.#arrivals.length > ARRIVALS_MAX) this.#arrivals.shift();
+  }
+}
+
+/** Hears both sides of a call as it goes. No method throws, and the bytes are only valid until it returns. */
+export interface CallAudioTap {
+  /** The caller's audio, as the recognizer is given it. */
+  caller(audio: Uint8Array): void;
+  /** The agent's audio as it leaves for the leg; it is heard at once, or after what left before it. */
+  agent(audio: Uint8Array): void;
+  /** Nothing of what has left and was not heard yet is heard any more. */
+  agentCut(): void;
+  /** The call is over. */
+  end(): void;
+}
+
+/**
+ * A network that stood still brings at once what was said meanwhile, and a file may be sent whole. More than that nobody has
+ * said, and a recognizer's vendor bills the audio that it was sent.
+ */
+const HEARD_AHEAD_MAX_MS = 60_000;
+
+/** Why nobody of a kind can be had for a call. */
+export interface LostCategory {
+  readonly category: Category;
+  readonly error: VendorError;
+}
+
+export interface VendorLog {
+  vendorFailed(category: Category, error: VendorError): void;
+  wasDeaf(durationMs: number): void;
+}
+
+/** What a session needs of the runner of its call's effects. */
+type SessionRunner = Pick<
+  EffectRunner,
+  "report" | "dispose" | "noteVoice" | "nowMs" | "voiceAgoMs"
+>;
+
+/**
+ * A call in progress, as the caller's socket sees it: audio goes in here and straight on to the recognizer; what the
+ * recognizer hears becomes events of the actor.
+ */
+export class Session implements SpeechListener {
+  readonly callId: string;
+  readonly #runner: SessionRunner;
+  readonly #vendorLog: VendorLog;
+  readonly #bytesPerMs: number;
+  readonly #tap: CallAudioTap | undefined;
+  readonly #voice: VoiceMeter;
+  readonly #voicePieces = new VoicePieces();
+  readonly #heardClock = new HeardClock();
+  #stream: SpeechStream | undefined;
+  #heardBytes = 0;
+  #heardSinceMs: number | undefined;
+  #isTooFast = false;
+  #ended = false;
+
+  constructor(
+    callId: string,
+    runner: SessionRunner,
+    vendorLog: VendorLog,
+    heard: HeardFormat,
+    tap?: CallAudioTap,
+  ) {
+    this.callId = callId;
+    this.#runner = runner;
+    this.#vendorLog = vendorLog;
+    this.#bytesPerMs = bytesPerMs(heard);
+    this.#tap = tap;
+    this.#voice = new VoiceMeter(heard);
+  }
+
+  /** Audio that the recognizer was given, in ms. */
+  get heardMs(): number {
+    return this.#heardBytes / this.#bytesPerMs;
+  }
+
+  begin(stream: SpeechStream, resumed: boolean): void {
+    if (this.#ended) {
+      stream.close();
+      return;
+    }
+    this.#stream = stream;
+    this.#runner.report({ type: "opened", resumed });
+  }
+
+  /** Nobody can be had who hears the caller, answers or speaks: the call is there to say so. */
+  beginWithout({ category, error }: LostCategory): void {
+    this.#vendorLog.vendorFailed(category, error);
+    this.#runner.report({ type: "opened", resumed: true, lost: category });
+  }
+
+  /** Whole samples of the caller's audio, in the format that the session was opened for. Audio that comes too fast ends the call. */
+  hear(audio: Uint8Array): void {
+    const { nowMs } = this.#runner;
+    this.#heardSinceMs ??= nowMs;
+    const toldMs = (this.#heardBytes + audio.byteLength) / this.#bytesPerMs;
+    if (toldMs - (nowMs - this.#heardSinceMs) > HEARD_AHEAD_MAX_MS) return this.#refuseHaste();
+    this.#heardBytes += audio.byteLength;
+    this.#heardClock.heard(this.heardMs, nowMs);
+    if (this.#voice.hear(audio) > 0) this.#runner.noteVoice();
+    const piece = this.#voicePieces.hear(
+      this.#voice.syllablesMs,
+      audio.byteLength / this.#bytesPerMs,
+    );
+    if (piece !== undefined) this.#runner.report({ type: "voiceHeard", ...piece });
+    this.#tap?.caller(audio);
+    this.#stream?.write(audio);
+  }
+
+  #refuseHaste(): void {
+    if (!this.#isTooFast) this.end(CALLER_TOO_FAST);
+    this.#isTooFast = true;
+  }
+
+  /** A key of the caller's telephone. */
+  pressKey(digit: string): void {
+    this.#runner.report({ type: "digit", digit });
+  }
+
+  /** Words that the caller has written in place of saying them. */
+  write(text: string): void {
+    this.#runner.report({ type: "written", text });
+  }
+
+  /** The telephone has played this sentence to its end. */
+  sentenceHeard({ turnId, index }: SentenceId): void {
+    this.#runner.report({ type: "sentenceHeard", turnId, index });
+  }
+
+  /** The caller had heard all that was sent, for so long, before the server sent more of what it had. */
+  soundLate(lateMs: number): void {
+    this.#runner.report({ type: "soundLate", lateMs });
+  }
+
+  /** The client has played so much of the turn's audio, and was sent no less. */
+  played(turnId: number, playedMs: number): void {
+    this.#runner.report({ type: "played", turnId, playedMs });
+  }
+
+  hangUp(): void {
+    this.end(CALLER_LEFT);
+  }
+
+  end(ending: Ending): void {
+    if (!this.#ended) this.#runner.report({ type: "endRequested", ending });
+  }
+
+  /** Called once, when the last effect has been performed: lets the recognizer finish, or cuts it off. */
+  release(): void {
+    this.#ended = true;
+    this.#runner.dispose();
+    this.#tap?.end();
+    const stream = this.#stream;
+    this.#stream = undefined;
+    void stream?.finish();
+  }
+
+  onSpeechStarted(): void {
+    this.#runner.report({ type: "speechStarted", voiceAgoMs: this.#runner.voiceAgoMs });
+  }
+
+  onTranscript(transcript: Transcript): void {
+    const endedAgoMs = this.#agoMs(transcript.lastWordEndMs);
+    const { voiceAgoMs, nowMs } = this.#runner;
+    const arrivedAgoMs = this.#heardClock.arrivedAgoMs(transcript.lastWordEndMs, nowMs);
+    const agos = { endedAgoMs, arrivedAgoMs, voiceAgoMs };
+    this.#runner.report({ type: "transcript", ...transcript, ...agos });
+  }
+
+  onUtteranceEnd(lastWordEndMs: number): void {
+    const endedAgoMs = this.#agoMs(lastWordEndMs);
+    const { voiceAgoMs } = this.#runner;
+    this.#runner.report({ type: "utteranceEnd", lastWordEndMs, endedAgoMs, voiceAgoMs });
+  }
+
+  onTurn({ mark }: TurnEvent): void {
+    switch (mark) {
+      case "startOfTurn":
+        return;
+      case "eagerEndOfTurn":
+        return this.#runner.report({ type: "callerTurnEnding" });
+      case "turnResumed":
+        return this.#runner.report({ type: "callerTurnResumed" });
+      case "endOfTurn":
+        return this.#runner.report({
+          type: "callerTurnEnded",
+          voiceAgoMs: this.#runner.voiceAgoMs,
+        });
+    }
+  }
+
+  onLost(error: VendorError): void {
+    this.#vendorLog.vendorFailed("stt", error);
+  }
+
+  onRecovered(deafMs: number): void {
+    this.#vendorLog.wasDeaf(deafMs);
+  }
+
+  onFailed(error: VendorError): void {
+    this.#vendorLog.vendorFailed("stt", error);
+    this.#runner.report({ type: "listeningFailed" });
+  }
+
+  #agoMs(lastWordEndMs: number | undefined): number {
+    return this.#heardClock.agoMs(lastWordEndMs, this.#runner.nowMs);
+  }
+}

@@ -1,0 +1,103 @@
+import { createHash } from "node:crypto";
+import { FairCache } from "../fair-cache.js";
+import type { TimedWord } from "./playback-ledger.js";
+import { VOICE_MS_PER_CHAR } from "./state.js";
+import { PACE_CHARS_MIN } from "./voice-pace.js";
+
+/** One sentence as it came from the vendor, without tags, ready to be sent. */
+export interface SpokenSentence {
+  readonly audio: Uint8Array;
+  readonly durationMs: number;
+  /** Where its words end in the audio; empty where its voice does not tell. */
+  readonly words: readonly TimedWord[];
+}
+
+/** Two numbers and a string beside its characters. */
+const WORD_SIZE_BYTES = 48;
+
+/** What a sentence takes in a cache, at least 1. */
+export function sizeBytesOf({ audio, words }: SpokenSentence): number {
+  const charsOf = (chars: number, { text }: TimedWord) => chars + text.length;
+  const wordsBytes = words.length * WORD_SIZE_BYTES + 2 * words.reduce(charsOf, 0);
+  return Math.max(1, audio.byteLength + wordsBytes);
+}
+
+/** Longer sentences are hardly ever said twice. */
+const CACHED_TEXT_CHARS_MAX = 200;
+/** A sentence said once is remembered as 32 bits only; two that share them cost a place in the cache. */
+const SAID_ONCE_MAX = 16_384;
+const SIGN_BYTES = 4;
+
+/**
+ * Sentences spoken twice or more, bounded in bytes: most of what a model says, it says once, and would only fill memory and
+ * push out the greetings. The key holds everything that shapes the sound, and the organization:
+ * nobody is ever answered from another tenant's speech, and none can push out another's.
+ */
+export class SpeechCache {
+  /** Undefined: an operator wants none. */
+  readonly #sentences: FairCache<SpokenSentence> | undefined;
+  readonly #saidOnce = new FairCache<true>({ sizeMax: SAID_ONCE_MAX, sizeOf: () => 1 });
+
+  /** Zero keeps nothing. */
+  constructor(sizeBytesMax: number) {
+    if (sizeBytesMax === 0) return;
+    this.#sentences = new FairCache({ sizeMax: sizeBytesMax, sizeOf: sizeBytesOf });
+  }
+
+  get sizeBytes(): number {
+    return this.#sentences?.size ?? 0;
+  }
+
+  find(voiceKey: string, text: string): SpokenSentence | undefined {
+    return this.#sentences?.get(ownerOf(voiceKey), cacheKey(voiceKey, text));
+  }
+
+  /** To be called each time a vendor has spoken it: it is found from the second time on. */
+  keep(voiceKey: string, text: string, sentence: SpokenSentence): void {
+    if (this.#sentences === undefined) return;
+    if (text.length > CACHED_TEXT_CHARS_MAX || sentence.audio.byteLength === 0) return;
+    const key = cacheKey(voiceKey, text);
+    const owner = ownerOf(voiceKey);
+    const sign = createHash("sha256").update(key).digest().toString("latin1", 0, SIGN_BYTES);
+    if (this.#saidOnce.get(owner, sign) === true) this.#sentences.set(owner, key, sentence);
+    else this.#saidOnce.set(owner, sign, true);
+  }
+}
+
+/** `parts` are all that tells one voice from another, beside the organization. */
+export function voiceKeyOf(orgId: string, parts: readonly (string | number)[]): string {
+  const voice = createHash("sha256").update(JSON.stringify(parts)).digest("base64url");
+  return `${orgId}/${voice}`;
+}
+
+/** The organization of a voice's key. */
+export function ownerOf(voiceKey: string): string {
+  return voiceKey.split("/", 1)[0] ?? "";
+}
+
+function cacheKey(voiceKey: string, text: string): string {
+  return `${voiceKey}${text}`;
+}
+
+/** Voices in use at the same time on one box, and more. */
+const VOICES_MAX = 1_024;
+/** What the newest sentence counts for: a number that is read out takes three times as long for a character as its words. */
+const NEWEST_SHARE = 1 / 8;
+
+/** How long the voices that the calls of this process use take for a character, so that a call's first sentence has it already. */
+export class VoicePaces {
+  readonly #msPerChar = new FairCache<number>({ sizeMax: VOICES_MAX, sizeOf: () => 1 });
+
+  /** A whole number; a usual voice's for one that was not heard yet. */
+  of(voiceKey: string): number {
+    return Math.round(this.#msPerChar.get(ownerOf(voiceKey), voiceKey) ?? VOICE_MS_PER_CHAR);
+  }
+
+  /** The voice has said this text whole. */
+  heard(voiceKey: string, text: string, durationMs: number): void {
+    if (text.length < PACE_CHARS_MIN) return;
+    const heard = durationMs / text.length;
+    const before = this.#msPerChar.get(ownerOf(voiceKey), voiceKey) ?? heard;
+    this.#msPerChar.set(ownerOf(voiceKey), voiceKey, before + (heard - before) * NEWEST_SHARE);
+  }
+}

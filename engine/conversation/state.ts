@@ -1,0 +1,678 @@
+import type {
+  AgreementWords,
+  CallMetrics,
+  HistoryMessage,
+  InterruptionSensitivity,
+  OnVendorsLost,
+} from "../../storage/records.js";
+import type { ChatMessage, ToolCall } from "../vendors/contracts.js";
+import type { Ending } from "./call-end.js";
+import {
+  NO_METRICS,
+  type SaidMessage,
+  type TurnKind,
+  type TurnOutcome,
+  type TurnReport,
+  WAIT_PARTS,
+  type WaitPart,
+} from "./effects.js";
+import type { ReplyDoneEvent } from "./events.js";
+import { type LateWords, NO_LATE_WORDS } from "./late-transcripts.js";
+import { EMPTY_LEDGER, type PlaybackLedger, type WordMark } from "./playback-ledger.js";
+import { EMPTY_SPLITTER, EMPTY_STREAMED_SPLITTER, type SplitterState } from "./sentences.js";
+import type { StockPhrases } from "./stock-phrases.js";
+import { EMPTY_HEARING, type HearingState } from "./transcript-buffer.js";
+
+/** How a reply is cut for a line that plays its audio as it comes, or for one that is sent whole pieces. */
+export function splitterFor({ isStreamed }: { readonly isStreamed: boolean }): SplitterState {
+  return isStreamed ? EMPTY_STREAMED_SPLITTER : EMPTY_SPLITTER;
+}
+
+/** Numbers from here on are words that say that the agent is at work. */
+export const WAITING_SLOT_FIRST = 1_000;
+
+/** One thing that the assistant says, from the question to the last sentence heard. */
+export interface Turn {
+  readonly id: number;
+  readonly kind: TurnKind;
+  /** What it answers; empty for what the assistant says by itself. */
+  readonly userText: string;
+  /** When the caller stopped speaking, and when the turn was known to be over. */
+  readonly callerEndedAtMs: number;
+  readonly decidedAtMs: number;
+  /** So long before `decidedAtMs` the model was asked; undefined where it was not. */
+  readonly earlyMs: number | undefined;
+  /** Tokens that were wasted before it. */
+  readonly wastedTokens: number;
+  /** What the caller has waited for an answer to the same in turns before it. */
+  readonly waitedBeforeMs: number;
+  /** The model was asked this many times for it. */
+  readonly attempt: number;
+  readonly generating: boolean;
+  readonly splitter: SplitterState;
+  readonly replyChars: number;
+  readonly sentences: readonly Sentence[];
+  /** Sentences given to synthesis, and sent to the caller, counted from the first. */
+  readonly askedCount: number;
+  readonly sentCount: number;
+  /** How many of those sent only say that the agent is at work. */
+  readonly waitingWords: number;
+  readonly ledger: PlaybackLedger;
+  /** What the caller had heard of it when the client was told to drop the rest; it counts anew from there. */
+  readonly playedBeforeMs: number;
+  /** Gaps in its sentences, where their audio came too late. */
+  readonly underruns: number;
+  /** It was held once, and no words followed: only words stop it. */
+  readonly heldInVain: boolean;
+  /** The model's newest token, or what it was asked after. */
+  readonly progressAtMs: number;
+  /** Since when a voice of the caller keeps the reply from beginning. */
+  readonly onsetAtMs: number | undefined;
+  readonly hasWaitedForWords: boolean;
+  readonly firstTokenAtMs: number | undefined;
+  readonly firstSentenceAtMs: number | undefined;
+  readonly firstByteAtMs: number | undefined;
+  readonly firstAudioAtMs: number | undefined;
+  /** Something of it could not be generated or spoken. */
+  readonly faulty: boolean;
+  /** TTS could not say sentences that the caller has not heard. */
+  readonly restLost: boolean;
+  /** None of it could be spoken, and trying again would not help. */
+  readonly hopeless: boolean;
+  /** What the model asked for and what came of it, in the order of the conversation. */
+  readonly toolMessages: readonly ChatMessage[];
+  /** Tools that are at work, and how often the model has asked for some. */
+  readonly toolsWaiting: readonly string[];
+  readonly toolRounds: number;
+  /** The model is asked when the tools of an earlier turn have answered that are still at work. */
+  readonly waitsForTools: boolean;
+  /** The newest tools that press keys for the agent, behind all that it has said, and those of them that still wait for that. */
+  readonly keyCallIds: readonly string[];
+  readonly keysToPress: readonly ToolCall[];
+  /** How the call ends once this has been said. */
+  readonly ending: Ending | undefined;
+}
+
+export interface Sentence {
+  /** Its number in effects and events: the sentences of the answer count from 0, whatever is said between them. */
+  readonly slot: number;
+  readonly text: string;
+  readonly attempt: number;
+  /** When TTS was first asked for it; undefined before that. */
+  readonly askedAtMs: number | undefined;
+  /** The audio that has come; undefined before any has. */
+  readonly durationMs: number | undefined;
+  /** When the newest of it came. */
+  readonly grewAtMs: number;
+  readonly isWhole: boolean;
+  /** Where its words end in its audio, as its voice has told by now. */
+  readonly marks: readonly WordMark[];
+  /** What had come when its voice failed and another try was asked for the rest, and when that was. */
+  readonly came:
+    | { readonly text: string; readonly durationMs: number; readonly atMs: number }
+    | undefined;
+}
+
+export function newTurn({
+  id,
+  kind,
+  userText,
+  callerEndedAtMs,
+  decidedAtMs,
+  attempt,
+}: Pick<Turn, "id" | "kind" | "userText" | "callerEndedAtMs" | "decidedAtMs" | "attempt">): Turn {
+  return {
+    id,
+    kind,
+    userText,
+    callerEndedAtMs,
+    decidedAtMs,
+    earlyMs: undefined,
+    wastedTokens: 0,
+    waitedBeforeMs: 0,
+    attempt,
+    generating: true,
+    splitter: EMPTY_SPLITTER,
+    replyChars: 0,
+    sentences: [],
+    askedCount: 0,
+    sentCount: 0,
+    waitingWords: 0,
+    ledger: EMPTY_LEDGER,
+    playedBeforeMs: 0,
+    underruns: 0,
+    heldInVain: false,
+    progressAtMs: decidedAtMs,
+    onsetAtMs: undefined,
+    hasWaitedForWords: false,
+    firstTokenAtMs: undefined,
+    firstSentenceAtMs: undefined,
+    firstByteAtMs: undefined,
+    firstAudioAtMs: undefined,
+    faulty: false,
+    restLost: false,
+    hopeless: false,
+    toolMessages: [],
+    toolsWaiting: [],
+    toolRounds: 0,
+    waitsForTools: false,
+    keyCallIds: [],
+    keysToPress: [],
+    ending: undefined,
+  };
+}
+
+/** The turn after one more token. */
+export function withToken(
+  turn: Turn,
+  splitter: SplitterState,
+  tokenChars: number,
+  atMs: number,
+): Turn {
+  return inTurnShape(turn, {
+    splitter,
+    replyChars: turn.replyChars + tokenChars,
+    progressAtMs: atMs,
+    firstTokenAtMs: turn.firstTokenAtMs ?? atMs,
+  });
+}
+
+type TokenFields = Pick<Turn, "splitter" | "replyChars" | "progressAtMs" | "firstTokenAtMs">;
+
+/**
+ * The turn, with what a token changes, as one literal makes it (`one-shape.ts` says why). Tokens are most of what happens to a call,
+ * and a spread that overrides fields takes three times as long as this (`npm run bench`, transition).
+ */
+export function inTurnShape(
+  turn: Turn,
+  { splitter, replyChars, progressAtMs, firstTokenAtMs }: TokenFields = turn,
+): Turn {
+  return {
+    id: turn.id,
+    kind: turn.kind,
+    userText: turn.userText,
+    callerEndedAtMs: turn.callerEndedAtMs,
+    decidedAtMs: turn.decidedAtMs,
+    earlyMs: turn.earlyMs,
+    wastedTokens: turn.wastedTokens,
+    waitedBeforeMs: turn.waitedBeforeMs,
+    attempt: turn.attempt,
+    generating: turn.generating,
+    splitter,
+    replyChars,
+    sentences: turn.sentences,
+    askedCount: turn.askedCount,
+    sentCount: turn.sentCount,
+    waitingWords: turn.waitingWords,
+    ledger: turn.ledger,
+    playedBeforeMs: turn.playedBeforeMs,
+    underruns: turn.underruns,
+    heldInVain: turn.heldInVain,
+    progressAtMs,
+    onsetAtMs: turn.onsetAtMs,
+    hasWaitedForWords: turn.hasWaitedForWords,
+    firstTokenAtMs,
+    firstSentenceAtMs: turn.firstSentenceAtMs,
+    firstByteAtMs: turn.firstByteAtMs,
+    firstAudioAtMs: turn.firstAudioAtMs,
+    faulty: turn.faulty,
+    restLost: turn.restLost,
+    hopeless: turn.hopeless,
+    toolMessages: turn.toolMessages,
+    toolsWaiting: turn.toolsWaiting,
+    toolRounds: turn.toolRounds,
+    waitsForTools: turn.waitsForTools,
+    keyCallIds: turn.keyCallIds,
+    keysToPress: turn.keysToPress,
+    ending: turn.ending,
+  };
+}
+
+export function reportOf(turn: Turn, outcome: TurnOutcome): TurnReport {
+  const { underruns, waitingWords, earlyMs, wastedTokens } = turn;
+  const gaps = {
+    ...(underruns === 0 ? {} : { underruns }),
+    ...(waitingWords === 0 ? {} : { waitingWords }),
+    ...(earlyMs === undefined ? {} : { earlyMs: roundMs(earlyMs) }),
+    ...(wastedTokens === 0 ? {} : { wastedTokens }),
+  };
+  const report = { turn: turn.id, kind: turn.kind, outcome, ...gaps };
+  if (turn.kind !== "reply") return report;
+  const marks = [
+    turn.callerEndedAtMs,
+    turn.decidedAtMs,
+    turn.firstTokenAtMs,
+    turn.firstSentenceAtMs,
+    turn.firstByteAtMs,
+    turn.firstAudioAtMs,
+  ].map((mark) => (mark === undefined ? undefined : Math.max(mark, turn.callerEndedAtMs)));
+  return { ...report, ...stagesBetween(marks) };
+}
+
+function stagesBetween(marks: readonly (number | undefined)[]): Partial<TurnReport> {
+  const stages: Partial<Record<WaitPart | "totalMs", number>> = {};
+  let sumMs = 0;
+  for (const [index, stage] of WAIT_PARTS.entries()) {
+    const from = marks[index];
+    const to = marks[index + 1];
+    if (from === undefined || to === undefined) return stages;
+    const durationMs = roundMs(to - from);
+    stages[stage] = durationMs;
+    sumMs += durationMs;
+  }
+  stages.totalMs = roundMs(sumMs);
+  return stages;
+}
+
+/** Tenths of a millisecond: finer would be noise. */
+function roundMs(durationMs: number): number {
+  return Math.round(durationMs * 10) / 10;
+}
+
+/** It only says that the agent is at work. */
+export function isWaitingWord({ slot }: Sentence): boolean {
+  return slot >= WAITING_SLOT_FIRST;
+}
+
+/** How many sentences of the answer itself are known. */
+export function answersOf(turn: Turn): number {
+  return turn.sentences.length - turn.waitingWords;
+}
+
+/** How many sentences of the answer itself the caller was sent. */
+export function answersSent(turn: Turn): number {
+  return turn.sentCount - turn.waitingWords;
+}
+
+/** Everything that the turn will say is with the caller, who has only to hear it. */
+export function isAllSent(turn: Turn): boolean {
+  return !turn.generating && turn.sentCount === turn.sentences.length && !isGrowing(turn);
+}
+
+/** Where the sentence of that number stands among those of the turn; -1 when there is none. */
+export function placeOf(turn: Turn, slot: number): number {
+  if (turn.waitingWords === 0) return slot < turn.sentences.length ? slot : -1;
+  return turn.sentences.findIndex((sentence) => sentence.slot === slot);
+}
+
+/** Whether the sentence that was sent last is still to become longer. */
+export function isGrowing(turn: Turn): boolean {
+  return turn.sentCount > 0 && turn.sentences[turn.sentCount - 1]?.isWhole === false;
+}
+
+/** The sentence as the ledger keeps it. */
+export function asSent(
+  { text, durationMs = 0, isWhole, marks, came }: Sentence,
+  voiceMsPerChar: number,
+) {
+  const chars = text.length - (came?.text.length ?? 0);
+  const estimateMs = (came?.durationMs ?? 0) + chars * voiceMsPerChar;
+  const expectedMs = isWhole ? durationMs : Math.max(durationMs, estimateMs);
+  return { text, durationMs, expectedMs, isWhole, marks };
+}
+
+/** The contract's bound on what is kept of a conversation, counted in messages. */
+export const HISTORY_MESSAGES_MAX = 20;
+
+/** What is kept of a longer conversation: its end, from something that the caller said. An answer to nothing misleads a model. */
+export function historyWindow(history: readonly HistoryMessage[]): readonly HistoryMessage[] {
+  if (history.length <= HISTORY_MESSAGES_MAX) return history;
+  const kept = history.slice(-HISTORY_MESSAGES_MAX);
+  return kept.slice(kept.findIndex((message) => message.role === "user"));
+}
+
+/** The conversation after these messages too, as much of it as is kept. */
+export function withMessages(
+  history: readonly HistoryMessage[],
+  added: readonly HistoryMessage[],
+): readonly HistoryMessage[] {
+  return historyWindow(added.reduce(withMessage, history));
+}
+
+/** As `withMessages`, and what has left the window by it. */
+export function keptAndCut(
+  history: readonly HistoryMessage[],
+  added: readonly HistoryMessage[],
+): { kept: readonly HistoryMessage[]; cut: readonly HistoryMessage[] } {
+  const all = added.reduce(withMessage, history);
+  const kept = historyWindow(all);
+  return { kept, cut: all.slice(0, all.length - kept.length) };
+}
+
+/** One question and its answer; of either what is not empty. */
+export function turnMessages(userText: string, assistantText: string): readonly HistoryMessage[] {
+  const both = [
+    { role: "user", content: userText },
+    { role: "assistant", content: assistantText },
+  ] as const;
+  return both.filter(({ content }) => content !== "");
+}
+
+export function joinWords(first: string, second: string): string {
+  if (first === "") return second;
+  return second === "" ? first : `${first} ${second}`;
+}
+
+/** Vendors want the roles to take turns: two messages of one role become one. */
+function withMessage(
+  history: readonly HistoryMessage[],
+  { role, content }: HistoryMessage,
+): readonly HistoryMessage[] {
+  const last = history.at(-1);
+  if (last?.role !== role) return [...history, { role, content }];
+  return [...history.slice(0, -1), { role, content: joinWords(last.content, content) }];
+}
+
+/** What the agent decides about a call; does not change while it lasts. */
+export interface SessionSettings {
+  readonly greeting: string;
+  /** Spoken when a reply could not be made. */
+  readonly apology: string;
+  /** Spoken when the vendor does not take the call on. */
+  readonly cannotTransfer: string;
+  /** Spoken before the call of a suspended organization ends. */
+  readonly suspended: string;
+  /** Spoken before a call ends that somebody of the organization ends. */
+  readonly mustEnd: string;
+  /** What the agent says by itself; undefined for one that says nothing that its author or its model did not write. */
+  readonly phrases: StockPhrases | undefined;
+  /** Spoken when the caller spoke and the STT returned no words; empty where the agent ignores that. */
+  readonly repeatRequest: string;
+  readonly sensitivity: InterruptionSensitivity;
+  /** The first part of the agent's language tag, in lower case. */
+  readonly language: string;
+  /** Words of agreement while the agent speaks, or right after, get no reply, or one when it has spoken. */
+  readonly agreementWords: AgreementWords;
+  /** The model is asked before the end of the caller's turn is certain. */
+  readonly earlyReply: boolean;
+  /** Whether a call that cannot go on for want of vendors is handed on, where there is a tool that says where to. */
+  readonly onVendorsLost: OnVendorsLost;
+  readonly silenceTimeoutMs: number;
+  /** How long a caller may pause who is dictating, or has left a sentence open. */
+  readonly patienceMs: number;
+  /** Number of DTMF digits that completes an answer; 0 if unknown. */
+  readonly keypadDigits: number;
+  /** Plays a filler after this many ms without agent audio; 0 disables. */
+  readonly waitingWordMs: number;
+  /** After so long a silence of the caller the agent asks whether somebody is there; 0: never. */
+  readonly callerSilenceMs: number;
+  readonly durationMaxMs: number;
+  /** The server paces the audio itself: it can hold it, and is told what was played. */
+  readonly isPaced: boolean;
+  /** The caller is sent a sentence's audio as it comes; else every sentence waits until it is whole. */
+  readonly isStreamed: boolean;
+  readonly tools: readonly SessionTool[];
+  /** Counted into the estimate of tokens of a reply that was stopped before the vendor said its count. */
+  readonly systemPromptChars: number;
+}
+
+/** What the agent's model may ask for; `http` and `client` tools are performed outside and answer. */
+export type SessionTool =
+  | { readonly kind: "hangup" | "sendDigits" | "http" | "client"; readonly name: string }
+  | { readonly kind: "transfer"; readonly name: string; readonly to: string };
+
+export interface ReadyPhrase {
+  readonly text: string;
+  readonly durationMs: number;
+  /** Where its words end in its audio; empty where its voice does not tell. */
+  readonly marks: readonly WordMark[];
+}
+
+/** A reply that the model was asked for before the end of the caller's turn is certain. Nothing of it is done or said. */
+export interface EarlyReply {
+  readonly turnId: number;
+  /** All that it answers, and what of that the caller may still be saying. */
+  readonly userText: string;
+  readonly words: string;
+  readonly askedAtMs: number;
+  readonly text: string;
+  readonly done: ReplyDoneEvent | undefined;
+}
+
+/** Words that may be an echo, from the moment on that the first of them began. */
+export interface DoubtfulWords {
+  readonly text: string;
+  readonly beganAtMs: number;
+}
+
+/** Which of the agent's words came back, on the call's clock. */
+export interface EchoHeard {
+  /** The last of those that were certainly an echo was played until then. */
+  readonly untilMs: number;
+  /** How much later they were heard, at most; undefined before the first. */
+  readonly lagMs: number | undefined;
+  /** Words that came as closely as an echo, but were answered because nothing had come back in front of them. */
+  readonly suspectedUntilMs: number;
+}
+
+/** What a turn that is over has played, and until when. */
+export interface SpokenBefore {
+  readonly ledger: PlaybackLedger;
+  readonly untilMs: number;
+  /** When the turn before it began of which enough was heard to come back from a loudspeaker. */
+  readonly turnBeforeAtMs: number | undefined;
+}
+
+export const NO_ECHO_HEARD: EchoHeard = {
+  untilMs: Number.NEGATIVE_INFINITY,
+  lagMs: undefined,
+  suspectedUntilMs: Number.NEGATIVE_INFINITY,
+};
+
+export const NOTHING_SPOKEN: SpokenBefore = {
+  ledger: EMPTY_LEDGER,
+  untilMs: 0,
+  turnBeforeAtMs: undefined,
+};
+
+/** What a caller has waited in vain who speaks again and again, and until when. */
+export interface VainWait {
+  readonly waitedMs: number;
+  readonly untilMs: number;
+}
+
+/** A request that a turn has begun and that goes on at its service, though the turn was stopped. */
+export interface PendingTool {
+  readonly turnId: number;
+  readonly callId: string;
+  /** No reply waits for its result any longer. */
+  readonly dueMs: number;
+}
+
+/** What the model has had done for a reply that the caller did not hear to its end: asked anew, it would have it done twice. */
+export interface ToolsDone {
+  /** The question before the first of the messages, and all of it before the last; empty once it stands in the history. */
+  readonly asked: string;
+  readonly covered: string;
+  readonly messages: readonly ChatMessage[];
+  /** In the order of their places in `messages`. */
+  readonly pending: readonly PendingTool[];
+}
+
+/** What the vendor was asked, and what is known of its answer. */
+export interface Transfer {
+  /** The turn whose end it was. */
+  readonly turnId: number;
+  /** How the call ends when the vendor takes it. */
+  readonly ending: Ending;
+  /** Nobody waits for the answer any more; but a vendor that takes the call late has taken it. */
+  readonly isGivenUp: boolean;
+  /** The caller's stream has closed meanwhile, as it does when the vendor has taken the call. */
+  readonly left: Ending | undefined;
+}
+
+/** The vendor is asked to take the call on: words of the caller wait, and are answered if the call stays here. */
+export function isBeingTransferred({ transfer }: SessionState): boolean {
+  return transfer !== undefined && !transfer.isGivenUp;
+}
+
+/** The pace of English at a usual speed, until the voice itself has been heard. */
+export const VOICE_MS_PER_CHAR = 65;
+
+export interface SessionState {
+  readonly phase: "opening" | "live" | "ended";
+  readonly settings: SessionSettings;
+  readonly hearing: HearingState;
+  readonly late: LateWords;
+  /** The recognizer decides turns; after so much silence it has failed to. */
+  readonly undecidedMaxMs: number | undefined;
+  /** When the caller began what is being heard now. */
+  readonly utteranceBeganAtMs: number | undefined;
+  /** When the caller was last noticed to begin with something that no turn has ended with yet. */
+  readonly voicedAtMs: number;
+  /** When the caller stopped saying the newest words. */
+  readonly callerEndedAtMs: number;
+  /** When the voice of a caller who has interrupted was last heard, until that is answered; undefined without an interruption. */
+  readonly bargeInVoiceAtMs: number | undefined;
+  /** How long after their end the recognizer told the newest words. */
+  readonly wordsLateMs: number;
+  readonly turn: Turn | undefined;
+  /** The turn that was heard last, whose echo may still be on its way. */
+  readonly spokenBefore: SpokenBefore;
+  /** May be an echo: they wait until the agent's sound has ended. */
+  readonly doubtful: DoubtfulWords | undefined;
+  readonly lastTurnId: number;
+  /** The model was asked already for a reply to what the caller may still be saying. */
+  readonly early: EarlyReply | undefined;
+  /** How often that was so, and what was thrown away of it, since a reply last began. */
+  readonly earlyTries: number;
+  readonly wastedTokens: number;
+  /** Said by the caller and not answered yet: while the assistant spoke on, or before a reply that was dropped. */
+  readonly unanswered: string;
+  /** What was done for a reply that the caller did not hear to its end. */
+  readonly toolsDone: ToolsDone | undefined;
+  /** What was waited for an answer in turns that were begun anew since the caller last heard one. */
+  readonly vainWait: VainWait | undefined;
+  /** Since when the assistant is silent, waiting for the words of a caller who made a sound. */
+  readonly heldAtMs: number | undefined;
+  /** Holds that no words followed, since words last did. */
+  readonly vainHolds: number;
+  /** When the agent's own words were last heard, so many of them that the caller surely has a loudspeaker on. */
+  readonly echoedAtMs: number;
+  readonly echoHeard: EchoHeard;
+  /** Keys that the caller has pressed and that are not taken as a whole yet. */
+  readonly digits: string;
+  /** When keys were last taken as a whole. */
+  readonly digitsTakenAtMs: number;
+  /** Sentences that an interruption left unheard, until it is known whether the caller meant it. */
+  readonly cutSentences: readonly string[];
+  /** What they answer, where nothing of the answer was heard; it stands first in what is unanswered. */
+  readonly cutQuestion: string;
+  /** How the call was to end after them. */
+  readonly cutEnding: Ending | undefined;
+  /** The vendor was asked to take the call on, and has not refused. */
+  readonly transfer: Transfer | undefined;
+  readonly history: readonly HistoryMessage[];
+  readonly unsaved: readonly SaidMessage[];
+  readonly failedTurns: number;
+  /** Phrases of the agent's stock that can be played at once. */
+  readonly readyPhrases: readonly ReadyPhrase[];
+  /** How often the caller was asked whether somebody is there, since the last words. */
+  readonly reminders: number;
+  /** When the newest voice began that the STT has returned no words for, and that is not the agent's own. */
+  readonly unrecognizedVoiceAtMs: number | undefined;
+  /** Requests to repeat unrecognized speech since words last came. */
+  readonly repeatRequests: number;
+  /** How long the agent's voice takes for a character, from the sentences that are whole. */
+  readonly voiceMsPerChar: number;
+  readonly metrics: CallMetrics;
+  readonly latencySumMs: number;
+  readonly latencyCount: number;
+}
+
+export function newSession(
+  settings: SessionSettings,
+  history: readonly HistoryMessage[],
+  voiceMsPerChar = VOICE_MS_PER_CHAR,
+): SessionState {
+  return {
+    phase: "opening",
+    settings,
+    hearing: EMPTY_HEARING,
+    late: NO_LATE_WORDS,
+    undecidedMaxMs: undefined,
+    utteranceBeganAtMs: undefined,
+    voicedAtMs: Number.NEGATIVE_INFINITY,
+    callerEndedAtMs: 0,
+    bargeInVoiceAtMs: undefined,
+    wordsLateMs: 0,
+    turn: undefined,
+    spokenBefore: NOTHING_SPOKEN,
+    doubtful: undefined,
+    lastTurnId: 0,
+    early: undefined,
+    earlyTries: 0,
+    wastedTokens: 0,
+    unanswered: "",
+    toolsDone: undefined,
+    vainWait: undefined,
+    heldAtMs: undefined,
+    vainHolds: 0,
+    echoedAtMs: Number.NEGATIVE_INFINITY,
+    echoHeard: NO_ECHO_HEARD,
+    digits: "",
+    digitsTakenAtMs: Number.NEGATIVE_INFINITY,
+    cutSentences: [],
+    cutQuestion: "",
+    cutEnding: undefined,
+    transfer: undefined,
+    history: historyWindow(history),
+    unsaved: [],
+    failedTurns: 0,
+    readyPhrases: [],
+    reminders: 0,
+    unrecognizedVoiceAtMs: undefined,
+    repeatRequests: 0,
+    voiceMsPerChar,
+    metrics: NO_METRICS,
+    latencySumMs: 0,
+    latencyCount: 0,
+  };
+}
+
+/** As a spread would, in a third of the time: see `withToken`. */
+export function withTurnInState(state: SessionState, turn: Turn | undefined): SessionState {
+  return {
+    phase: state.phase,
+    settings: state.settings,
+    hearing: state.hearing,
+    late: state.late,
+    undecidedMaxMs: state.undecidedMaxMs,
+    utteranceBeganAtMs: state.utteranceBeganAtMs,
+    voicedAtMs: state.voicedAtMs,
+    callerEndedAtMs: state.callerEndedAtMs,
+    bargeInVoiceAtMs: state.bargeInVoiceAtMs,
+    wordsLateMs: state.wordsLateMs,
+    turn,
+    spokenBefore: state.spokenBefore,
+    doubtful: state.doubtful,
+    lastTurnId: state.lastTurnId,
+    early: state.early,
+    earlyTries: state.earlyTries,
+    wastedTokens: state.wastedTokens,
+    unanswered: state.unanswered,
+    toolsDone: state.toolsDone,
+    vainWait: state.vainWait,
+    heldAtMs: state.heldAtMs,
+    vainHolds: state.vainHolds,
+    echoedAtMs: state.echoedAtMs,
+    echoHeard: state.echoHeard,
+    digits: state.digits,
+    digitsTakenAtMs: state.digitsTakenAtMs,
+    cutSentences: state.cutSentences,
+    cutQuestion: state.cutQuestion,
+    cutEnding: state.cutEnding,
+    transfer: state.transfer,
+    history: state.history,
+    unsaved: state.unsaved,
+    failedTurns: state.failedTurns,
+    readyPhrases: state.readyPhrases,
+    reminders: state.reminders,
+    unrecognizedVoiceAtMs: state.unrecognizedVoiceAtMs,
+    repeatRequests: state.repeatRequests,
+    voiceMsPerChar: state.voiceMsPerChar,
+    metrics: state.metrics,
+    latencySumMs: state.latencySumMs,
+    latencyCount: state.latencyCount,
+  };
+}

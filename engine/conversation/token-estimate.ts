@@ -1,0 +1,37 @@
+import type { ChatMessage } from "../vendors/contracts.js";
+import type { SessionState, Turn } from "./state.js";
+
+const CHARS_PER_TOKEN = 4;
+
+/** A generation that was stopped is billed all the same, but the vendor does not say for how much. */
+export function estimateTokens(state: SessionState, userText: string, replyChars: number): number {
+  let chars = state.settings.systemPromptChars + userText.length + replyChars;
+  for (const message of state.history) chars += message.content.length;
+  return Math.ceil(chars / CHARS_PER_TOKEN);
+}
+
+/** As much for a request of its own. */
+export function estimatedTokensOf(messages: readonly ChatMessage[]): number {
+  const chars = messages.reduce((sum, { content }) => sum + (content?.length ?? 0), 0);
+  return Math.ceil(chars / CHARS_PER_TOKEN);
+}
+
+/** Estimated tokens of an aborted reply. Zero once the vendor has reported usage, and while tools are running. */
+export function estimatedTokens(state: SessionState, turn: Turn): number {
+  if (
+    !turn.generating ||
+    turn.kind !== "reply" ||
+    turn.toolsWaiting.length > 0 ||
+    turn.waitsForTools
+  ) {
+    return 0;
+  }
+  return estimateTokens(state, turn.userText, turn.replyChars);
+}
+
+/** Counts a generation that ends without the vendor's own count. */
+export function paid(state: SessionState, turn: Turn): SessionState {
+  const tokens = estimatedTokens(state, turn);
+  const metrics = { ...state.metrics, totalTokens: state.metrics.totalTokens + tokens };
+  return { ...state, metrics };
+}

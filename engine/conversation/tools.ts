@@ -1,0 +1,251 @@
+import type { HistoryMessage } from "../../storage/records.js";
+import type { ChatMessage, ToolCall } from "../vendors/contracts.js";
+import { AGENT_HUNG_UP, type Ending } from "./call-end.js";
+import type { SessionEffect } from "./effects.js";
+import type { ReplyDoneEvent, ToolDoneEvent } from "./events.js";
+import {
+  isGrowing,
+  isWaitingWord,
+  type PendingTool,
+  type SessionState,
+  type SessionTool,
+  splitterFor,
+  type ToolsDone,
+  type Turn,
+  turnMessages,
+  withMessages,
+} from "./state.js";
+
+/** How often a model may ask for tools before it has to answer; models have been seen to loop. */
+const TOOL_ROUNDS_MAX = 4;
+const TOOLS_AT_ONCE_MAX = 8;
+const PUT_OFF = JSON.stringify({
+  ok: false,
+  error: "not done yet: first read what the other tools did, then ask for this alone",
+});
+/** A tool has its own, shorter time-out; this one is for a tool that never answers. */
+const TOOLS_MAX_MS = 15_000;
+
+/**
+ * The model has asked for tools. Hanging up and transferring are terminal: what was said so far is heard, then the call
+ * ends so, and nothing more is asked. The others are started, and the model goes on with what comes of them; with them,
+ * what is terminal is put off, since the end would stop them at their work. Undefined when it has asked too often.
+ */
+export function useTools(
+  state: SessionState,
+  turn: Turn,
+  { toolCalls = [], atMs }: ReplyDoneEvent,
+  out: SessionEffect[],
+): Turn | undefined {
+  const toolOf = ({ name }: ToolCall) => state.settings.tools.find((tool) => tool.name === name);
+  const endingFor = (call: ToolCall) => endingOf(toolOf(call));
+  const asked = toolCalls.slice(0, TOOLS_AT_ONCE_MAX);
+  const started = asked.filter((call) => endingFor(call) === undefined);
+  const terminal = toolCalls.find((call) => endingFor(call) !== undefined);
+  const ending = terminal && endingFor(terminal);
+  const isOver = turn.toolRounds >= TOOL_ROUNDS_MAX;
+  if (ending !== undefined && (started.length === 0 || isOver)) {
+    return { ...turn, generating: false, ending };
+  }
+  if (isOver) return undefined;
+  const keysToPress = started.filter((call) => toolOf(call)?.kind === "sendDigits");
+  for (const call of started) {
+    if (keysToPress.includes(call)) continue;
+    // What has begun at a service ends there; the caller's page is there until the call ends.
+    const until = toolOf(call)?.kind === "client" ? "callEnds" : "done";
+    out.push({ type: "runTool", turnId: turn.id, call, until });
+  }
+  out.push({ type: "startTimer", timer: "stall", delayMs: TOOLS_MAX_MS });
+  const said = turn.sentences.filter((sentence) => !isWaitingWord(sentence));
+  const content = said.map((sentence) => sentence.text).join(" ");
+  return {
+    ...turn,
+    splitter: splitterFor(state.settings),
+    progressAtMs: atMs,
+    toolRounds: turn.toolRounds + 1,
+    toolsWaiting: started.map((call) => call.id),
+    keyCallIds: keysToPress.map((call) => call.id),
+    keysToPress,
+    toolMessages: [
+      ...turn.toolMessages,
+      { role: "assistant", content, toolCalls: asked },
+      ...asked.filter((call) => !started.includes(call)).map(putOff),
+    ],
+  };
+}
+
+/** Keys are heard behind what was said before them, so they are pressed when all of that has been sent. */
+export function pressKeys(turn: Turn, atMs: number, out: SessionEffect[]): Turn {
+  const { keysToPress, sentCount, sentences, generating } = turn;
+  if (keysToPress.length === 0 || !generating) return turn;
+  if (sentCount < sentences.length || isGrowing(turn)) return turn;
+  for (const call of keysToPress) {
+    out.push({ type: "runTool", turnId: turn.id, call, until: "turnEnds" });
+  }
+  return { ...turn, keysToPress: [], progressAtMs: atMs };
+}
+
+/** Keys of the agent's sound: nobody's words stop them, and it says nothing meanwhile. */
+export function isAtKeys(turn: Turn, atMs: number): boolean {
+  const { keyCallIds, keysToPress, toolsWaiting, ledger } = turn;
+  const isPressing = keyCallIds.some((id) => toolsWaiting.includes(id));
+  return isPressing && keysToPress.length === 0 && atMs >= ledger.endsAtMs;
+}
+
+/** So long the tools at work are waited for, whatever was said before; minus infinity where there are none. */
+export function toolsDueMs({ toolsWaiting, progressAtMs, generating }: Turn): number {
+  const isWaited = generating && toolsWaiting.length > 0;
+  return isWaited ? progressAtMs + TOOLS_MAX_MS : Number.NEGATIVE_INFINITY;
+}
+
+/** A tool has answered; undefined when it was not waited for any more. */
+export function withToolResult(turn: Turn, callId: string, content: string): Turn | undefined {
+  if (!turn.toolsWaiting.includes(callId)) return undefined;
+  return {
+    ...turn,
+    toolsWaiting: turn.toolsWaiting.filter((waiting) => waiting !== callId),
+    toolMessages: [...turn.toolMessages, { role: "tool", toolCallId: callId, content }],
+  };
+}
+
+function putOff({ id }: ToolCall): ChatMessage {
+  return { role: "tool", toolCallId: id, content: PUT_OFF };
+}
+
+function endingOf(tool: SessionTool | undefined): Ending | undefined {
+  if (tool?.kind === "hangup") return AGENT_HUNG_UP;
+  if (tool?.kind !== "transfer") return undefined;
+  const message = "the agent transferred the call";
+  return { reason: "transferred", status: "completed", message, transferTo: tool.to };
+}
+
+/** More than one turn can come to; of several, what the newest has come to is kept. */
+const MESSAGES_MAX = 40;
+/** The answer for keys that were stopped while they were pressed. */
+const STOPPED = JSON.stringify({
+  ok: false,
+  error: "it was stopped before its answer came: it may have been done, or not",
+});
+/** Stands in place of the result of a tool that the caller spoke into, until that comes. */
+const AT_WORK = JSON.stringify({
+  ok: false,
+  error: "it is still at work: its result has not come yet",
+});
+
+interface Conversation {
+  readonly history: readonly HistoryMessage[];
+  readonly toolMessages: readonly ChatMessage[];
+}
+
+/** What the model is told for this turn, in the order in which it was said and done. */
+export function conversationOf({ history, toolsDone }: SessionState, turn: Turn): Conversation {
+  const { asked, between } = openQuestion(toolsDone, turn.userText);
+  return {
+    history: withMessages(history, turnMessages(asked, "")),
+    toolMessages: [...between, ...turn.toolMessages],
+  };
+}
+
+/** What of it the model is still to be told after this turn. `isOpen`: its question waits for the caller's next words. */
+export function toolsDoneAfter(
+  { toolsDone }: SessionState,
+  turn: Turn,
+  { isOpen, isHeard }: { readonly isOpen: boolean; readonly isHeard: boolean },
+): ToolsDone | undefined {
+  if (turn.kind !== "reply" && turn.kind !== "resumed") return toolsDone;
+  if (isHeard) return onlyPending(toolsDone);
+  const own = withAnswers(turn);
+  if (isOpen && own.length === 0) return toolsDone;
+  const { asked, between } = isOpen
+    ? openQuestion(toolsDone, turn.userText)
+    : { asked: "", between: toolsDone?.messages ?? [] };
+  const covered = isOpen ? turn.userText : "";
+  const pending = pendingOf(turn);
+  if (between.length + own.length > MESSAGES_MAX) {
+    return { asked: covered, covered, messages: own, pending };
+  }
+  const messages = [...between, ...own];
+  if (messages.length === 0) return undefined;
+  return { asked, covered, messages, pending: [...(toolsDone?.pending ?? []), ...pending] };
+}
+
+/** How long a reply that begins waits for the results of tools that an earlier turn has begun; 0 where there are none. */
+export function pendingToolsMs(
+  { toolsDone }: Pick<SessionState, "toolsDone">,
+  atMs: number,
+): number {
+  return Math.max(0, ...(toolsDone?.pending ?? []).map(({ dueMs }) => dueMs - atMs));
+}
+
+/** A tool of an earlier turn has answered: the model reads it in the place of its call. */
+export function withLateResult(
+  state: SessionState,
+  { turnId, callId, content }: Pick<ToolDoneEvent, "turnId" | "callId" | "content">,
+): SessionState {
+  const { toolsDone } = state;
+  if (toolsDone === undefined) return state;
+  const { pending, messages } = toolsDone;
+  const at = pending.findIndex((each) => each.turnId === turnId && each.callId === callId);
+  if (at < 0) return state;
+  const places = messages.flatMap((message, place) => (isAtWork(message) ? [place] : []));
+  const told = messages.map((message, place) =>
+    place === places[at] ? { ...message, content } : message,
+  );
+  const left = pending.filter((_, place) => place !== at);
+  return { ...state, toolsDone: { ...toolsDone, messages: told, pending: left } };
+}
+
+function isAtWork(message: ChatMessage): boolean {
+  return message.role === "tool" && message.content === AT_WORK;
+}
+
+/** What was heard needs no telling, but for the calls whose results are still to come. */
+function onlyPending(toolsDone: ToolsDone | undefined): ToolsDone | undefined {
+  if (toolsDone === undefined || toolsDone.pending.length === 0) return undefined;
+  const { pending, messages } = toolsDone;
+  const isPending = ({ id }: ToolCall) => pending.some(({ callId }) => callId === id);
+  const left = messages.flatMap((message): readonly ChatMessage[] => {
+    if (message.role !== "assistant") return isAtWork(message) ? [message] : [];
+    const toolCalls = message.toolCalls?.filter(isPending) ?? [];
+    return toolCalls.length === 0 ? [] : [{ ...message, toolCalls }];
+  });
+  return { asked: "", covered: "", messages: left, pending };
+}
+
+/** The part of a question before all that was done, and what follows on it. */
+function openQuestion(toolsDone: ToolsDone | undefined, userText: string) {
+  if (toolsDone === undefined) return { asked: userText, between: [] };
+  const { asked, covered, messages } = toolsDone;
+  const isCovered = covered !== "" && userText.startsWith(covered);
+  const rest = isCovered ? userText.slice(covered.length).trimStart() : userText;
+  const more: readonly ChatMessage[] = rest === "" ? [] : [{ role: "user", content: rest }];
+  return { asked: isCovered ? asked : "", between: [...messages, ...more] };
+}
+
+/** Vendors want an answer to each call; words that the caller may not have heard are left out. */
+function withAnswers(turn: Turn): readonly ChatMessage[] {
+  const told = turn.toolMessages.map((message) =>
+    message.role === "assistant" ? { ...message, content: "" } : message,
+  );
+  const answers = turn.toolsWaiting.map(
+    (toolCallId) =>
+      ({
+        role: "tool",
+        toolCallId,
+        content: isOfKeys(turn, toolCallId) ? STOPPED : AT_WORK,
+      }) as const,
+  );
+  return [...told, ...answers];
+}
+
+function pendingOf(turn: Turn): readonly PendingTool[] {
+  const dueMs = toolsDueMs(turn);
+  return turn.toolsWaiting
+    .filter((callId) => !isOfKeys(turn, callId))
+    .map((callId) => ({ turnId: turn.id, callId, dueMs }));
+}
+
+/** Keys are the agent's own sound, and end with it. */
+function isOfKeys({ keyCallIds }: Turn, callId: string): boolean {
+  return keyCallIds.includes(callId);
+}

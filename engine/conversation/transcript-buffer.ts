@@ -1,0 +1,116 @@
+import type { Transcript } from "../vendors/contracts.js";
+
+const CHUNK = /[\p{L}\p{N}\p{M}]+(?:['’.@_-][\p{L}\p{N}\p{M}]+)*/gu;
+const HAN_AND_KANA = /[\p{Script=Han}\p{Script=Hiragana}\p{Script=Katakana}ー]/gu;
+const UNSPACED_ALPHABETS = /[\p{Script=Thai}\p{Script=Lao}\p{Script=Khmer}\p{Script=Myanmar}]/gu;
+const LATIN_ONLY = /^[^\u0250-\u{10ffff}]*$/u;
+
+/** A Chinese or Japanese word has about two characters, a Thai one about four. */
+const HAN_PER_WORD = 2;
+const ALPHABETIC_PER_WORD = 4;
+
+/** How many words a person would count; in scripts without spaces an estimate from the characters. */
+export function wordCount(text: string): number {
+  if (LATIN_ONLY.test(text)) return text.match(CHUNK)?.length ?? 0;
+  const han = text.match(HAN_AND_KANA)?.length ?? 0;
+  const alphabetic = text.match(UNSPACED_ALPHABETS)?.length ?? 0;
+  const spaced = text.replace(HAN_AND_KANA, " ").replace(UNSPACED_ALPHABETS, " ");
+  return (
+    (spaced.match(CHUNK)?.length ?? 0) +
+    Math.ceil(han / HAN_PER_WORD) +
+    Math.ceil(alphabetic / ALPHABETIC_PER_WORD)
+  );
+}
+
+/** A caller who never pauses: of a turn longer than this only the end is kept. About twenty minutes of talk. */
+const TURN_TEXT_CHARACTERS_MAX = 20_000;
+
+/** Two reports of the same word's end may differ by rounding and by the vendor's own alignment. */
+const WORD_END_TOLERANCE_MS = 50;
+
+const NOWHERE_MS = -1;
+
+/** The caller's turn as heard so far. Begin with EMPTY_HEARING; every state is a value. */
+export interface HearingState {
+  /** The words that will not change any more. */
+  readonly finals: string;
+  /** The newest guess at what follows them. */
+  readonly interim: string;
+  /** Where the newest final and interim words end on the stream's clock, -1 when there are none. */
+  readonly finalEndMs: number;
+  readonly interimEndMs: number;
+  /** Up to here guessed words were already given out as a turn: their final version comes too late to be another. */
+  readonly answeredEndMs: number;
+}
+
+export interface TurnStep {
+  readonly state: HearingState;
+  /** The whole text of the turn, present once when it has ended. */
+  readonly turnText?: string;
+  /** Words of the turn so far, guesses included; of the ended turn when it has ended. */
+  readonly words: number;
+}
+
+export const EMPTY_HEARING: HearingState = {
+  finals: "",
+  interim: "",
+  finalEndMs: NOWHERE_MS,
+  interimEndMs: NOWHERE_MS,
+  answeredEndMs: NOWHERE_MS,
+};
+
+/** What the caller has said in this turn, guesses included; '' before the first word. */
+export function pendingText(state: HearingState): string {
+  return joined(state.finals, state.interim);
+}
+
+/** A result of the speech recognizer. The vendor's silence mark (`speechFinal`) ends the turn when words were heard. */
+export function onTranscript(state: HearingState, transcript: Transcript): TurnStep {
+  const text = transcript.text.trim();
+  const endMs = transcript.lastWordEndMs ?? NOWHERE_MS;
+  if (text !== "" && isAnswered(state, endMs)) return stay(state);
+  if (!transcript.isFinal && !transcript.speechFinal) {
+    return stay(text === "" ? state : { ...state, interim: text, interimEndMs: endMs });
+  }
+  const settled: HearingState = {
+    ...state,
+    finals: joined(state.finals, text).slice(-TURN_TEXT_CHARACTERS_MAX),
+    finalEndMs: text === "" ? state.finalEndMs : Math.max(state.finalEndMs, endMs),
+    interim: "",
+    interimEndMs: NOWHERE_MS,
+  };
+  return transcript.speechFinal ? endTurn(settled) : stay(settled);
+}
+
+/** The vendor saw no new word for a while. Ignored after a turn that has ended, and while newer words are known. */
+export function onUtteranceEnd(state: HearingState, lastWordEndMs: number): TurnStep {
+  const newestMs = Math.max(state.finalEndMs, state.interimEndMs);
+  return lastWordEndMs + WORD_END_TOLERANCE_MS < newestMs ? stay(state) : endTurn(state);
+}
+
+/** The server's own timer: neither of the vendor's signals came in time. */
+export function onSilenceTimeout(state: HearingState): TurnStep {
+  return endTurn(state);
+}
+
+/** A new connection counts its time on; a caller who starts anew counts from nothing. */
+function isAnswered(state: HearingState, endMs: number): boolean {
+  return endMs !== NOWHERE_MS && endMs <= state.answeredEndMs + WORD_END_TOLERANCE_MS;
+}
+
+function stay(state: HearingState): TurnStep {
+  const text = pendingText(state);
+  return { state, words: text === "" ? 0 : wordCount(text) };
+}
+
+function endTurn(state: HearingState): TurnStep {
+  const turnText = pendingText(state);
+  if (turnText === "") return { state, words: 0 };
+  const answeredEndMs = state.interim === "" ? state.answeredEndMs : state.interimEndMs;
+  return { state: { ...EMPTY_HEARING, answeredEndMs }, turnText, words: wordCount(turnText) };
+}
+
+function joined(first: string, second: string): string {
+  if (first === "") return second;
+  return second === "" ? first : `${first} ${second}`;
+}

@@ -1,0 +1,14 @@
+import { type SessionState, VOICE_MS_PER_CHAR } from "./state.js";
+
+/** A shorter text says little about how fast its voice speaks. */
+export const PACE_CHARS_MIN = 10;
+
+/** The voice has said this text whole. The first that is heard of it counts alone, and later ones as much as all before. */
+export function withPace(state: SessionState, text: string, durationMs: number): SessionState {
+  if (text.length < PACE_CHARS_MIN) return state;
+  const heard = durationMs / text.length;
+  const before = state.voiceMsPerChar === VOICE_MS_PER_CHAR ? heard : state.voiceMsPerChar;
+  // A whole number, since every copy of the state would have to box a fraction.
+  const voiceMsPerChar = Math.round((before + heard) / 2);
+  return voiceMsPerChar === state.voiceMsPerChar ? state : { ...state, voiceMsPerChar };
+}

@@ -1,0 +1,134 @@
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import { PLAIN_SETTINGS, RecordedCall } from "../../doubles/recorded-call.js";
+
+const HEARD = { isFinal: true, speechFinal: false, lastWordEndMs: undefined } as const;
+
+function callWithEarlyReply() {
+  const call = new RecordedCall({ ...PLAIN_SETTINGS, earlyReply: true });
+  call.send({ type: "opened", resumed: true });
+  call.send({ type: "transcript", text: "what do you offer", ...HEARD, endedAgoMs: 150 });
+  return call;
+}
+
+test("words that ended 150 ms ago are answered before the turn is certain to be over, newer ones when they are as old", () => {
+  assert.equal(callWithEarlyReply().actor.state.early?.userText, "what do you offer");
+  const call = new RecordedCall({ ...PLAIN_SETTINGS, earlyReply: true });
+  call.send({ type: "opened", resumed: true });
+  call.send({ type: "transcript", text: "what do you offer", ...HEARD, endedAgoMs: 149 });
+  const isAsked = () => call.effects.some(({ type }) => type === "askEarly");
+  assert.equal(isAsked(), false);
+  call.clock.advance(1);
+  assert.equal(isAsked(), true);
+});
+
+test("only the reply that there is no room for is given up, and none is begun early after it", () => {
+  const call = callWithEarlyReply();
+  const turnId = call.actor.state.early?.turnId ?? 0;
+  call.send({ type: "earlyRefused", turnId: turnId - 1 });
+  assert.equal(call.actor.state.early?.turnId, turnId);
+  call.send({ type: "earlyRefused", turnId });
+  assert.equal(call.actor.state.early, undefined);
+  call.send({ type: "transcript", text: "and when", ...HEARD, endedAgoMs: 150 });
+  assert.equal(call.actor.state.early, undefined);
+});
+
+test("of an early reply 4,000 characters are kept, and the token that reaches them", () => {
+  const call = callWithEarlyReply();
+  const turnId = call.actor.state.early?.turnId ?? 0;
+  for (const chars of [3_999, 1, 1]) {
+    call.send({ type: "replyToken", turnId, text: "x".repeat(chars) });
+  }
+  assert.equal(call.actor.state.early?.text.length, 4_000);
+});
+
+test("who is dictating is not answered early, unless the recognizer thinks that the turn is ending", () => {
+  const call = new RecordedCall({ ...PLAIN_SETTINGS, earlyReply: true });
+  call.send({ type: "opened", resumed: true });
+  call.send({ type: "transcript", text: "my number is five five", ...HEARD, endedAgoMs: 150 });
+  const answered = () => call.actor.state.early?.userText;
+  assert.equal(answered(), undefined);
+  call.send({ type: "callerTurnEnding" });
+  assert.equal(answered(), "my number is five five");
+});
+
+test("a voice of less than 150 ms ago may be going on: the reply is begun when it is as old", () => {
+  const startedAfter = (voiceAgoMs: number) => {
+    const call = new RecordedCall({ ...PLAIN_SETTINGS, earlyReply: true });
+    call.send({ type: "opened", resumed: true });
+    call.send({ type: "transcript", text: "what do you offer", ...HEARD, endedAgoMs: 100 });
+    call.takeLines();
+    call.send({ type: "timerFired", timer: "early", voiceAgoMs });
+    return call.takeLines().filter((line) => line !== "cancel timer early");
+  };
+  assert.deepEqual([0, 149, 149.5, 150].map(startedAfter), [
+    ["start timer early 150"],
+    ["start timer early 1"],
+    ['ask early #1: user "what do you offer"'],
+    ['ask early #1: user "what do you offer"'],
+  ]);
+});
+
+/** The agent has just told something of its own accord; the caller says no more than that they listen. */
+function agreeingCall(agreementWords: "ignored" | "answered"): RecordedCall {
+  const greeting = "We have three rooms with a view of the lake.";
+  const settings = { ...PLAIN_SETTINGS, greeting, agreementWords, earlyReply: true };
+  const call = new RecordedCall(settings);
+  call.send({ type: "opened", resumed: false });
+  const sound = { turnId: 1, index: 0, durationMs: 3_000, firstByteAtMs: 0 };
+  call.send({ type: "sentenceWhole", ...sound });
+  call.clock.advance(3_400);
+  call.send({ type: "transcript", text: "uh-huh", ...HEARD, endedAgoMs: 200 });
+  return call;
+}
+
+test("words that get no answer get none early, and those that get one do", () => {
+  assert.equal(agreeingCall("ignored").actor.state.early, undefined);
+  assert.equal(agreeingCall("answered").actor.state.early?.userText, "uh-huh");
+});
+
+test("a recognizer that decides turns itself says when one is ending: no words of it are answered before", () => {
+  const call = new RecordedCall({ ...PLAIN_SETTINGS, earlyReply: true });
+  call.send({ type: "opened", resumed: true });
+  const heard = { ...HEARD, endedAgoMs: 200, decidesTurns: true } as const;
+  call.send({ type: "transcript", text: "what do you offer", ...heard });
+  const answered = () => call.actor.state.early?.userText;
+  assert.equal(answered(), undefined);
+  call.send({ type: "callerTurnEnding" });
+  assert.equal(answered(), "what do you offer");
+});
+
+test("no reply is begun early to words that are still guessed at, to keys, or where it is not wanted", () => {
+  const pressing = new RecordedCall({ ...PLAIN_SETTINGS, earlyReply: true });
+  pressing.send({ type: "opened", resumed: true });
+  pressing.send({ type: "digit", digit: "1" });
+  const unwanted = new RecordedCall(PLAIN_SETTINGS);
+  unwanted.send({ type: "opened", resumed: true });
+  for (const call of [pressing, unwanted]) {
+    call.send({ type: "transcript", text: "what do you offer", ...HEARD, endedAgoMs: 200 });
+  }
+  const guessing = callWithEarlyReply();
+  guessing.send({ type: "earlyRefused", turnId: -1 });
+  const guess = { ...HEARD, isFinal: false, endedAgoMs: 0 };
+  guessing.send({ type: "transcript", text: "and when", ...guess });
+  guessing.send({ type: "timerFired", timer: "early", voiceAgoMs: 200 });
+  for (const call of [pressing, unwanted, guessing]) {
+    assert.equal(call.actor.state.early, undefined);
+  }
+});
+
+test("what voices and telephones tell under the number of an early reply, of which nothing was said, is not heard of", () => {
+  const call = callWithEarlyReply();
+  const { state } = call.actor;
+  const sound = { turnId: 1, index: 0, durationMs: 900, firstByteAtMs: 0 };
+  call.takeLines();
+  call.send({ type: "toolDone", turnId: 1, callId: "a", content: "" });
+  call.send({ type: "sentenceGrew", ...sound });
+  call.send({ type: "sentenceWhole", ...sound });
+  call.send({ type: "sentenceFailed", turnId: 1, index: 0, retryable: true });
+  call.send({ type: "sentenceHeard", turnId: 1, index: 0 });
+  call.send({ type: "played", turnId: 1, playedMs: 100 });
+  assert.deepEqual(call.crashes, []);
+  assert.deepEqual(call.takeLines(), []);
+  assert.equal(call.actor.state, state);
+});

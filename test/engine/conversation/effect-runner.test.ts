@@ -1,0 +1,328 @@
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import { CALLER_LEFT } from "../../../engine/conversation/call-end.js";
+import type { SessionEffect, TurnSave } from "../../../engine/conversation/effects.js";
+import { speak } from "../../../engine/sandbox/sound/simulated-voice.js";
+import { VendorError } from "../../../engine/vendors/contracts.js";
+import { NO_METRICS } from "../../storage/sample-records.js";
+import { EffectTrial } from "./effect-trial.js";
+
+const NOTHING: TurnSave = { messages: [], metrics: NO_METRICS, report: undefined, added: [] };
+const MP3 = { codec: "mp3", sampleRateHz: 24_000 } as const;
+
+test("the model is asked with the system prompt, and its words come back under their turn", async () => {
+  const trial = new EffectTrial();
+  trial.ask(3);
+  assert.deepEqual(trial.model.requests[0]?.messages, [
+    { role: "system", content: "Be brief." },
+    { role: "user", content: "hi" },
+  ]);
+  trial.clock.advance(40);
+  trial.model.say("Hello");
+  assert.deepEqual(trial.events, [{ type: "replyToken", turnId: 3, text: "Hello", atMs: 40 }]);
+  const done = trial.next();
+  trial.model.finish({ finishReason: "stop", promptTokens: 7, completionTokens: 3 });
+  const { type, atMs } = await done;
+  assert.deepEqual({ type, atMs }, { type: "replyDone", atMs: 40 });
+});
+
+test("a vendor that hung has failed, though nobody waits for its answer any more", () => {
+  const trial = new EffectTrial();
+  trial.ask(1);
+  trial.perform({ type: "abortTurn", turnId: 1, hung: "llm" });
+  trial.perform({ type: "abortTurn", turnId: 2 });
+  assert.equal(trial.model.signals[0]?.aborted, true);
+  assert.deepEqual(trial.failures, ["llm timeout"]);
+});
+
+test("a reply is begun early while the organization has wasted little, and is stopped when it is dropped", () => {
+  const trial = new EffectTrial();
+  const history = [{ role: "user", content: "hi" } as const];
+  trial.perform({ type: "askEarly", turnId: 1, history });
+  assert.equal(trial.model.requests.length, 1);
+  trial.perform({ type: "dropEarly", turnId: 1, tokens: 100 });
+  assert.equal(trial.model.signals[0]?.aborted, true);
+  trial.perform({ type: "askEarly", turnId: 2, history });
+  assert.equal(trial.model.requests.length, 1);
+  assert.deepEqual(trial.events, [{ type: "earlyRefused", turnId: 2, atMs: 0 }]);
+});
+
+test("a model that fails is noted, with whether another try may help", async () => {
+  const trial = new EffectTrial();
+  trial.ask(1);
+  const failed = trial.next();
+  trial.model.fail(new VendorError("scripted", "unauthorized", "no"));
+  assert.deepEqual(await failed, { type: "replyFailed", turnId: 1, retryable: false, atMs: 0 });
+  assert.deepEqual(trial.failures, ["llm unauthorized"]);
+});
+
+test("a vendor's client that throws anything else is a bug, logged, and not tried again", async () => {
+  const trial = new EffectTrial();
+  trial.ask(1);
+  const failed = trial.next();
+  trial.model.fail(new TypeError("oops"));
+  assert.deepEqual(await failed, { type: "replyFailed", turnId: 1, retryable: false, atMs: 0 });
+  assert.equal(trial.log.ofLevel("error").length, 1);
+  assert.deepEqual(trial.failures, []);
+});
+
+test("a voice that fails is noted, with whether another try may help", async () => {
+  const trial = new EffectTrial();
+  trial.perform({ type: "synthesize", turnId: 1, index: 0, text: "ok" });
+  const failed = trial.next();
+  trial.client.syntheses[0]?.fail(new VendorError("scripted", "unauthorized", "no"));
+  const told = { type: "sentenceFailed", turnId: 1, index: 0, retryable: false, atMs: 0 };
+  assert.deepEqual(await failed, told);
+  assert.deepEqual(trial.failures, ["tts unauthorized"]);
+});
+
+test("a sentence is spoken, kept until it is played, and played once", async () => {
+  const trial = new EffectTrial();
+  trial.perform({ type: "synthesize", turnId: 1, index: 0, text: "ok" });
+  const spoken = trial.next();
+  trial.client.syntheses[0]?.give(await speak("ok", MP3));
+  trial.client.syntheses[0]?.finish();
+  assert.equal((await spoken).type, "sentenceWhole");
+  assert.deepEqual(trial.caller.sounds, []);
+  const play: SessionEffect = { type: "play", turnId: 1, index: 0 };
+  trial.perform(play);
+  assert.equal(trial.caller.sounds.length, 1);
+  assert.throws(() => trial.perform(play), /no audio/);
+});
+
+test("how long a voice takes for a character is learnt from what it has said whole, for all calls", async () => {
+  const trial = new EffectTrial();
+  const text = "Good morning, everybody.";
+  const durationsMs: number[] = [];
+  for (const index of [0, 1]) {
+    trial.perform({ type: "synthesize", turnId: 1, index, text });
+    const spoken = trial.next();
+    trial.client.syntheses[index]?.give(await speak(text, MP3));
+    trial.client.syntheses[index]?.finish();
+    const whole = await spoken;
+    assert.ok(whole.type === "sentenceWhole");
+    durationsMs.push(whole.durationMs);
+  }
+  assert.equal(trial.paces.of("voice"), Math.round((durationsMs[0] ?? 0) / text.length));
+});
+
+test("a phrase that was said beforehand is ready with the times of its words, and plays with them", async () => {
+  const trial = new EffectTrial();
+  const words = [{ text: "ok", startMs: 0, endMs: 60 }];
+  trial.perform({ type: "preparePhrases", texts: ["ok"] });
+  trial.clock.advance(300);
+  const [synthesis] = trial.client.syntheses;
+  const prepared = trial.next();
+  synthesis?.give(await speak("ok", MP3));
+  synthesis?.request.onWords?.(words);
+  synthesis?.finish();
+  const ready = await prepared;
+  assert.ok(ready.type === "phraseReady");
+  assert.deepEqual(ready.words, words);
+  trial.perform({ type: "preparePhrases", texts: ["ok"] });
+  assert.equal(trial.events.filter(({ type }) => type === "phraseReady").length, 2);
+  trial.perform({ type: "synthesize", turnId: 1, index: 0, text: "ok" });
+  const spoken = trial.events.find((event) => event.type === "sentenceWhole");
+  assert.deepEqual(spoken?.words, words);
+  assert.equal(trial.client.syntheses.length, 1);
+});
+
+test("an aborted turn is aborted at every vendor, and nothing of it comes back", async () => {
+  const trial = new EffectTrial();
+  trial.ask(1);
+  trial.perform(
+    { type: "synthesize", turnId: 1, index: 0, text: "one" },
+    { type: "synthesize", turnId: 1, index: 1, text: "two" },
+    { type: "abortTurn", turnId: 1 },
+    { type: "abortTurn", turnId: 1 },
+  );
+  assert.ok(trial.client.syntheses.every(({ signal }) => signal.aborted));
+  await new Promise(setImmediate);
+  assert.deepEqual(trial.events, []);
+  assert.deepEqual(trial.failures, []);
+  assert.deepEqual(trial.log.lines, []);
+});
+
+test("stopping the model leaves the sentences that are being spoken", () => {
+  const trial = new EffectTrial();
+  trial.ask(1);
+  trial.perform(
+    { type: "synthesize", turnId: 1, index: 0, text: "one" },
+    { type: "stopModel", turnId: 1 },
+  );
+  assert.equal(trial.client.syntheses[0]?.signal.aborted, false);
+});
+
+test("work for a new turn lets go of the old one", () => {
+  const trial = new EffectTrial();
+  trial.perform({ type: "synthesize", turnId: 1, index: 0, text: "one" });
+  trial.perform({ type: "synthesize", turnId: 2, index: 0, text: "two" });
+  assert.deepEqual(
+    trial.client.syntheses.map(({ signal }) => signal.aborted),
+    [true, false],
+  );
+});
+
+test("a timer that is started again starts over, and fires once", () => {
+  const trial = new EffectTrial();
+  const start: SessionEffect = { type: "startTimer", timer: "silence", delayMs: 100 };
+  trial.perform(start);
+  trial.clock.advance(60);
+  trial.perform(start);
+  trial.clock.advance(60);
+  assert.deepEqual(trial.events, []);
+  trial.clock.advance(40);
+  assert.deepEqual(trial.events, [
+    { type: "timerFired", timer: "silence", voiceAgoMs: undefined, atMs: 160 },
+  ]);
+  assert.equal(trial.clock.pendingTimerCount, 0);
+});
+
+test("a cancelled timer does not fire; cancelling one that is not there does nothing", () => {
+  const trial = new EffectTrial();
+  trial.perform(
+    { type: "startTimer", timer: "stall", delayMs: 100 },
+    { type: "cancelTimer", timer: "stall" },
+    { type: "cancelTimer", timer: "ahead" },
+  );
+  trial.clock.advance(1_000);
+  assert.deepEqual(trial.events, []);
+});
+
+test("the end stops timers and vendors, ends the leg, then writes the call down", () => {
+  const trial = new EffectTrial();
+  trial.perform(
+    { type: "startTimer", timer: "duration", delayMs: 100 },
+    { type: "synthesize", turnId: 1, index: 0, text: "one" },
+    { type: "end", ending: CALLER_LEFT, save: NOTHING },
+  );
+  assert.equal(trial.clock.pendingTimerCount, 0);
+  assert.equal(trial.client.syntheses[0]?.signal.aborted, true);
+  assert.deepEqual(trial.caller.endings, [CALLER_LEFT]);
+  assert.deepEqual(trial.endings, [CALLER_LEFT]);
+});
+
+test("messages and saved turns are handed on", () => {
+  const trial = new EffectTrial();
+  trial.perform(
+    { type: "send", message: { type: "audioStop" } },
+    { type: "saveTurn", save: NOTHING },
+  );
+  assert.deepEqual(trial.caller.messages, [{ type: "audioStop" }]);
+  assert.deepEqual(trial.saves, [NOTHING]);
+});
+
+test("a tool is run for its turn, and what it says comes back under its call; one that breaks its contract has failed", async () => {
+  const call = { id: "a", name: "book", argumentsJson: "{}" };
+  const outcomes = [
+    Promise.resolve({ content: "booked", spoken: "It is booked." }),
+    Promise.reject(new TypeError("oops")),
+  ];
+  const trial = new EffectTrial({
+    definitions: [],
+    run: () => outcomes.shift() ?? Promise.resolve({ content: "" }),
+  });
+  const runTool: SessionEffect = { type: "runTool", turnId: 1, call, until: "done" };
+  const told = trial.next();
+  trial.perform(runTool);
+  const done = { type: "toolDone", turnId: 1, callId: "a", atMs: 0 };
+  assert.deepEqual(await told, { ...done, content: "booked", spoken: "It is booked." });
+  const failed = trial.next();
+  trial.perform(runTool);
+  assert.deepEqual(await failed, { ...done, content: "The tool failed." });
+  assert.equal(trial.log.ofLevel("error").length, 1);
+});
+
+test("a tool that is stopped at its work tells nothing, and is no fault", async () => {
+  const trial = new EffectTrial({
+    definitions: [],
+    run: (_call, _caller, signal) =>
+      new Promise((_resolve, reject) => {
+        signal.addEventListener("abort", () => reject(new Error("aborted")));
+      }),
+  });
+  const call = { id: "a", name: "book", argumentsJson: "{}" };
+  const runTool = { type: "runTool", turnId: 1, call } as const;
+  trial.perform({ ...runTool, until: "turnEnds" }, { type: "abortTurn", turnId: 1 });
+  trial.perform({ ...runTool, until: "callEnds" });
+  trial.runner.dispose();
+  await new Promise(setImmediate);
+  assert.deepEqual(trial.events, []);
+  assert.deepEqual(trial.log.lines, []);
+});
+
+test("what a service has begun ends there, whatever becomes of the turn and of the call; the page's tools end with the call", async () => {
+  const stopped: string[] = [];
+  const answers: (() => void)[] = [];
+  const trial = new EffectTrial({
+    definitions: [],
+    run: ({ name }, _caller, signal) =>
+      new Promise((resolve) => {
+        signal.addEventListener("abort", () => stopped.push(name));
+        answers.push(() => resolve({ content: name }));
+      }),
+  });
+  for (const [name, until] of [
+    ["keys", "turnEnds"],
+    ["page", "callEnds"],
+    ["service", "done"],
+  ] as const) {
+    const call = { id: name, name, argumentsJson: "{}" };
+    trial.perform({ type: "runTool", turnId: 1, call, until });
+  }
+  trial.perform({ type: "abortTurn", turnId: 1 });
+  assert.deepEqual(stopped, ["keys"]);
+  const told = trial.next();
+  answers[2]?.();
+  assert.deepEqual(await told, {
+    type: "toolDone",
+    turnId: 1,
+    callId: "service",
+    content: "service",
+    spoken: undefined,
+    atMs: 0,
+  });
+  trial.runner.dispose();
+  assert.deepEqual(stopped, ["keys", "page"]);
+});
+
+test("no more than sixteen tools are at work at once; what is more is told so", async () => {
+  const trial = new EffectTrial({ definitions: [], run: () => new Promise(() => undefined) });
+  const call = { id: "a", name: "book", argumentsJson: "{}" };
+  for (let n = 0; n < 16; n += 1) {
+    trial.perform({ type: "runTool", turnId: n, call, until: "done" });
+  }
+  assert.equal(trial.events.length, 0);
+  trial.perform({ type: "runTool", turnId: 16, call, until: "done" });
+  const [event] = trial.events;
+  assert.ok(event?.type === "toolDone" && event.content.includes("too many tools"));
+});
+
+test("a model is told of tools where there are some, and not of an empty list", () => {
+  const definition = { name: "book", description: "Books.", parameters: {} };
+  const run = () => Promise.resolve({ content: "" });
+  for (const definitions of [[], [definition]]) {
+    const trial = new EffectTrial({ definitions, run });
+    trial.ask(1);
+    assert.deepEqual(
+      trial.model.requests[0]?.tools,
+      definitions.length > 0 ? definitions : undefined,
+    );
+  }
+});
+
+test("audio stands still and goes on, a call is handed on, and the vendor's answer comes back", async () => {
+  const trial = new EffectTrial();
+  trial.perform({ type: "holdAudio" });
+  assert.equal(trial.caller.isHeld, true);
+  trial.perform({ type: "resumeAudio" });
+  assert.equal(trial.caller.isHeld, false);
+  for (const [turnId, isTaken] of [true, false].entries()) {
+    trial.caller.takesTransfers = isTaken;
+    const answered = trial.next();
+    trial.perform({ type: "transfer", turnId, to: "+4930123456" });
+    const type = isTaken ? "transferTaken" : "transferRefused";
+    assert.deepEqual(await answered, { type, turnId, atMs: 0 });
+  }
+  assert.deepEqual(trial.caller.transfers, ["+4930123456", "+4930123456"]);
+});

@@ -1,0 +1,115 @@
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import {
+  guessGivenOut,
+  type LateWords,
+  NO_LATE_WORDS,
+  withoutLateWords,
+} from "../../../engine/conversation/late-transcripts.js";
+
+const WORDS = "one two three";
+
+/** What is left of a final result after `late`. */
+function rest(late: LateWords, text: string, lastWordEndMs: number | undefined, atMs: number) {
+  const transcript = { text, isFinal: true, speechFinal: false, lastWordEndMs };
+  return withoutLateWords(late, transcript, atMs).transcript.text;
+}
+
+/** After a final result that came at 2,000. */
+function afterFinal(endMs: number | undefined): LateWords {
+  const transcript = { text: WORDS, isFinal: true, speechFinal: false, lastWordEndMs: endMs };
+  return withoutLateWords(NO_LATE_WORDS, transcript, 2_000).late;
+}
+
+test("a final result comes twice within four seconds and 50 ms of its words' end", () => {
+  assert.equal(rest(afterFinal(1_000), WORDS, 1_050, 6_000), "");
+  assert.equal(rest(afterFinal(1_000), WORDS, 950, 6_000), "");
+  assert.equal(rest(afterFinal(1_000), WORDS, 1_051, 6_000), WORDS);
+  assert.equal(rest(afterFinal(1_000), WORDS, 1_050, 6_001), WORDS);
+  assert.equal(rest(afterFinal(undefined), WORDS, undefined, 6_000), "");
+  assert.equal(rest(afterFinal(1_000), WORDS, undefined, 6_000), "");
+  assert.equal(rest(afterFinal(1_000), "one two four", 1_000, 2_100), "one two four");
+});
+
+test("a longer final result settles the one before unless there was time to say all of it anew", () => {
+  const longer = `${WORDS} four`;
+  assert.equal(rest(afterFinal(1_000), longer, 1_000, 2_100), "four");
+  assert.equal(rest(afterFinal(1_000), longer, 1_599, 2_700), "four");
+  assert.equal(rest(afterFinal(1_000), longer, 1_600, 2_700), longer);
+  assert.equal(rest(afterFinal(1_000), longer, 999, 2_100), longer);
+  assert.equal(rest(afterFinal(1_000), longer, undefined, 7_000), longer);
+  assert.equal(rest(afterFinal(undefined), longer, 1_000, 7_000), longer);
+  assert.equal(rest(NO_LATE_WORDS, longer, 100, 200), longer);
+});
+
+/** After guesses were given out at 2,000. */
+const given = (guess: string, endMs: number | undefined) =>
+  guessGivenOut(NO_LATE_WORDS, guess, endMs, 2_000);
+
+test("guesses that were given out are settled within four seconds, and then never", () => {
+  assert.equal(rest(given(WORDS, 1_000), `${WORDS} four`, 1_400, 6_000), "four");
+  assert.equal(rest(given(WORDS, 1_000), `${WORDS} four`, 1_400, 6_001), `${WORDS} four`);
+});
+
+test("half of the guessed words are enough, with two others before each of them", () => {
+  const late = given("one two three four", 1_000);
+  assert.equal(rest(late, "one two nine", 1_200, 2_500), "nine");
+  assert.equal(rest(late, "one nine", 1_200, 2_500), "one nine");
+  assert.equal(rest(late, "a b one c d two nine", 1_200, 2_500), "nine");
+  assert.equal(rest(late, "a b one c d e two nine", 1_200, 2_500), "a b one c d e two nine");
+});
+
+test("the same words again are new when they end 700 ms later, where both ends are known", () => {
+  assert.equal(rest(given(WORDS, 1_000), WORDS, 1_699, 2_800), "");
+  assert.equal(rest(given(WORDS, 1_000), WORDS, 1_700, 2_800), WORDS);
+  assert.equal(rest(given(WORDS, 1_000), WORDS, undefined, 2_800), "");
+  assert.equal(rest(given(WORDS, undefined), WORDS, 5_000, 5_100), "");
+});
+
+/** A guess that is heard at that time, and what is known of late words after it. */
+const guessedAgain = (late: LateWords, text: string, atMs: number, way?: "decidesTurns") => {
+  const guess = { text, isFinal: false, speechFinal: false, lastWordEndMs: undefined };
+  const heard = way === undefined ? guess : ({ ...guess, decidesTurns: true } as const);
+  return withoutLateWords(late, heard, atMs).late;
+};
+
+test("guesses at words that were given out do not keep them waiting for their final version", () => {
+  const longer = `${WORDS} four`;
+  assert.equal(rest(guessedAgain(given(WORDS, 1_000), WORDS, 5_000), longer, 1_400, 6_000), "four");
+  assert.equal(rest(guessedAgain(given(WORDS, 1_000), WORDS, 5_000), longer, 1_400, 6_001), longer);
+});
+
+test("they do where no end of a turn is told, unless they are of other words", () => {
+  const again = (text: string) => guessedAgain(given(WORDS, 1_000), text, 5_000, "decidesTurns");
+  assert.equal(rest(again(WORDS), `${WORDS} four`, 1_400, 9_000), "four");
+  assert.equal(rest(again("or else"), `${WORDS} four`, 1_400, 6_001), `${WORDS} four`);
+});
+
+test("a final result without times that was guessed anew was said anew, whatever times come with it", () => {
+  const late = guessedAgain(afterFinal(undefined), WORDS, 2_500);
+  assert.equal(rest(late, WORDS, 1_000, 2_600), WORDS);
+  const timed = guessedAgain(afterFinal(1_000), WORDS, 2_500);
+  assert.equal(rest(timed, WORDS, undefined, 2_600), WORDS);
+  assert.equal(rest(timed, WORDS, 1_000, 2_600), "");
+});
+
+test("marks and spaces before the rest are not heard, and an empty result changes nothing", () => {
+  assert.equal(rest(given(WORDS, 1_000), `${WORDS}, ... four.`, 1_400, 2_500), "four.");
+  const late = given(WORDS, 1_000);
+  const silence = { text: " ", isFinal: true, speechFinal: true, lastWordEndMs: undefined };
+  assert.equal(withoutLateWords(late, silence, 2_100).late, late);
+});
+
+test("a guess is no final result of its own, and a silence mark is one", () => {
+  const guess = { text: WORDS, isFinal: false, speechFinal: false, lastWordEndMs: 1_000 };
+  const { late } = withoutLateWords(NO_LATE_WORDS, guess, 2_000);
+  assert.equal(rest(late, WORDS, 1_000, 2_100), WORDS);
+  const marked = withoutLateWords(NO_LATE_WORDS, { ...guess, speechFinal: true }, 2_000);
+  assert.equal(rest(marked.late, WORDS, 1_000, 2_100), "");
+});
+
+test("behind a final result of marks alone every word is new", () => {
+  const marks = { text: "...", isFinal: true, speechFinal: false, lastWordEndMs: 1_000 };
+  const { late } = withoutLateWords(NO_LATE_WORDS, marks, 2_000);
+  assert.equal(rest(late, "yes please", 1_100, 2_200), "yes please");
+});

@@ -1,0 +1,160 @@
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import {
+  isAnsweringYes,
+  isListening,
+  isOnlyListening,
+  mayShowListening,
+  noteAgreement,
+  waitsForQuestion,
+} from "../../../engine/conversation/backchannel.js";
+import { EMPTY_LEDGER, recordSent } from "../../../engine/conversation/playback-ledger.js";
+import { newSentence } from "../../../engine/conversation/playout.js";
+import { newSession, newTurn, type SessionState } from "../../../engine/conversation/state.js";
+import { PLAIN_SETTINGS } from "../../doubles/recorded-call.js";
+
+const QUESTION = "Do you want a room with a view?";
+const STATEMENT = "We have three rooms with a view of the lake.";
+/** A short word is taken to begin so long before it ends. */
+const WORD_MS = 400;
+
+type Played = readonly [text: string, fromMs: number, durationMs: number];
+
+function ledgerOf(played: readonly Played[]) {
+  return played.reduce(
+    (ledger, [text, fromMs, durationMs]) =>
+      recordSent(ledger, { text, durationMs, expectedMs: durationMs, isWhole: true }, fromMs),
+    EMPTY_LEDGER,
+  );
+}
+
+/** The agent has said this, until `untilMs`, and says nothing more; the caller's word began at `beganAtMs`. */
+function after(beganAtMs: number, played: readonly Played[], untilMs: number): SessionState {
+  const spokenBefore = { ledger: ledgerOf(played), untilMs, turnBeforeAtMs: undefined };
+  return { ...newSession(PLAIN_SETTINGS, []), spokenBefore, callerEndedAtMs: beganAtMs + WORD_MS };
+}
+
+/** The agent is saying this. */
+function during(beganAtMs: number, played: readonly Played[], generating = false): SessionState {
+  const asked = { userText: "hello", callerEndedAtMs: 0, decidedAtMs: 0, attempt: 1 };
+  const ledger = ledgerOf(played);
+  const sentences = ledger.sent.map(({ text, durationMs }, slot) => ({
+    ...newSentence(text, slot),
+    durationMs,
+    isWhole: true,
+  }));
+  const turn = {
+    ...newTurn({ id: 1, kind: "reply", ...asked }),
+    ledger,
+    sentences,
+    generating,
+    sentCount: sentences.length,
+  };
+  return { ...after(beganAtMs, [], 0), turn };
+}
+
+test("words that end within 700 ms of the agent's show that the caller has listened, later ones do not", () => {
+  const endingAt = (ms: number) => after(ms - WORD_MS, [[STATEMENT, 0, 3_000]], 3_000);
+  assert.deepEqual(
+    [3_000, 3_700, 3_701].map((ms) => isListening(endingAt(ms), "uh-huh", 9_000)),
+    [true, true, false],
+  );
+});
+
+test("nobody listens before the agent has said a word, or with words of another meaning", () => {
+  assert.equal(isListening(after(0, [], 0), "uh-huh", 500), false);
+  assert.equal(isListening(during(0, []), "uh-huh", 500), false);
+  assert.equal(isListening(during(500, [[STATEMENT, 0, 3_000]]), "uh-huh", 1_000), true);
+  assert.equal(isListening(during(500, [[STATEMENT, 0, 3_000]]), "what time", 1_000), false);
+});
+
+test("yes to a question of which half was heard is its answer", () => {
+  const played: Played[] = [[QUESTION, 0, 2_000]];
+  for (const begun of [after, during] as const) {
+    const states = [999, 1_000].map((ms) =>
+      begun === after ? after(ms, played, 2_000) : during(ms, played),
+    );
+    assert.deepEqual(
+      states.map((state) => isAnsweringYes(state, "yes")),
+      [false, true],
+    );
+    assert.deepEqual(
+      states.map((state) => isListening(state, "yes", 2_000)),
+      [true, false],
+    );
+  }
+});
+
+test("only words of agreement answer so, and nothing answers a call in which nothing was asked", () => {
+  const asked = during(1_500, [[QUESTION, 0, 2_000]]);
+  assert.equal(isAnsweringYes(asked, "what time is it"), false);
+  assert.equal(isAnsweringYes(after(0, [], 0), "yes"), false);
+  assert.equal(isAnsweringYes(during(1_500, [[STATEMENT, 0, 2_000]]), "yes"), false);
+});
+
+test("who agrees within a second and a half of a question that the agent speaks on behind has answered it", () => {
+  const played: Played[] = [
+    [QUESTION, 0, 2_000],
+    [STATEMENT, 2_000, 9_000],
+  ];
+  assert.deepEqual(
+    [3_500, 3_501].map((ms) => isAnsweringYes(during(ms, played), "yes")),
+    [true, false],
+  );
+});
+
+test("within six seconds of a question agreement may be its answer, and is more than listening", () => {
+  const played: Played[] = [
+    [QUESTION, 0, 2_000],
+    [STATEMENT, 2_000, 9_000],
+  ];
+  const atMs = 9_000;
+  assert.deepEqual(
+    [3_500, 8_000, 8_001].map((ms) => isOnlyListening(during(ms, played), "yes", atMs)),
+    [false, false, true],
+  );
+  assert.equal(isOnlyListening(during(8_001, played), "what time is it", atMs), false);
+  assert.equal(isOnlyListening(during(8_001, [[STATEMENT, 0, 9_000]]), "yes", atMs), true);
+});
+
+test("a question is over that was asked two seconds before the agent goes on, even as it begins", () => {
+  const played: Played[] = [
+    [QUESTION, 0, 1_000],
+    [STATEMENT, 3_000, 2_000],
+  ];
+  assert.equal(isAnsweringYes(during(2_999, played), "yes"), true);
+  assert.equal(isAnsweringYes(during(3_000, played), "yes"), false);
+});
+
+test("a question that was cut off before its first sound was not asked", () => {
+  const played: Played[] = [
+    [STATEMENT, 0, 1_000],
+    [QUESTION, 1_000, 200],
+  ];
+  assert.equal(isAnsweringYes(after(1_200, played, 1_000), "yes"), false);
+  assert.equal(isAnsweringYes(after(1_200, played, 1_100), "yes"), true);
+});
+
+test("words that may become agreement are waited for while the agent speaks, others are not", () => {
+  const state = during(500, [[STATEMENT, 0, 3_000]]);
+  assert.equal(mayShowListening(state, "of", 1_000), true);
+  assert.equal(mayShowListening(state, "what", 1_000), false);
+  assert.equal(mayShowListening(after(5_000, [[STATEMENT, 0, 3_000]], 3_000), "of", 5_400), false);
+});
+
+test("an answer waits for the end of the question that is the last thing that the agent says", () => {
+  const asking: Played[] = [[QUESTION, 0, 2_000]];
+  assert.equal(waitsForQuestion(during(1_500, asking), "yes"), true);
+  assert.equal(waitsForQuestion(during(1_500, asking), "what time is it"), false);
+  assert.equal(waitsForQuestion(during(1_500, asking, true), "yes"), false);
+  assert.equal(waitsForQuestion(during(1_500, [...asking, [STATEMENT, 2_000, 900]]), "yes"), false);
+  assert.equal(waitsForQuestion(during(1_500, []), "yes"), false);
+  assert.equal(waitsForQuestion(after(1_500, asking, 2_000), "yes"), false);
+});
+
+test("who agrees is there: whether somebody is there is asked from the beginning again", () => {
+  const state = { ...after(500, [[STATEMENT, 0, 3_000]], 3_000), reminders: 2 };
+  const noted = noteAgreement(state, { role: "user", text: "uh-huh", atMs: 500 }, []);
+  assert.equal(noted.reminders, 0);
+  assert.deepEqual(noted.unsaved, [{ role: "user", text: "uh-huh", atMs: 500 }]);
+});

@@ -1,0 +1,86 @@
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import { noteEcho, ownEcho } from "../../../engine/conversation/echo.js";
+import { EMPTY_LEDGER, recordSent } from "../../../engine/conversation/playback-ledger.js";
+import { newSession, newTurn } from "../../../engine/conversation/state.js";
+import { PLAIN_SETTINGS } from "../../doubles/recorded-call.js";
+
+/** What was said in 3,000 ms, from the beginning of the call on. */
+const SENTENCE = {
+  text: "We have three rooms with a view of the lake.",
+  durationMs: 3_000,
+  expectedMs: 3_000,
+  isWhole: true,
+};
+
+function echoHeardAt(callerEndedAtMs: number, text: string, sentence = SENTENCE) {
+  const ledger = recordSent(EMPTY_LEDGER, sentence, 0);
+  const spokenBefore = { ledger, untilMs: SENTENCE.durationMs, turnBeforeAtMs: undefined };
+  return ownEcho({ ...newSession(PLAIN_SETTINGS, []), spokenBefore, callerEndedAtMs }, text);
+}
+
+test("two words are an echo for certain where they end with the agent's sentence, and nowhere else", () => {
+  assert.equal(echoHeardAt(3_200, "the lake"), "certain");
+  assert.equal(echoHeardAt(3_200, "of the"), "possible");
+  assert.equal(echoHeardAt(3_200, "the garden"), "none");
+});
+
+test("four words are an echo for certain where they begin the agent's sentence, and not in its middle", () => {
+  assert.equal(echoHeardAt(1_600, "we have three rooms"), "certain");
+  assert.equal(echoHeardAt(2_080, "three rooms with a"), "possible");
+});
+
+test("what was played longer ago than twenty seconds comes back no more", () => {
+  assert.equal(echoHeardAt(3_400, "the lake"), "certain");
+  assert.equal(echoHeardAt(3_000 + 20_001, "the lake"), "none");
+});
+
+test("words of a sentence that is still growing are where its expected length puts them", () => {
+  const growing = { ...SENTENCE, durationMs: 1_000, isWhole: false };
+  assert.equal(echoHeardAt(3_400, "the lake", growing), "certain");
+  // In one second that is whole they were said two seconds before, which an echo seldom takes.
+  const short = { ...growing, expectedMs: 1_000, isWhole: true };
+  assert.equal(echoHeardAt(3_400, "the lake", short), "possible");
+});
+
+/** The agent's second sentence began at 3,000 ms; its sound stopped, or stands still, at `untilMs`. */
+function echoOfSecond(untilMs: number, isHeld: boolean, text = "breakfast is free", atMs = 3_400) {
+  const first = recordSent(EMPTY_LEDGER, SENTENCE, 0);
+  const second = { text: "Breakfast is free. This is all.", durationMs: 800, expectedMs: 800 };
+  const ledger = recordSent(first, { ...second, isWhole: true }, 3_000);
+  const state = { ...newSession(PLAIN_SETTINGS, []), callerEndedAtMs: atMs };
+  if (!isHeld)
+    return ownEcho(
+      { ...state, spokenBefore: { ledger, untilMs, turnBeforeAtMs: undefined } },
+      text,
+    );
+  const asked = { userText: "", callerEndedAtMs: 0, decidedAtMs: 0, attempt: 1 };
+  const turn = { ...newTurn({ id: 1, kind: "reply", ...asked }), ledger };
+  return ownEcho({ ...state, turn, heldAtMs: untilMs }, text);
+}
+
+test("words may be an echo that were to be said within half a second of where the agent's sound stopped, later ones not", () => {
+  for (const isHeld of [true, false]) {
+    assert.equal(echoOfSecond(3_000, isHeld), "possible");
+    assert.equal(echoOfSecond(2_999, isHeld), "none");
+    assert.equal(echoOfSecond(3_299, isHeld, "this is all", 3_800), "none");
+    assert.equal(echoOfSecond(3_300, isHeld, "this is all", 3_800), "certain");
+  }
+});
+
+test("a word that breaks off in its middle is the agent's own for certain where its sound stands still", () => {
+  assert.equal(echoOfSecond(3_300, true, "breakfast is fr", 3_500), "certain");
+  assert.equal(echoOfSecond(3_300, false, "breakfast is fr", 3_500), "possible");
+});
+
+test("five words that came back tell of a loudspeaker, on which one in four may be misheard, for a minute", () => {
+  const ledger = recordSent(EMPTY_LEDGER, SENTENCE, 100_000);
+  const spokenBefore = { ledger, untilMs: 103_000, turnBeforeAtMs: undefined };
+  const state = { ...newSession(PLAIN_SETTINGS, []), spokenBefore, callerEndedAtMs: 101_600 };
+  const echoAfter = (words: number, ago: number) =>
+    ownEcho(noteEcho(state, words, 101_600 - ago), "we have free rooms");
+  assert.equal(ownEcho(state, "we have free rooms"), "none");
+  assert.equal(echoAfter(5, 60_000), "certain");
+  assert.equal(echoAfter(5, 60_001), "none");
+  assert.equal(echoAfter(4, 0), "none");
+});

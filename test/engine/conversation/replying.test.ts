@@ -1,0 +1,262 @@
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import type { SessionSettings } from "../../../engine/conversation/state.js";
+import { stockPhrases } from "../../../engine/conversation/stock-phrases.js";
+import { AnsweredCall } from "./answered-call.js";
+
+const HTTP_TOOLS = [
+  { kind: "http", name: "weather" },
+  { kind: "http", name: "traffic" },
+] as const;
+const REPLY_CHARS_MAX = 4_000;
+
+function says(call: AnsweredCall, callId: string, content: string, spoken?: string): void {
+  const given = { turnId: call.turn.id, callId, content };
+  call.send({ type: "toolDone", ...given, ...(spoken === undefined ? {} : { spoken }) });
+}
+
+test("a model that writes 4,000 characters is stopped there, with or without a sentence in them", () => {
+  for (const text of ["word ", "Word. "]) {
+    const call = new AnsweredCall().ask();
+    const most = text.repeat(REPLY_CHARS_MAX).slice(0, REPLY_CHARS_MAX - 1);
+    // What is one sentence has come by then without an end.
+    call.token(text === "word " ? most : `${text}${"word ".repeat(800)}`.slice(0, most.length));
+    assert.deepEqual(call.linesOf("stop model"), []);
+    call.token("x");
+    assert.deepEqual(call.linesOf("stop model"), ["stop model #1"]);
+    const { sentences, replyChars } = call.turn;
+    call.token("Too late. And more. ").done().fail();
+    assert.deepEqual(call.linesOf("ask model"), []);
+    assert.equal(call.turn.sentences, sentences);
+    assert.equal(call.turn.replyChars, replyChars);
+  }
+});
+
+test("a reply is over once: what its model says afterwards is not heard, counted or tried again", () => {
+  const call = new AnsweredCall().ask().reply("It is ten.");
+  const { totalTokens } = call.actor.state.metrics;
+  call.takeLines();
+  call.token("And more. And that. ").done(50).fail().fail(false);
+  assert.deepEqual(call.takeLines(), []);
+  assert.equal(call.turn.sentences.length, 1);
+  assert.equal(call.actor.state.metrics.totalTokens, totalTokens);
+});
+
+test("a model that names no tool has answered", () => {
+  const call = new AnsweredCall({ tools: HTTP_TOOLS }).ask().token("It is ten.").useTools();
+  assert.equal(call.turn.generating, false);
+  assert.equal(call.turn.toolRounds, 0);
+});
+
+test("a sentence of which nothing can be spoken is no first sentence", () => {
+  const call = new AnsweredCall().ask();
+  call
+    .wait(100)
+    .token("*** ")
+    .wait(100)
+    .token("\n\n---\n\n")
+    .wait(100)
+    .token("It is ten. So it is.");
+  assert.equal(call.turn.sentences.length, 1);
+  assert.equal(call.turn.firstSentenceAtMs, 300);
+});
+
+test("a model that gives nothing for seven seconds is asked once more, and one that writes is waited for", () => {
+  const call = new AnsweredCall().ask();
+  call.wait(6_999);
+  assert.deepEqual(call.linesOf("abort"), []);
+  call.wait(1);
+  assert.deepEqual(call.linesOf("abort"), ["abort turn #1, llm hung"]);
+  call.wait(5_000).token("I").wait(6_999);
+  assert.deepEqual(call.linesOf("abort"), []);
+  call.wait(1);
+  assert.deepEqual(call.linesOf("abort"), ["abort turn #2, llm hung"]);
+});
+
+test("a timer that goes off a whole millisecond early finds nothing to give up", () => {
+  const silent = new AnsweredCall().ask().token("I").wait(6_998);
+  assert.deepEqual(silent.fire("stall").linesOf("abort"), []);
+  const early = new AnsweredCall().ask().token("I").wait(6_999);
+  early.takeLines();
+  assert.deepEqual(early.fire("stall").takeLines(), ["start timer stall 1"]);
+  const late = new AnsweredCall().ask().token("One is here. Two is ");
+  late.whole(0, 1_000).wait(7_999).takeLines();
+  assert.deepEqual(late.fire("stall").takeLines(), ["start timer stall 1"]);
+});
+
+test("a voice that gives nothing of a reply's first sentence for ten seconds is given up, and the call goes on", () => {
+  const call = new AnsweredCall().ask().reply("It is ten.");
+  call.wait(9_999);
+  assert.deepEqual(call.linesOf("abort"), []);
+  call.wait(1);
+  assert.deepEqual(call.linesOf("abort"), ["abort turn #1, tts hung"]);
+});
+
+test("once all was heard that came, what is missing is waited for seven seconds, from the model's newest word while it writes", () => {
+  const written = new AnsweredCall().ask().token("One is here. ").whole(0, 1_000);
+  written.wait(5_000).token("Two is there. Three ").takeLines();
+  written.wait(6_999);
+  assert.deepEqual(written.linesOf("abort"), []);
+  written.wait(1);
+  assert.deepEqual(written.linesOf("abort"), ["abort turn #1"]);
+  const over = new AnsweredCall().ask().token("One is here. ").whole(0, 1_000);
+  over.wait(5_000).reply("Two is there.").takeLines();
+  over.wait(2_999);
+  assert.deepEqual(over.linesOf("abort"), []);
+  over.wait(1);
+  assert.deepEqual(over.linesOf("abort"), ["abort turn #1"]);
+});
+
+test("where no turn is under way, nothing has stalled, come to its end or is to be said", () => {
+  const call = new AnsweredCall();
+  call.send({ type: "opened", resumed: true });
+  call.takeLines();
+  const before = call.actor.state;
+  for (const timer of ["stall", "playback", "growth", "ahead"] as const) call.fire(timer);
+  assert.deepEqual(call.crashes, []);
+  assert.deepEqual(call.takeLines(), []);
+  assert.equal(call.actor.state, before);
+});
+
+for (const [hung, reason] of [
+  ["llm", "languageModelFailed"],
+  ["tts", "speechFailed"],
+] as const) {
+  test(`the call ends when a third turn in a row was given up, and says that it was the ${hung}`, () => {
+    const call = new AnsweredCall();
+    for (let failed = 1; failed <= 3; failed += 1) {
+      call.ask();
+      // Every turn is tried twice; a voice that hangs is in the second, too.
+      for (let tries = 1; tries <= 2; tries += 1) {
+        if (hung === "tts") call.reply("It is ten.");
+        call.wait(hung === "tts" ? 10_000 : 7_000);
+      }
+      assert.equal(call.turn.kind, "apology");
+      assert.equal(call.turn.ending?.reason, failed === 3 ? reason : undefined);
+      call.whole(0, 900).wait(900);
+    }
+    assert.equal(call.actor.state.phase, "ended");
+  });
+}
+
+test("the model goes on when all tools of a round have answered, and waits fifteen seconds for the slowest", () => {
+  const call = new AnsweredCall({ tools: HTTP_TOOLS }).ask().useTools("weather", "traffic");
+  call.wait(10_000);
+  says(call, "weather", "sunny");
+  assert.deepEqual(call.linesOf("ask model"), []);
+  call.wait(9_999);
+  assert.deepEqual(call.linesOf("abort"), []);
+  says(call, "traffic", "none");
+  assert.equal(call.linesOf("ask model").length, 1);
+});
+
+test("the tool that has not answered is given up fifteen seconds after the one that has", () => {
+  const call = new AnsweredCall({ tools: HTTP_TOOLS }).ask().useTools("weather", "traffic");
+  call.wait(4_000);
+  says(call, "weather", "sunny");
+  call.wait(14_999);
+  assert.deepEqual(call.linesOf("abort"), []);
+  call.wait(1);
+  assert.deepEqual(call.linesOf("abort"), ["abort turn #1, llm hung"]);
+});
+
+test("what a tool says late has as long to be spoken as what the model says", () => {
+  const call = new AnsweredCall({ tools: HTTP_TOOLS }).ask().useTools("weather");
+  call.wait(9_000);
+  says(call, "weather", "", "It is sunny.");
+  call.wait(9_999);
+  assert.deepEqual(call.linesOf("abort"), []);
+  call.wait(1);
+  assert.deepEqual(call.linesOf("abort"), ["abort turn #1, tts hung"]);
+});
+
+test("a model that asks for tools a fifth time is stopped: what it had said is heard, or there is an apology, and the call goes on", () => {
+  for (const said of ["", "Let me look. "]) {
+    const call = new AnsweredCall({ tools: HTTP_TOOLS }).ask();
+    if (said !== "") call.token(said).whole(0, 900);
+    for (let round = 1; round <= 4; round += 1) {
+      call.useTools("weather");
+      says(call, "weather", "sunny");
+    }
+    call.takeLines();
+    call.useTools("weather");
+    const lines = call.takeLines();
+    assert.deepEqual(
+      lines.filter((line) => /^(?:run tool|ask model)/.test(line)),
+      [],
+    );
+    assert.equal(call.turn.kind, said === "" ? "apology" : "reply");
+    assert.equal(call.turn.faulty, said !== "");
+    assert.equal(call.turn.generating, false);
+    assert.equal(call.turn.ending, undefined);
+  }
+});
+
+test("only sound that the server holds is let go on for an apology", () => {
+  for (const isPaced of [true, false]) {
+    const settings = { isPaced, sensitivity: "high", waitingWordMs: 1_500 } as const;
+    const call = new AnsweredCall({ ...settings, phrases: stockPhrases("en") });
+    call.send({ type: "opened", resumed: true });
+    call.send({ type: "phraseReady", text: "One moment.", durationMs: 800 });
+    call.ask().wait(1_600);
+    call.send({ type: "speechStarted" });
+    assert.equal(call.actor.state.heldAtMs, 1_600);
+    call.takeLines();
+    call.fail(false);
+    const lines = call.takeLines().filter((line) => /^(?:cancel timer hold|resume)/.test(line));
+    assert.deepEqual(
+      lines,
+      isPaced ? ["cancel timer hold", "resume audio"] : ["cancel timer hold"],
+    );
+  }
+});
+
+const HEARD = { isFinal: true, speechFinal: false, lastWordEndMs: 900, endedAgoMs: 200 };
+
+/** A call whose model was asked for a reply to these words before it was certain that they were all. */
+function askedEarly(words: string, settings: Partial<SessionSettings> = {}): AnsweredCall {
+  const call = new AnsweredCall({ ...settings, earlyReply: true });
+  call.send({ type: "opened", resumed: true });
+  call.wait(1_000);
+  call.send({ type: "transcript", ...HEARD, text: words });
+  assert.deepEqual(call.linesOf("ask early"), [`ask early #1: user "${words}"`]);
+  return call;
+}
+
+test("words that end the turn and are more than what was answered early are answered anew, and that reply is dropped", () => {
+  const call = askedEarly("what is my balance");
+  const more = { text: "and my limit", lastWordEndMs: 1_900 };
+  call.send({ type: "transcript", ...HEARD, ...more, speechFinal: true });
+  const lines = call.takeLines();
+  assert.equal(lines.filter((line) => line.startsWith("drop early #1")).length, 1);
+  assert.ok(lines.includes('ask model #2: user "what is my balance and my limit"'));
+});
+
+test("an early reply of which nothing has come is waited for like any: its first word counts, and so does the silence before it", () => {
+  const call = askedEarly("what is my balance", {
+    waitingWordMs: 1_500,
+    phrases: stockPhrases("en"),
+  });
+  call.wait(700);
+  assert.equal(call.turn.id, 1);
+  assert.equal(call.turn.firstTokenAtMs, undefined);
+  assert.deepEqual(call.linesOf("start timer waiting"), ["start timer waiting 1500"]);
+  call.wait(300).token("It is ten.");
+  assert.equal(call.turn.firstTokenAtMs, 2_000);
+});
+
+test("a caller who has been answered may be answered early twice again", () => {
+  const call = askedEarly("what is my balance");
+  call.wait(700).reply("It is ten.").whole(0, 900).wait(900);
+  assert.equal(call.actor.state.turn, undefined);
+  for (const [text, lastWordEndMs] of [
+    ["when do you open", 5_000],
+    ["when do you close", 6_000],
+  ] as const) {
+    call.wait(500);
+    call.send({ type: "transcript", ...HEARD, isFinal: false, text, lastWordEndMs });
+    call.takeLines();
+    call.send({ type: "transcript", ...HEARD, text, lastWordEndMs });
+    assert.equal(call.linesOf("ask early").length, 1);
+  }
+});

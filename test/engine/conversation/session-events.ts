@@ -1,0 +1,169 @@
+import * as fc from "fast-check";
+import type { SessionEvent, TimerName } from "../../../engine/conversation/events.js";
+import { stockPhrases } from "../../../engine/conversation/stock-phrases.js";
+
+type Kind = SessionEvent["type"];
+export type UnstampedEvent = SessionEvent extends infer Event
+  ? Event extends SessionEvent
+    ? Omit<Event, "atMs">
+    : never
+  : never;
+type EventOf<Type extends Kind> = Extract<UnstampedEvent, { readonly type: Type }>;
+
+/** Every member stands here, so that one that nobody thought of does not compile. */
+type Generators = {
+  readonly [Type in Kind]: {
+    readonly weight: number;
+    readonly arbitrary: fc.Arbitrary<Omit<EventOf<Type>, "type">>;
+  };
+};
+
+const TIMERS: Readonly<Record<TimerName, true>> = {
+  silence: true,
+  stall: true,
+  growth: true,
+  flush: true,
+  ahead: true,
+  playback: true,
+  phantom: true,
+  duration: true,
+  hold: true,
+  digits: true,
+  waiting: true,
+  onset: true,
+  nextWord: true,
+  idle: true,
+  unrecognized: true,
+  timeUp: true,
+  transfer: true,
+  early: true,
+};
+
+/** The tools that the calls of the properties offer, and one that no agent has. */
+export const TOOL_NAMES = ["weather", "hangup", "transfer", "unknown"] as const;
+
+const words = fc.oneof(
+  fc.stringMatching(/^[a-z.!?, ]{0,30}$/),
+  // So that words meet those of the agent, agree with it, and part from it.
+  fc.constantFrom("yeah", "uh-huh", "bye", "wait", "Hello! How can I help", "help you today"),
+);
+const turnId = fc.integer({ min: 0, max: 6 });
+const index = fc.oneof(fc.integer({ min: 0, max: 4 }), fc.constant(1_000));
+const ms = fc.integer({ min: 0, max: 20_000 });
+const timedWords = fc.array(fc.record({ text: words, endMs: ms }), { maxLength: 4 });
+const audio = fc.record(
+  {
+    turnId,
+    index,
+    durationMs: fc.integer({ min: 1, max: 9_000 }),
+    firstByteAtMs: ms,
+    words: timedWords,
+  },
+  { requiredKeys: ["turnId", "index", "durationMs", "firstByteAtMs"] },
+);
+const callId = fc.constantFrom("a", "b");
+const toolCall = fc.record({
+  id: callId,
+  name: fc.constantFrom(...TOOL_NAMES),
+  argumentsJson: fc.constantFrom("{}", "{", '{"digits":"12"}'),
+});
+const ending = fc.constantFrom(
+  { reason: "callerLeft", status: "completed", message: "bye" } as const,
+  { reason: "suspended", status: "completed", message: "suspended" } as const,
+  { reason: "organizationEnded", status: "completed", message: "ended" } as const,
+);
+
+const GENERATORS: Generators = {
+  opened: {
+    weight: 1,
+    arbitrary: fc.record(
+      { resumed: fc.boolean(), lost: fc.constantFrom("llm", "tts", "stt") },
+      { requiredKeys: ["resumed"] },
+    ),
+  },
+  speechStarted: {
+    weight: 2,
+    arbitrary: fc.record({ voiceAgoMs: fc.option(ms, { nil: undefined }) }),
+  },
+  transcript: {
+    weight: 6,
+    arbitrary: fc.record(
+      {
+        text: words,
+        isFinal: fc.boolean(),
+        speechFinal: fc.boolean(),
+        lastWordEndMs: fc.option(ms, { nil: undefined }),
+        endedAgoMs: ms,
+        decidesTurns: fc.constant(true),
+        turnSilenceMaxMs: ms,
+        voiceAgoMs: ms,
+      },
+      { requiredKeys: ["text", "isFinal", "speechFinal", "lastWordEndMs", "endedAgoMs"] },
+    ),
+  },
+  voiceHeard: { weight: 2, arbitrary: fc.record({ beganAgoMs: ms, voiceBeganAgoMs: ms }) },
+  utteranceEnd: { weight: 1, arbitrary: fc.record({ lastWordEndMs: ms, endedAgoMs: ms }) },
+  callerTurnEnded: { weight: 1, arbitrary: fc.constant({}) },
+  callerTurnEnding: { weight: 2, arbitrary: fc.constant({}) },
+  callerTurnResumed: { weight: 1, arbitrary: fc.constant({}) },
+  earlyRefused: { weight: 1, arbitrary: fc.record({ turnId }) },
+  digit: { weight: 1, arbitrary: fc.record({ digit: fc.constantFrom("0", "7", "*", "#", "A") }) },
+  written: { weight: 1, arbitrary: fc.record({ text: words }) },
+  listeningFailed: { weight: 1, arbitrary: fc.constant({}) },
+  timerFired: {
+    weight: 4,
+    arbitrary: fc.record({
+      timer: fc.constantFrom(...(Object.keys(TIMERS) as TimerName[])),
+      voiceAgoMs: fc.option(ms, { nil: undefined }),
+    }),
+  },
+  endRequested: { weight: 1, arbitrary: fc.record({ ending }) },
+  transferTaken: { weight: 1, arbitrary: fc.record({ turnId }) },
+  transferRefused: { weight: 1, arbitrary: fc.record({ turnId }) },
+  replyToken: { weight: 6, arbitrary: fc.record({ turnId, text: words }) },
+  replyDone: {
+    weight: 3,
+    arbitrary: fc.record({
+      turnId,
+      tokens: ms,
+      toolCalls: fc.option(fc.array(toolCall, { maxLength: 3 }), { nil: undefined }),
+    }),
+  },
+  replyFailed: { weight: 1, arbitrary: fc.record({ turnId, retryable: fc.boolean() }) },
+  toolDone: {
+    weight: 2,
+    arbitrary: fc.record({
+      turnId,
+      callId,
+      content: words,
+      spoken: fc.option(words, { nil: undefined }),
+    }),
+  },
+  sentenceGrew: { weight: 4, arbitrary: audio },
+  sentenceWhole: { weight: 6, arbitrary: audio },
+  sentenceFailed: {
+    weight: 2,
+    arbitrary: fc.record({ turnId, index, retryable: fc.boolean() }),
+  },
+  played: { weight: 3, arbitrary: fc.record({ turnId, playedMs: ms }) },
+  phraseReady: {
+    weight: 2,
+    arbitrary: fc.record({
+      text: fc.constantFrom(...stockPhrases("en").waiting, "words that nobody prepared"),
+      durationMs: fc.integer({ min: 1, max: 3_000 }),
+      words: timedWords,
+    }),
+  },
+  soundLate: { weight: 1, arbitrary: fc.record({ lateMs: ms }) },
+  sentenceHeard: { weight: 3, arbitrary: fc.record({ turnId, index }) },
+};
+
+/** Anything in any order: also what no world would send, such as audio of a sentence that nobody asked for. */
+export const anyEvent: fc.Arbitrary<UnstampedEvent> = fc.oneof(
+  ...Object.entries(GENERATORS).map(([type, { weight, arbitrary }]) => ({
+    weight,
+    arbitrary: (arbitrary as fc.Arbitrary<object>).map(
+      (fields) => ({ type, ...fields }) as UnstampedEvent,
+    ),
+  })),
+);

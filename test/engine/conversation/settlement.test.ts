@@ -1,0 +1,35 @@
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import { settleTurn } from "../../../engine/conversation/commit-turn.js";
+import { EMPTY_LEDGER, recordSent } from "../../../engine/conversation/playback-ledger.js";
+import { newSession, newTurn } from "../../../engine/conversation/state.js";
+import { PLAIN_SETTINGS } from "../../doubles/recorded-call.js";
+
+const SENTENCE = { text: "One moment.", durationMs: 900, expectedMs: 900, isWhole: true };
+
+test("a turn that nothing was sent of leaves what was spoken before it, whose echo may still come", () => {
+  const ledger = recordSent(EMPTY_LEDGER, SENTENCE, 0);
+  const spokenBefore = { ledger, untilMs: 900, turnBeforeAtMs: undefined };
+  const times = { callerEndedAtMs: 1_000, decidedAtMs: 1_200, attempt: 0 };
+  const turn = newTurn({ id: 2, kind: "reply", userText: "Hello?", ...times });
+  const state = { ...newSession(PLAIN_SETTINGS, []), spokenBefore };
+  assert.equal(settleTurn(state, turn, "interrupted", 1_500, []).spokenBefore, spokenBefore);
+
+  const later = recordSent(EMPTY_LEDGER, SENTENCE, 1_300);
+  const sent = { ...turn, ledger: later, sentCount: 1 };
+  const settled = settleTurn(state, sent, "interrupted", 1_500, []);
+  assert.deepEqual(settled.spokenBefore, {
+    ledger: later,
+    untilMs: 1_500,
+    turnBeforeAtMs: undefined,
+  });
+});
+
+test("what was waited in vain counts for the same question, and not for the next one behind a reply that failed", () => {
+  const times = { callerEndedAtMs: 1_000, decidedAtMs: 1_200, attempt: 0 };
+  const turn = newTurn({ id: 2, kind: "reply", userText: "Hello?", ...times });
+  const state = newSession(PLAIN_SETTINGS, []);
+  const waited = { waitedMs: 8_800, untilMs: 10_000 };
+  assert.deepEqual(settleTurn(state, turn, "superseded", 10_000, []).vainWait, waited);
+  assert.equal(settleTurn(state, turn, "failed", 10_000, []).vainWait, undefined);
+});

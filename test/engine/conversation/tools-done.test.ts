@@ -1,0 +1,212 @@
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import type { TurnKind } from "../../../engine/conversation/effects.js";
+import { newSession, newTurn } from "../../../engine/conversation/state.js";
+import { conversationOf, toolsDoneAfter } from "../../../engine/conversation/tools.js";
+import { PLAIN_SETTINGS, RecordedCall } from "../../doubles/recorded-call.js";
+
+const MESSAGES_MAX = 40;
+
+const BOOKED = [
+  {
+    role: "assistant",
+    content: "",
+    toolCalls: [{ id: "a", name: "book", argumentsJson: "{}" }],
+  },
+  { role: "tool", toolCallId: "a", content: "booked" },
+] as const;
+
+function turnOf(kind: TurnKind, userText: string) {
+  const decidedAtMs = 0;
+  return newTurn({ id: 2, kind, userText, callerEndedAtMs: 0, decidedAtMs, attempt: 1 });
+}
+
+test("what was done for one question is told before another one, of which it says nothing", () => {
+  const toolsDone = { asked: "book", covered: "book a room", messages: BOOKED, pending: [] };
+  const state = { ...newSession(PLAIN_SETTINGS, []), toolsDone };
+  assert.deepEqual(conversationOf(state, turnOf("reply", "cancel all of that")), {
+    history: [],
+    toolMessages: [...BOOKED, { role: "user", content: "cancel all of that" }],
+  });
+  assert.deepEqual(conversationOf(state, turnOf("reply", "book a room today")), {
+    history: [{ role: "user", content: "book" }],
+    toolMessages: [...BOOKED, { role: "user", content: "today" }],
+  });
+});
+
+test("what was done is forgotten when its reply, or the rest of that, was heard, and not for other words of the agent", () => {
+  const toolsDone = { asked: "", covered: "", messages: BOOKED, pending: [] };
+  const state = { ...newSession(PLAIN_SETTINGS, []), toolsDone };
+  const kinds = ["reply", "resumed", "greeting", "apology", "reminder", "farewell"] as const;
+  const kept = kinds.filter(
+    (kind) =>
+      toolsDoneAfter(state, turnOf(kind, ""), { isOpen: false, isHeard: true }) !== undefined,
+  );
+  assert.deepEqual(kept, ["greeting", "apology", "reminder", "farewell"]);
+});
+
+test("of a caller who never hears what tools did, what the newest turns did is kept", () => {
+  const call = new RecordedCall({ ...PLAIN_SETTINGS, tools: [{ kind: "http", name: "book" }] });
+  call.send({ type: "opened", resumed: true });
+  const counts: number[] = [];
+  for (let turn = 0; turn < 12; turn += 1) {
+    call.clock.advance(1_000);
+    call.send({ type: "written", text: `question ${turn}` });
+    const turnId = call.actor.state.turn?.id ?? 0;
+    for (let round = 0; round < 4; round += 1) {
+      const toolCalls = [{ id: "a", name: "book", argumentsJson: "{}" }];
+      call.send({ type: "replyDone", turnId, tokens: 1, toolCalls });
+      call.send({ type: "toolDone", turnId, callId: "a", content: `${turn}` });
+    }
+    counts.push(call.actor.state.toolsDone?.messages.length ?? 0);
+  }
+  assert.deepEqual(call.crashes, []);
+  assert.deepEqual(counts.slice(0, 7), [0, 8, 17, 26, 35, 8, 17]);
+  assert.ok(Math.max(...counts) <= MESSAGES_MAX);
+  const asked = call.effects.findLast((effect) => effect.type === "askModel");
+  const texts = asked?.history.map(({ content }) => content).join(" ") ?? "";
+  assert.match(texts, /question 0 question 1/);
+});
+
+/** What the model is told of a call that it asked for. */
+function answerTo(call: RecordedCall, callId: string): unknown {
+  const asked = call.effects.findLast((effect) => effect.type === "askModel");
+  const answer = asked?.toolMessages.find(
+    (message) => message.role === "tool" && message.toolCallId === callId,
+  );
+  return answer === undefined ? undefined : JSON.parse(answer.content);
+}
+
+const BOOK = { kind: "http", name: "book" } as const;
+
+/** A call whose caller speaks into a tool that is at work. */
+function interruptedAtWork(ids: readonly string[] = ["a"]): RecordedCall {
+  const call = new RecordedCall({ ...PLAIN_SETTINGS, tools: [BOOK] });
+  call.send({ type: "opened", resumed: true });
+  call.send({ type: "written", text: "book a room" });
+  const toolCalls = ids.map((id) => ({ id, name: "book", argumentsJson: "{}" }));
+  call.send({ type: "replyDone", turnId: 1, tokens: 1, toolCalls });
+  call.clock.advance(1_000);
+  call.send({ type: "written", text: "for two" });
+  return call;
+}
+
+function asks(call: RecordedCall): number {
+  return call.effects.filter(({ type }) => type === "askModel").length;
+}
+
+test("a reply waits for what the tool does that the caller spoke into, and the model reads its result in its place", () => {
+  const call = interruptedAtWork();
+  assert.equal(asks(call), 1);
+  call.clock.advance(3_000);
+  call.send({ type: "toolDone", turnId: 1, callId: "a", content: "booked" });
+  assert.equal(asks(call), 2);
+  const asked = call.effects.findLast((effect) => effect.type === "askModel");
+  assert.deepEqual(asked?.history, [{ role: "user", content: "book a room" }]);
+  assert.deepEqual(asked?.toolMessages, [...BOOKED, { role: "user", content: "for two" }]);
+  call.send({ type: "toolDone", turnId: 1, callId: "a", content: "again" });
+  assert.equal(asks(call), 2, "a result counts once");
+});
+
+test("several tools are waited for, whatever their order, and however often the caller speaks into them", () => {
+  const call = interruptedAtWork(["a", "b"]);
+  call.send({ type: "toolDone", turnId: 1, callId: "b", content: "second" });
+  call.clock.advance(1_000);
+  call.send({ type: "written", text: "by the window" });
+  assert.equal(asks(call), 1);
+  call.send({ type: "toolDone", turnId: 1, callId: "a", content: "first" });
+  assert.equal(asks(call), 2);
+  const asked = call.effects.findLast((effect) => effect.type === "askModel");
+  assert.deepEqual(
+    asked?.toolMessages.map((message) =>
+      message.role === "tool" ? [message.toolCallId, message.content] : message.content,
+    ),
+    ["", ["a", "first"], ["b", "second"], "for two by the window"],
+  );
+});
+
+test("tools of two turns with the same id are told apart", () => {
+  const call = interruptedAtWork();
+  call.send({ type: "toolDone", turnId: 1, callId: "a", content: "first" });
+  const toolCalls = [{ id: "a", name: "book", argumentsJson: "{}" }];
+  const turnId = call.actor.state.turn?.id ?? 0;
+  call.send({ type: "replyDone", turnId, tokens: 1, toolCalls });
+  call.send({ type: "written", text: "no, three" });
+  call.send({ type: "toolDone", turnId: 1, callId: "a", content: "stale" });
+  assert.equal(asks(call), 2);
+  call.send({ type: "toolDone", turnId, callId: "a", content: "second" });
+  const asked = call.effects.findLast((effect) => effect.type === "askModel");
+  const results = asked?.toolMessages.filter(({ role }) => role === "tool");
+  assert.deepEqual(
+    results?.map(({ content }) => content),
+    ["first", "second"],
+  );
+});
+
+test("a tool that does not answer in time is not waited for; its late result is told in the next turn", () => {
+  const call = interruptedAtWork();
+  call.clock.advance(13_900);
+  assert.equal(asks(call), 1);
+  call.clock.advance(200);
+  assert.equal(asks(call), 2);
+  assert.deepEqual(answerTo(call, "a"), {
+    ok: false,
+    error: "it is still at work: its result has not come yet",
+  });
+  const turnId = call.actor.state.turn?.id ?? 0;
+  call.send({ type: "replyToken", turnId, text: "One moment please." });
+  call.send({ type: "replyDone", turnId, tokens: 1 });
+  call.send({
+    type: "sentenceGrew",
+    turnId,
+    index: 0,
+    durationMs: 500,
+    firstByteAtMs: 0,
+    words: [],
+  });
+  call.send({
+    type: "sentenceWhole",
+    turnId,
+    index: 0,
+    durationMs: 500,
+    firstByteAtMs: 0,
+    words: [],
+  });
+  call.clock.advance(2_000);
+  assert.equal(call.actor.state.turn, undefined);
+  call.send({ type: "toolDone", turnId: 1, callId: "a", content: '"booked"' });
+  call.send({ type: "written", text: "and now" });
+  assert.equal(answerTo(call, "a"), "booked");
+  assert.deepEqual(call.crashes, []);
+});
+
+test("keys that were stopped are told so, and not waited for", () => {
+  const tools = [{ kind: "sendDigits", name: "sendDigits" }] as const;
+  const call = new RecordedCall({ ...PLAIN_SETTINGS, tools });
+  call.send({ type: "opened", resumed: true });
+  call.send({ type: "written", text: "press one" });
+  const toolCalls = [{ id: "k", name: "sendDigits", argumentsJson: "{}" }];
+  call.send({ type: "replyToken", turnId: 1, text: "I press it." });
+  call.send({ type: "replyDone", turnId: 1, tokens: 1, toolCalls });
+  call.send({ type: "written", text: "no, wait" });
+  assert.equal(asks(call), 2);
+  assert.deepEqual(answerTo(call, "k"), {
+    ok: false,
+    error: "it was stopped before its answer came: it may have been done, or not",
+  });
+});
+
+test("a model is told that hanging up was put off for the tools that it asked for at once, which is no success", () => {
+  const hangup = { kind: "hangup", name: "hangup" } as const;
+  const tools = [{ kind: "http", name: "book" }, hangup] as const;
+  const call = new RecordedCall({ ...PLAIN_SETTINGS, tools });
+  call.send({ type: "opened", resumed: true });
+  call.send({ type: "written", text: "book a room and goodbye" });
+  const toolCalls = ["book", "hangup"].map((name) => ({ id: name, name, argumentsJson: "{}" }));
+  call.send({ type: "replyDone", turnId: 1, tokens: 1, toolCalls });
+  call.send({ type: "toolDone", turnId: 1, callId: "book", content: "{}" });
+  assert.deepEqual(answerTo(call, "hangup"), {
+    ok: false,
+    error: "not done yet: first read what the other tools did, then ask for this alone",
+  });
+});

@@ -1,0 +1,123 @@
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import * as fc from "fast-check";
+import { transition } from "../../../engine/conversation/conversation.js";
+import {
+  newSession,
+  type SessionSettings,
+  type SessionState,
+} from "../../../engine/conversation/state.js";
+import { stockPhrases } from "../../../engine/conversation/stock-phrases.js";
+import { PLAIN_SETTINGS } from "../../doubles/recorded-call.js";
+import { anyEvent, type UnstampedEvent } from "./session-events.js";
+
+const HISTORY_MESSAGES_MAX = 20;
+
+const steps = fc.array(fc.tuple(fc.integer({ min: 0, max: 3_000 }), anyEvent), { maxLength: 60 });
+const TOOLS = [
+  { kind: "http", name: "weather" },
+  { kind: "hangup", name: "hangup" },
+  { kind: "transfer", name: "transfer", to: "+100" },
+] as const;
+const settings = fc.record({
+  sensitivity: fc.constantFrom("low", "medium", "high"),
+  isPaced: fc.boolean(),
+  isStreamed: fc.boolean(),
+  tools: fc.constant(TOOLS),
+  earlyReply: fc.boolean(),
+  onVendorsLost: fc.constantFrom("end", "transfer"),
+  phrases: fc.constantFrom(undefined, stockPhrases("en")),
+  repeatRequest: fc.constantFrom("", stockPhrases("en").notRecognized),
+  waitingWordMs: fc.constantFrom(0, 1_500),
+  callerSilenceMs: fc.constantFrom(0, 10_000),
+});
+
+type Given = Pick<
+  SessionSettings,
+  | "sensitivity"
+  | "isPaced"
+  | "isStreamed"
+  | "tools"
+  | "earlyReply"
+  | "onVendorsLost"
+  | "phrases"
+  | "repeatRequest"
+  | "waitingWordMs"
+  | "callerSilenceMs"
+>;
+
+function play(
+  given: Given,
+  events: readonly [number, UnstampedEvent][],
+  look: (before: SessionState, after: SessionState, effects: readonly unknown[]) => void,
+): SessionState {
+  let state = newSession({ ...PLAIN_SETTINGS, ...given }, []);
+  let atMs = 0;
+  for (const [passedMs, event] of events) {
+    atMs += passedMs;
+    const step = transition(state, { ...event, atMs });
+    look(state, step.state, step.effects);
+    state = step.state;
+  }
+  return state;
+}
+
+test("no order of events makes a transition throw, or a bound be passed", () => {
+  fc.assert(
+    fc.property(settings, steps, (given, events) => {
+      play(given, events, (_, after) => {
+        assert.ok(after.history.length <= HISTORY_MESSAGES_MAX);
+        const { sentences = [], waitingWords = 0 } = after.turn ?? {};
+        assert.ok(sentences.length - waitingWords <= 64);
+        assert.ok(waitingWords <= 6);
+        assert.ok((after.turn?.sentCount ?? 0) <= (after.turn?.askedCount ?? 0));
+      });
+    }),
+    { numRuns: 2_000 },
+  );
+});
+
+test("the state that an event is applied to stays as it was", () => {
+  fc.assert(
+    fc.property(settings, steps, (given, events) => {
+      play(given, events, (before, after) => {
+        deepFreeze(before);
+        deepFreeze(after);
+      });
+    }),
+    { numRuns: 300 },
+  );
+});
+
+test("the same events give the same call", () => {
+  fc.assert(
+    fc.property(settings, steps, (given, events) => {
+      const first: unknown[] = [];
+      const second: unknown[] = [];
+      play(given, events, (_, __, effects) => first.push(effects));
+      play(given, events, (_, __, effects) => second.push(effects));
+      assert.deepEqual(first, second);
+    }),
+    { numRuns: 300 },
+  );
+});
+
+test("nothing follows the end of a call", () => {
+  fc.assert(
+    fc.property(settings, steps, (given, events) => {
+      play(given, events, (before, after, effects) => {
+        if (before.phase !== "ended") return;
+        assert.equal(after, before);
+        assert.deepEqual(effects, []);
+      });
+    }),
+    { numRuns: 1_000 },
+  );
+});
+
+/** A frozen object that is written to throws: ES modules are strict. */
+function deepFreeze(value: unknown): void {
+  if (typeof value !== "object" || value === null || Object.isFrozen(value)) return;
+  Object.freeze(value);
+  for (const inner of Object.values(value)) deepFreeze(inner);
+}

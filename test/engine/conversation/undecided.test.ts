@@ -1,0 +1,60 @@
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import {
+  isRepeated,
+  isUndecided,
+  undecidedLeftMs,
+  undecidedMaxMs,
+} from "../../../engine/conversation/endpointing.js";
+import type { TranscriptEvent } from "../../../engine/conversation/events.js";
+import { newSession } from "../../../engine/conversation/state.js";
+import { PLAIN_SETTINGS } from "../../doubles/recorded-call.js";
+
+const EVENT: TranscriptEvent = {
+  type: "transcript",
+  text: "what do you offer",
+  isFinal: false,
+  speechFinal: false,
+  lastWordEndMs: 4_000,
+  endedAgoMs: 500,
+  atMs: 5_000,
+  decidesTurns: true,
+};
+const { decidesTurns: _, ...PLAIN_EVENT } = EVENT;
+
+function hearing(interim: string, undecidedMs?: number) {
+  const state = newSession(PLAIN_SETTINGS, []);
+  return { ...state, undecidedMaxMs: undecidedMs, hearing: { ...state.hearing, interim } };
+}
+
+test("a recognizer that decides turns has failed to after its own silence and a second and a half", () => {
+  assert.equal(undecidedMaxMs(EVENT), 6_500);
+  assert.equal(undecidedMaxMs({ ...EVENT, turnSilenceMaxMs: 2_000 }), 3_500);
+  assert.equal(undecidedMaxMs(PLAIN_EVENT), undefined);
+});
+
+test("a guess is repeated where it has the same words as the one before, and may still change", () => {
+  const before = hearing("What do you offer?");
+  assert.equal(isRepeated(before, EVENT), true);
+  assert.equal(isRepeated(before, { ...EVENT, text: "what do you offer me" }), false);
+  assert.equal(isRepeated(before, { ...EVENT, isFinal: true }), false);
+  assert.equal(isRepeated(before, PLAIN_EVENT), false);
+  assert.equal(isRepeated(hearing(""), { ...EVENT, text: "" }), false);
+});
+
+test("the last words of a turn are waited behind for three seconds, or until the recognizer has failed", () => {
+  const leftMs = (changes: Partial<TranscriptEvent>) =>
+    undecidedLeftMs({ ...EVENT, ...changes }, 6_500);
+  assert.equal(leftMs({}), 6_000);
+  assert.equal(leftMs({ endedAgoMs: 3_500 }), 3_000);
+  assert.equal(leftMs({ endedAgoMs: 3_501 }), 3_000);
+  const untimed = { lastWordEndMs: undefined, endedAgoMs: 9_000 };
+  assert.equal(leftMs({ ...untimed, voiceAgoMs: 700 }), 5_800);
+  assert.equal(leftMs(untimed), 6_500);
+});
+
+test("a turn is undecided while there are words that the recognizer has not ended", () => {
+  assert.equal(isUndecided(hearing("what", 6_500)), true);
+  assert.equal(isUndecided(hearing("", 6_500)), false);
+  assert.equal(isUndecided(hearing("what")), false);
+});
