@@ -1,5 +1,5 @@
 import { join } from "node:path";
-import { sessionProcessCount } from "./api/box/session-process-count.js";
+import { sessionProcessCount } from "./api/cluster/worker-process-count.js";
 import { announce, banner } from "./api/start-up/announcement.js";
 import { consoleAddress } from "./api/start-up/console-address.js";
 import { openHealthPort } from "./api/start-up/health-port.js";

@@ -1,4 +1,4 @@
-import { type NodeState, nodeState } from "../../engine/nodes/node-list.js";
+import { type NodeState, nodeState } from "../../engine/cluster/node-registry.js";
 import type { Database } from "../../storage/database.js";
 import type { AdminServices } from "./admin-store.js";
 import { CommandFault, UsageFault } from "./command-fault.js";

@@ -1,6 +1,6 @@
 import { randomBytes, randomUUID } from "node:crypto";
 import { userInfo } from "node:os";
-import { drainNode } from "../../engine/nodes/node-list.js";
+import { drainNode } from "../../engine/cluster/node-registry.js";
 import { AccessTokens } from "../../engine/security/access-token.js";
 import { CredentialCipher } from "../../engine/security/credential-cipher.js";
 import { Agents } from "../../engine/tenancy/agents/agents.js";

@@ -1,4 +1,4 @@
-import type { Front, RequestHandler, SocketDoor, Verb } from "./front/front.js";
+import type { Front, RequestHandler, SocketDoor, Verb } from "./backend/http-backend.js";
 
 /** The message says what an operator can do. */
 export class CannotListen extends Error {

@@ -5,17 +5,17 @@ import { openApiJson } from "../contract/openapi/openapi-json.js";
 import { ROUTES, type RouteId } from "../contract/routes/route-table.js";
 import { type ApiServices, allRoutes } from "../routes/all-routes.js";
 import { type Answer, JSON_TYPE } from "./answer/answer.js";
-import { Edge } from "./edge.js";
+import { openFront } from "./backend/open-backend.js";
 import { type AnyHandler, ApiEndpoint, type ApiGuards } from "./endpoints/api-endpoint.js";
 import { clientEndpoints } from "./endpoints/client-endpoints.js";
 import { CONSOLE_PATH, consoleEndpoints } from "./endpoints/console-endpoints.js";
 import { DOCS_PATH, docsEndpoints } from "./endpoints/docs-endpoints.js";
 import type { Endpoint } from "./endpoints/endpoint.js";
-import { openFront } from "./front/open-front.js";
 import { Authentication } from "./request/authentication.js";
 import { ClientAddresses } from "./request/client-address.js";
 import { CorsPolicy } from "./request/cors.js";
 import { type LimiterOf, type RateLimit, RateLimiter } from "./request/rate-limiter.js";
+import { Edge } from "./router.js";
 import { HttpServer } from "./server.js";
 
 export interface HttpConfig {

@@ -3,7 +3,7 @@ import type { CallReports } from "../../engine/calls/call-reports.js";
 import type { CallSupervision } from "../../engine/calls/call-supervision.js";
 import type { OutboundCalls } from "../../engine/calls/outbound/outbound-calls.js";
 import type { Recordings } from "../../engine/calls/recording/recordings.js";
-import type { NodeList } from "../../engine/nodes/node-list.js";
+import type { NodeList } from "../../engine/cluster/node-registry.js";
 import type { Agents } from "../../engine/tenancy/agents/agents.js";
 import type { AuditTrail } from "../../engine/tenancy/audit-trail.js";
 import type { OrganizationOverviews } from "../../engine/tenancy/organization-overviews.js";

@@ -1,4 +1,4 @@
-import type { ListedNode, NodeList } from "../../engine/nodes/node-list.js";
+import type { ListedNode, NodeList } from "../../engine/cluster/node-registry.js";
 import type { OrganizationOverviews } from "../../engine/tenancy/organization-overviews.js";
 import type { Organizations } from "../../engine/tenancy/organizations.js";
 import type { Plans } from "../../engine/tenancy/plans.js";

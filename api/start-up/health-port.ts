@@ -1,5 +1,5 @@
 import { Agent, createServer, type IncomingMessage, request, type ServerResponse } from "node:http";
-import { portOf } from "../http/front/node-front.js";
+import { portOf } from "../http/backend/node-backend.js";
 import { CannotListen, cannotListen } from "../http/server.js";
 
 /** All that this port answers; both come from the server itself. */

@@ -2,7 +2,7 @@ import { resolve } from "node:path";
 import { BucketFault } from "../../engine/bucket/bucket-fault.js";
 import { storageAdvice } from "../../storage/sqlite/storage-advice.js";
 import { RequestFailed, StorageUnavailable } from "../../storage/statements/storage-failure.js";
-import { FrontUnavailable } from "../http/front/open-front.js";
+import { FrontUnavailable } from "../http/backend/open-backend.js";
 import { CannotListen } from "../http/server.js";
 
 /** The server cannot start for a reason that an operator can mend; the message says which, and how. */

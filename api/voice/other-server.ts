@@ -1,8 +1,8 @@
-import type { Elsewhere } from "../../engine/box/box-questions.js";
 import type { OpenRefusal, RefusalReason } from "../../engine/calls/opening/open-refusal.js";
+import type { Elsewhere } from "../../engine/cluster/ipc-messages.js";
 import { Failure } from "../../engine/failure.js";
 import type { Soon } from "../../engine/time/soon.js";
-import { CLOSED_DOOR_MESSAGE } from "../http/front/front.js";
+import { CLOSED_DOOR_MESSAGE } from "../http/backend/http-backend.js";
 
 /** Another server of the same database that takes callers; undefined when there is none. */
 export type OtherServer = () => Soon<Elsewhere | undefined>;

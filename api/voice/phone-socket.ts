@@ -8,7 +8,7 @@ import type {
   StreamStarted,
 } from "../../engine/telephony/phone-wire.js";
 import type { CancelTimer, Clock } from "../../engine/time/clock.js";
-import type { FrontSocket, HttpRequest, SocketDoor } from "../http/front/front.js";
+import type { FrontSocket, HttpRequest, SocketDoor } from "../http/backend/http-backend.js";
 import type { HttpServer } from "../http/server.js";
 import { CLOSE_UNAUTHORIZED } from "./close-codes.js";
 import { type PhoneCalls, refusedFormat } from "./phone-calls.js";

@@ -8,11 +8,11 @@ import type { TokenUseDesk } from "../../engine/security/token-uses.js";
 import type { ApiKeys } from "../../engine/tenancy/people/api-keys.js";
 import type { ClientAccess } from "../../engine/tenancy/people/client-access.js";
 import type { CancelTimer, Clock } from "../../engine/time/clock.js";
-import type { Edge } from "../http/edge.js";
-import type { SocketDoor } from "../http/front/front.js";
+import type { SocketDoor } from "../http/backend/http-backend.js";
 import { shownApiKey } from "../http/request/authentication.js";
 import { addressGroup } from "../http/request/client-address.js";
 import type { UseLimiter } from "../http/request/rate-limiter.js";
+import type { Edge } from "../http/router.js";
 import type { HttpServer } from "../http/server.js";
 import { type AudioMode, audioModeOf, STREAM_FORMATS } from "./audio-mode.js";
 import {

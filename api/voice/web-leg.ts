@@ -11,7 +11,7 @@ import type { ClientMessage } from "../../engine/conversation/effects.js";
 import type { Session } from "../../engine/conversation/session.js";
 import { Failure } from "../../engine/failure.js";
 import type { PlayedReport } from "../contract/caller-message.js";
-import { REFUSED_MESSAGE } from "../http/front/front.js";
+import { REFUSED_MESSAGE } from "../http/backend/http-backend.js";
 import { AudioIntake } from "./audio-intake.js";
 import type { StreamEncoding } from "./audio-mode.js";
 import { callerMessage } from "./caller-message.js";

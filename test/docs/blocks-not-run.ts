@@ -13,7 +13,7 @@ export const BLOCKS_NOT_RUN: readonly NotRun[] = [
     reason: "takes minutes, and the packages are installed already; .ci/run does both",
   },
   {
-    text: "npm run check\nnpm test -- session\nnpm run test:rewrite",
+    text: "npm run check\nnpm test -- conversation\nnpm run test:rewrite",
     reason: "take minutes, or write into the sources; CI runs what check does",
   },
   {

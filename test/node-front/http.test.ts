@@ -9,4 +9,4 @@ await import("../api/http/request/cors.test.js");
 await import("../api/http/edge.test.js");
 await import("../api/http/edge-connections.test.js");
 await import("../api/http/answer/paced-stream.test.js");
-await import("../api/http/front/request-framing.test.js");
+await import("../api/http/backend/request-framing.test.js");

@@ -1,15 +1,15 @@
 import assert from "node:assert/strict";
 import { type TestContext, test } from "node:test";
 import { PostgresCluster } from "../../bench/stand/postgres-cluster.js";
-import type { MemberQuestions } from "../../engine/box/box-questions.js";
-import type { Handlers } from "../../engine/box/link.js";
+import type { Handlers } from "../../engine/cluster/ipc-link.js";
+import type { MemberQuestions } from "../../engine/cluster/ipc-messages.js";
+import { ASKED_AGAIN_MS } from "../../engine/cluster/node-bus.js";
+import { Nodes } from "../../engine/cluster/nodes.js";
 import { ORGANIZATION_ENDED } from "../../engine/conversation/call-end.js";
-import { ASKED_AGAIN_MS } from "../../engine/nodes/node-mail.js";
-import { Nodes } from "../../engine/nodes/nodes.js";
 import { type Database, openDatabase } from "../../storage/database.js";
 import { RecordingLogger } from "../doubles/recording-logger.js";
 import { VirtualClock } from "../doubles/virtual-clock.js";
-import { newBox, ORG, slotOf } from "../engine/box/box-in-one-process.js";
+import { newBox, ORG, slotOf } from "../engine/cluster/box-in-one-process.js";
 import { insertOrganizations } from "../storage/sample-records.js";
 import { temporaryFile } from "../storage/temporary-file.js";
 import { eventually } from "../system/eventually.js";
@@ -17,7 +17,7 @@ import { eventually } from "../system/eventually.js";
 const CALL = { callId: "a", orgId: ORG };
 const HANDED = { claims: { ...CALL, agentId: "agent" }, callRef: "CA1", answeredBy: "" };
 const REPORT = { claims: HANDED.claims, report: { status: "in-progress", answeredBy: "human" } };
-/** As in engine/nodes/node-mail.ts. */
+/** As in engine/cluster/node-bus.ts. */
 const RECONNECT_MIN_MS = 200;
 const cluster = await PostgresCluster.start();
 

@@ -1,11 +1,10 @@
 import assert from "node:assert/strict";
 import { type TestContext, test } from "node:test";
 import { PostgresCluster } from "../../bench/stand/postgres-cluster.js";
-import type { NodeBox } from "../../engine/box/other-nodes.js";
+import { ALL_NODES, channelOf, NODE_ANSWERS, NodeMail } from "../../engine/cluster/node-bus.js";
+import { Nodes, type NodesOptions } from "../../engine/cluster/nodes.js";
+import type { NodeBox } from "../../engine/cluster/other-nodes.js";
 import { Failure } from "../../engine/failure.js";
-import { ALL_NODES, channelOf, NODE_ANSWERS } from "../../engine/nodes/node-letter.js";
-import { NodeMail } from "../../engine/nodes/node-mail.js";
-import { Nodes, type NodesOptions } from "../../engine/nodes/nodes.js";
 import { type Clock, SystemClock } from "../../engine/time/clock.js";
 import { type Database, openDatabase } from "../../storage/database.js";
 import { RECORDS_CHANGED } from "../../storage/nodes/mail.js";

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { type TestContext, test } from "node:test";
 import { PostgresCluster } from "../../bench/stand/postgres-cluster.js";
-import { nodeTokens } from "../../engine/nodes/node-tokens.js";
+import { nodeTokens } from "../../engine/cluster/node-tokens.js";
 import { type Database, openDatabase } from "../../storage/database.js";
 import { SilentLogger } from "../doubles/silent-logger.js";
 import { VirtualClock } from "../doubles/virtual-clock.js";

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { after, before, describe, test } from "node:test";
-import { sessionProcessCount } from "../../api/box/session-process-count.js";
+import { sessionProcessCount } from "../../api/cluster/worker-process-count.js";
 import { frontUnderTest } from "../doubles/front-under-test.js";
 import { SilentLogger } from "../doubles/silent-logger.js";
 import {

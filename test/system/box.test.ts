@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { getPriority } from "node:os";
 import { after, before, describe, test } from "node:test";
-import { sessionProcessCount } from "../../api/box/session-process-count.js";
+import { sessionProcessCount } from "../../api/cluster/worker-process-count.js";
 import { Caller } from "../../engine/sandbox/caller.js";
 import { PhoneCaller } from "../../engine/sandbox/telephone/phone-caller.js";
 import { askWebhook } from "../../engine/sandbox/telephone/phone-webhook.js";

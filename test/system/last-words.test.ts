@@ -7,7 +7,7 @@ import { closeOfPhone, heard, ring } from "./telephone-stand.js";
 import { TestServer } from "./test-server.js";
 
 const GREETING = "Hello! How can I help you today?";
-/** As in api/box/session-server.ts. */
+/** As in api/cluster/worker-server.ts. */
 const LAST_WORDS_MS = 2_000;
 
 /** Its timers of two seconds strike when they are told to. */

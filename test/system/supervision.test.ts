@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { connect } from "node:net";
 import { after, before, test } from "node:test";
-import { STREAM_BACKLOG_BYTES_MAX } from "../../api/http/answer/answer-stream.js";
+import { STREAM_BACKLOG_BYTES_MAX } from "../../api/http/request-context.js";
 import { CallWatcher } from "./call-watcher.js";
 import { closeOf, ended } from "./events.js";
 import { closeOfPhone, heard, ring } from "./telephone-stand.js";

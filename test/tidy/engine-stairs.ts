@@ -26,8 +26,16 @@ const STAIRS: Readonly<Record<string, readonly string[]>> = {
     "tools",
     "vendors",
   ],
-  box: ["calls", "conversation", "metrics", "security", "telephony", "time", "vendors"],
-  nodes: ["box", "conversation", "security", "telephony", "tenancy", "time", "vendors"],
+  cluster: [
+    "calls",
+    "conversation",
+    "metrics",
+    "security",
+    "telephony",
+    "tenancy",
+    "time",
+    "vendors",
+  ],
   sandbox: ["time"],
 };
 const ENGINE_FOOT = new Set([

@@ -93,7 +93,7 @@ const CONSOLE = ["api/console/"];
 
 /** A package is imported only by the places that own it. */
 const OWNERS: Readonly<Record<string, readonly string[]>> = {
-  "uWebSockets.js": ["api/http/front/"],
+  "uWebSockets.js": ["api/http/backend/"],
   "ipaddr.js": ["api/http/request/"],
   undici: ["engine/vendors/", "engine/bucket/", "test/engine/vendors/"],
   aws4fetch: ["engine/bucket/"],
@@ -102,7 +102,7 @@ const OWNERS: Readonly<Record<string, readonly string[]>> = {
   pg: ["storage/postgres/", "test/storage/postgres/", "test/postgres-system/", "bench/"],
   jose: ["engine/security/", "engine/telephony/vonage/", "test/engine/security/"],
   "node-forge": ["engine/sandbox/"],
-  ws: ["api/http/front/", "engine/sandbox/", "bench/", "test/"],
+  ws: ["api/http/backend/", "engine/sandbox/", "bench/", "test/"],
   piscina: ["engine/audio/"],
   "@valibot/to-json-schema": ["api/contract/", "test/api/contract/"],
   "prom-client": ["engine/metrics/"],

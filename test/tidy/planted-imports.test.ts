@@ -99,8 +99,8 @@ test("packages in the wrong place", () => {
       ["engine/calls/a.ts", 'import * as fc from "fast-check";'],
     ],
     [
-      ["api/http/front/uws-front.ts", 'import { App } from "uWebSockets.js";'],
-      ["api/http/front/node-front.ts", 'import { WebSocketServer } from "ws";'],
+      ["api/http/backend/uws-backend.ts", 'import { App } from "uWebSockets.js";'],
+      ["api/http/backend/node-backend.ts", 'import { WebSocketServer } from "ws";'],
       ["engine/vendors/a.ts", 'import { fetch } from "undici";'],
       ["engine/sandbox/a.ts", 'import { WebSocket } from "ws";'],
       ["api/contract/a.ts", 'import { toJsonSchema } from "@valibot/to-json-schema";'],

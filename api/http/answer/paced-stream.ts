@@ -1,5 +1,5 @@
 import type { CancelTimer, Clock } from "../../../engine/time/clock.js";
-import type { HttpResponse } from "../front/front.js";
+import type { HttpResponse } from "../backend/http-backend.js";
 
 /** Given to the system at once; of what it does not take, uWebSockets.js makes a copy for this one client. */
 const PIECE_CHARS = 32 * 1024;

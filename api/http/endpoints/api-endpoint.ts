@@ -1,13 +1,12 @@
 import { Failure } from "../../../engine/failure.js";
 import type { Tenant } from "../../../engine/tenancy/tenant.js";
 import type { UserRecord } from "../../../storage/records.js";
-import type { EventStream, StreamEvents } from "../../contract/event-stream.js";
+import { type EventStream, eventText, type StreamEvents } from "../../contract/event-stream.js";
 import type { FileDownload } from "../../contract/file-download.js";
 import type { BodyOf, QueryOf, Route, SuccessOf } from "../../contract/routes/route.js";
 import type { RouteId, RouteTable } from "../../contract/routes/route-table.js";
 import { type Answer, type HeaderLine, jsonAnswer, type StreamedAnswer } from "../answer/answer.js";
 import { type DownloadAnswer, downloadAnswer } from "../answer/download-answer.js";
-import { eventStreamAnswer } from "../answer/event-stream-answer.js";
 import {
   type Authentication,
   CREDENTIAL_HEADERS,
@@ -20,7 +19,66 @@ import { parseJsonBody } from "../request/json-body.js";
 import type { UseLimiter } from "../request/rate-limiter.js";
 import { validated } from "../request/validation.js";
 import type { Endpoint, IncomingRequest } from "./endpoint.js";
-import { RouteCall } from "./route-call.js";
+
+const EVENT_STREAM_TYPE = "text/event-stream; charset=utf-8";
+/** Proxies that collect answers before they pass them on are asked not to. */
+const UNBUFFERED: readonly HeaderLine[] = [["x-accel-buffering", "no"]];
+
+export function eventStreamAnswer<Events extends StreamEvents>(
+  status: number,
+  { produce }: EventStream<Events>,
+): StreamedAnswer {
+  return {
+    status,
+    contentType: EVENT_STREAM_TYPE,
+    headers: UNBUFFERED,
+    produce: (write, signal) =>
+      produce(
+        {
+          event: (name, data) => write(eventText(name, data)),
+          batch: ({ text }) => write(text),
+        },
+        signal,
+      ),
+  };
+}
+
+/** What the handler of any route is given; its own route says of which types. */
+export class RouteCall {
+  readonly query: unknown;
+  readonly body: unknown;
+  readonly #request: IncomingRequest;
+  readonly #identity: Identity | undefined;
+
+  constructor(
+    request: IncomingRequest,
+    query: unknown,
+    body: unknown,
+    identity: Identity | undefined,
+  ) {
+    this.query = query;
+    this.body = body;
+    this.#request = request;
+    this.#identity = identity;
+  }
+
+  get id(): string {
+    return this.#request.id;
+  }
+
+  get tenant(): Tenant | undefined {
+    return this.#identity?.tenant;
+  }
+
+  get user(): UserRecord | undefined {
+    return this.#identity?.user;
+  }
+
+  /** Few handlers ask for it, and it is made when they do. */
+  get signal(): AbortSignal {
+    return this.#request.signal;
+  }
+}
 
 /** What a handler of a route gets: checked, parsed, and in the types of the contract. */
 export interface RouteRequest<R extends Route> {

@@ -1,8 +1,75 @@
-import { docsPage } from "../../contract/openapi/docs-page.js";
+import { createHash } from "node:crypto";
 import type { Answer } from "../answer/answer.js";
 import { HttpRefusal } from "../answer/http-refusal.js";
 import { ifBuilt, SCRIPT_TYPE, STYLE_TYPE, StaticFile } from "../answer/static-file.js";
 import type { Endpoint } from "./endpoint.js";
+
+export interface DocsPage {
+  readonly html: string;
+  /** Allows the page what this server has, its own few lines of style and script, and nothing from anywhere else. */
+  readonly contentSecurityPolicy: string;
+}
+
+/** Paths on this server. */
+export interface DocsSources {
+  readonly document: string;
+  readonly script: string;
+  readonly style: string;
+}
+
+/** The library's tables and long words are wider than a telephone, and its whole page would be, too. */
+const STYLE =
+  "body{margin:0}html.dark-mode body{background:#1c2022}" +
+  ".swagger-ui .info table{display:block;overflow-x:auto}" +
+  ".swagger-ui .info code{overflow-wrap:anywhere;white-space:pre-wrap}" +
+  ".swagger-ui .info td code{white-space:nowrap}" +
+  ".swagger-ui .opblock-summary-path{overflow-wrap:anywhere}";
+
+/** The library's page as one element of ours; it shows the document in the colours that the reader's system is set to. */
+export function docsPage({ document, script, style }: DocsSources): DocsPage {
+  const start = startScript(document);
+  return {
+    html: `<!doctype html><html lang="en"><head><meta charset="utf-8">
+<meta name="viewport" content="width=device-width, initial-scale=1"><title>Parley API</title>
+<link rel="icon" href="data:,"><link rel="stylesheet" href="${style}"><style>${STYLE}</style></head>
+<body><main id="docs"></main><script src="${script}"></script><script>${start}</script></body></html>`,
+    contentSecurityPolicy: [
+      "default-src 'none'",
+      `script-src 'self' ${hashOf(start)}`,
+      `style-src 'self' ${hashOf(STYLE)}`,
+      "img-src data:",
+      // The document, and the requests that a reader tries.
+      "connect-src 'self'",
+      "base-uri 'none'",
+      "form-action 'none'",
+      "frame-ancestors 'none'",
+    ].join("; "),
+  };
+}
+
+function startScript(document: string): string {
+  const options = {
+    url: document,
+    dom_id: "#docs",
+    deepLinking: true,
+    filter: true,
+    displayRequestDuration: true,
+    defaultModelsExpandDepth: 0,
+    // Else the library asks its maker's server whether the document is valid.
+    validatorUrl: null,
+  };
+  return `
+const dark = matchMedia("(prefers-color-scheme: dark)");
+const colour = () => document.documentElement.classList.toggle("dark-mode", dark.matches);
+dark.addEventListener("change", colour);
+colour();
+SwaggerUIBundle(${JSON.stringify(options)});
+`;
+}
+
+function hashOf(text: string): string {
+  return `'sha256-${createHash("sha256").update(text).digest("base64")}'`;
+}
 
 export const DOCS_PATH = "/api/docs";
 

@@ -1,7 +1,7 @@
 // By hand, since it must not wait: rate-limiter-flexible answers with a promise and sets a timer for every key.
 
 import type { LRUCache } from "lru-cache";
-import type { LimitName } from "../../../engine/box/box-questions.js";
+import type { LimitName } from "../../../engine/cluster/ipc-messages.js";
 import { sparseCache } from "../../../engine/sparse-cache.js";
 import type { Clock } from "../../../engine/time/clock.js";
 import type { Soon } from "../../../engine/time/soon.js";

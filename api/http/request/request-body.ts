@@ -1,7 +1,7 @@
 import type { CancelTimer, Clock } from "../../../engine/time/clock.js";
 import { BODY_BYTES_MAX } from "../../contract/routes/route.js";
 import { HttpRefusal, RequestAborted } from "../answer/http-refusal.js";
-import type { HttpResponse } from "../front/front.js";
+import type { HttpResponse } from "../backend/http-backend.js";
 
 /** A phone on a bad network sends a megabyte in less; who takes longer only holds a connection. */
 const BODY_DEADLINE_MS = 30_000;

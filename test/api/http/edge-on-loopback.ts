@@ -1,9 +1,9 @@
 import type { Answer } from "../../../api/http/answer/answer.js";
-import { Edge } from "../../../api/http/edge.js";
+import { openFront } from "../../../api/http/backend/open-backend.js";
 import type { Endpoint } from "../../../api/http/endpoints/endpoint.js";
-import { openFront } from "../../../api/http/front/open-front.js";
 import { ClientAddresses } from "../../../api/http/request/client-address.js";
 import { CorsPolicy } from "../../../api/http/request/cors.js";
+import { Edge } from "../../../api/http/router.js";
 import { HttpServer } from "../../../api/http/server.js";
 import { frontUnderTest } from "../../doubles/front-under-test.js";
 import { RecordingLogger } from "../../doubles/recording-logger.js";

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { type TestContext, test } from "node:test";
+import { openFront } from "../../../api/http/backend/open-backend.js";
 import type { Endpoint } from "../../../api/http/endpoints/endpoint.js";
-import { openFront } from "../../../api/http/front/open-front.js";
 import { HttpServer } from "../../../api/http/server.js";
 import { Failure, type FailureKind } from "../../../engine/failure.js";
 import { frontUnderTest } from "../../doubles/front-under-test.js";

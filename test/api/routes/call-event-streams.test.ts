@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { eventStreamAnswer } from "../../../api/http/answer/event-stream-answer.js";
+import { eventStreamAnswer } from "../../../api/http/endpoints/api-endpoint.js";
 import { CallEventStreams } from "../../../api/routes/call-event-streams.js";
 import type { CallNews } from "../../../engine/calls/call-news.js";
 import type { Watcher } from "../../../engine/calls/topic-watchers.js";

@@ -3,8 +3,8 @@ import { once } from "node:events";
 import { WebSocket } from "ws";
 import { WebLeg } from "../../../api/voice/web-leg.js";
 import type { Ending } from "../../../engine/conversation/call-end.js";
-import { testFronts } from "../http/front/both-fronts.js";
-import { RecordingDoor } from "../http/front/recording-door.js";
+import { testFronts } from "../http/backend/both-fronts.js";
+import { RecordingDoor } from "../http/backend/recording-door.js";
 
 const UNREAD_BYTES_MAX = 1024 * 1024;
 const door = new RecordingDoor(UNREAD_BYTES_MAX);

@@ -1,8 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { BoxPlacedCalls } from "../../../engine/box/box-placed-calls.js";
-import { BoxSlots } from "../../../engine/box/box-slots.js";
 import { OutboundTelephony } from "../../../engine/calls/outbound/outbound-telephony.js";
+import { BoxPlacedCalls, BoxSlots } from "../../../engine/cluster/worker-ports.js";
 import { OutboundTokens } from "../../../engine/security/outbound-token.js";
 import { NOTHING_LEFT, outboundFor, slowOrder } from "./outbound-stand.js";
 

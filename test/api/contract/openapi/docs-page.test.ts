@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { createHash } from "node:crypto";
 import { test } from "node:test";
-import { docsPage } from "../../../../api/contract/openapi/docs-page.js";
+import { docsPage } from "../../../../api/http/endpoints/docs-endpoints.js";
 
 const { html, contentSecurityPolicy } = docsPage({
   document: "/document.json",

@@ -3,7 +3,7 @@ import { connect } from "node:net";
 import { type TestContext, test } from "node:test";
 import { setImmediate as nextTurn } from "node:timers/promises";
 import type { StreamedAnswer } from "../../../../api/http/answer/answer.js";
-import { STREAM_BACKLOG_BYTES_MAX } from "../../../../api/http/answer/answer-stream.js";
+import { STREAM_BACKLOG_BYTES_MAX } from "../../../../api/http/request-context.js";
 import { EdgeOnLoopback, endpoint } from "../edge-on-loopback.js";
 
 const GET = "GET /api/thing HTTP/1.1\r\nhost: x\r\n\r\n";

@@ -1,0 +1,48 @@
+import type { LimitName } from "../../engine/cluster/ipc-messages.js";
+import type { Clock } from "../../engine/time/clock.js";
+import { RateLimiter } from "../http/request/rate-limiter.js";
+
+const MINUTE_MS = 60_000;
+
+export interface LimitSettings {
+  readonly authRequestsPerMinute: number;
+  readonly requestsPerMinute: number;
+  readonly vendorRequestsPerMinute: number;
+  readonly voiceConnectionsPerMinute: number;
+}
+
+/** How often each thing that is limited may be done in a minute, by its key. */
+export function usesPerMinute(settings: LimitSettings): Readonly<Record<LimitName, number>> {
+  return {
+    auth: settings.authRequestsPerMinute,
+    general: settings.requestsPerMinute,
+    vendor: settings.vendorRequestsPerMinute,
+    voice: settings.voiceConnectionsPerMinute,
+    webhook: settings.requestsPerMinute,
+  };
+}
+
+/** What counts the uses of a whole box; each of `boxCount()` boxes allows its part. */
+export function boxLimits(
+  settings: LimitSettings,
+  clock: Clock,
+  boxCount: () => number = () => 1,
+): Readonly<Record<LimitName, RateLimiter>> {
+  const uses = usesPerMinute(settings);
+  const limiter = (name: LimitName) => {
+    const limit = {
+      get usesMax() {
+        return Math.ceil(uses[name] / boxCount());
+      },
+      windowMs: MINUTE_MS,
+    };
+    return new RateLimiter(limit, clock);
+  };
+  return {
+    auth: limiter("auth"),
+    general: limiter("general"),
+    vendor: limiter("vendor"),
+    voice: limiter("voice"),
+    webhook: limiter("webhook"),
+  };
+}

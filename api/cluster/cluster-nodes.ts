@@ -1,0 +1,72 @@
+import { randomUUID } from "node:crypto";
+import type { MemberLink } from "../../engine/cluster/ipc-messages.js";
+import { Nodes } from "../../engine/cluster/nodes.js";
+import { BoxOwner } from "../../engine/cluster/primary.js";
+import type { Logger } from "../../engine/log.js";
+import type { Clock } from "../../engine/time/clock.js";
+import { VERSION } from "../../engine/version.js";
+import type { Database } from "../../storage/database.js";
+import { boxLimits } from "./cluster-limits.js";
+import { BoxMember } from "./worker-client.js";
+import type { SessionSettings } from "./worker-server.js";
+
+export interface JoiningOptions {
+  readonly database: Database;
+  readonly nodeName: string;
+  /** Where streams of this node's calls may come; undefined where one address serves all. */
+  readonly nodeUrl: string | undefined;
+  readonly callsMax: number;
+  /** Other servers have taken this one for dead. */
+  readonly onLost: () => void;
+  readonly clock: Clock;
+  readonly log: Logger;
+}
+
+/** This server among those of its database; undefined where the database has one. */
+export async function joinNodes(options: JoiningOptions): Promise<Nodes | undefined> {
+  const { database, nodeName: name, nodeUrl, callsMax: capacity } = options;
+  const { mail } = database;
+  if (mail === undefined) return undefined;
+  const about = { name, address: nodeUrl ?? null, version: VERSION, capacity };
+  const node = { startId: randomUUID(), ...about };
+  const nodes = new Nodes({ ...options, mail, node, isNameCertain: database.isSoleServer });
+  await nodes.join();
+  database.recordChanges.tellOthersBy(() => nodes.recordsChanged());
+  return nodes;
+}
+
+export interface LoneMemberOptions {
+  readonly settings: SessionSettings;
+  readonly database: Database;
+  readonly nodes: Nodes;
+  readonly clock: Clock;
+  readonly log: Logger;
+}
+
+/** A box with one process among several servers: that process asks an owner too, which is in it. */
+export function loneMember(options: LoneMemberOptions) {
+  const { settings, database, clock, log, nodes } = options;
+  const limits = boxLimits(settings, clock, () => nodes.liveCount);
+  const owner = new BoxOwner({ ...options, limits, metrics: () => Promise.resolve([]) });
+  const ownersSide: { link?: MemberLink } = {};
+  const member = new BoxMember({
+    name: 1,
+    sharesPort: false,
+    post: (parcel) => ownersSide.link?.receive(parcel),
+    jwtSecret: settings.jwtSecret,
+    clock,
+    log,
+    onRecordsChanged: () => database.recordChanges.heard(),
+    stop: () => Promise.resolve(),
+    endAll: () => undefined,
+  });
+  ownersSide.link = owner.join(1, {
+    post: (parcel) => member.owner.receive(parcel),
+    started: () => undefined,
+  });
+  const close = () => {
+    member.close();
+    owner.close();
+  };
+  return { owner, member, close };
+}

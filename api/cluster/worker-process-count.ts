@@ -1,0 +1,74 @@
+import { readFileSync } from "node:fs";
+import { availableParallelism } from "node:os";
+import { join } from "node:path";
+import type { Logger } from "../../engine/log.js";
+import type { FrontChoice } from "../../engine/settings.js";
+import { uwsLoads } from "../http/backend/open-backend.js";
+
+const GROUPS = "/sys/fs/cgroup";
+const OWN_GROUPS = "/proc/self/cgroup";
+
+/**
+ * Cores that this process may use: those that it may run on, and no more than its control group may have of their time, by
+ * `docker run --cpus` or systemd's `CPUQuota`, which Node 20 does not look at.
+ */
+export function usableCores(
+  groups = GROUPS,
+  ownGroups = OWN_GROUPS,
+  cores = availableParallelism(),
+): number {
+  const quotas = groupPaths(textOf(ownGroups)).flatMap((path) => quotaIn(join(groups, path)));
+  return Math.max(1, Math.floor(Math.min(cores, ...quotas)));
+}
+
+/** Its own group of version 2 and all above it, of which each may set a bound. In a container it is the root. */
+function groupPaths(ownGroups: string): readonly string[] {
+  const own = /^0::(\/.*)$/m.exec(ownGroups)?.[1] ?? "/";
+  const parts = own.split("/").filter((part) => part !== "");
+  return [...parts.keys(), parts.length].map((count) => parts.slice(0, count).join("/"));
+}
+
+/** In cores; empty where there is no bound, or the system has no such groups. */
+function quotaIn(folder: string): readonly number[] {
+  const [quota, period] = textOf(join(folder, "cpu.max")).trim().split(" ").map(Number);
+  if (quota === undefined || period === undefined) return [];
+  return quota > 0 && period > 0 ? [quota / period] : [];
+}
+
+function textOf(path: string): string {
+  try {
+    return readFileSync(path, "utf8");
+  } catch {
+    return "";
+  }
+}
+
+/** A box with more cores is asked how many of them calls may have. */
+const UNASKED_MAX = 16;
+
+export interface SharingSettings {
+  /** 0: as many as the box has cores for. */
+  readonly workers: number;
+  readonly httpFront: FrontChoice;
+}
+
+/**
+ * How many processes carry calls. Several only where the system gives each its part of the connections to one port. Of the cores
+ * one is left to what a box has once: the owner with its storage thread.
+ */
+export async function sessionProcessCount(
+  { workers, httpFront }: SharingSettings,
+  log: Logger,
+  cores = usableCores(),
+): Promise<number> {
+  const count = workers === 0 ? Math.min(UNASKED_MAX, Math.max(1, cores - 1)) : workers;
+  if (count === 1) return 1;
+  if (process.platform === "linux" && httpFront !== "node" && (await uwsLoads())) return count;
+  // Who has not asked for several misses nothing that was promised.
+  const level = workers === 0 ? "info" : "warn";
+  log[level](
+    { workers: count },
+    "WORKERS: several processes need Linux and uWebSockets.js (Node 20 or 22); one carries all calls",
+  );
+  return 1;
+}

@@ -1,0 +1,478 @@
+import { type ChildProcess, fork } from "node:child_process";
+import { randomUUID } from "node:crypto";
+import { existsSync, readdirSync, readFileSync } from "node:fs";
+import { getPriority, setPriority } from "node:os";
+import { fileURLToPath } from "node:url";
+import type { Parcel } from "../../engine/cluster/ipc-link.js";
+import type { MemberLink } from "../../engine/cluster/ipc-messages.js";
+import type { BoxOwner } from "../../engine/cluster/primary.js";
+import type { Logger } from "../../engine/log.js";
+import type { FrontChoice } from "../../engine/settings.js";
+import type { CancelTimer, Clock } from "../../engine/time/clock.js";
+import { within } from "../../engine/time/deadline.js";
+import type { Database } from "../../storage/database.js";
+import { JSON_TYPE } from "../http/answer/answer.js";
+import type { HttpResponse, SocketDoor } from "../http/backend/http-backend.js";
+import { openFront } from "../http/backend/open-backend.js";
+import { HttpServer } from "../http/server.js";
+import { CLOSE_CODE_BY_REFUSAL, closeReason } from "../voice/close-codes.js";
+import { errorMessage } from "../voice/voice-message.js";
+import type { FromOwner, SessionOrders } from "./worker-orders.js";
+
+/**
+ * Resolves when the process has ended, or could not be started, and all that it has said was taken. What it could not be told,
+ * since it is just ending, is no end: that comes after.
+ */
+export async function childEnd(child: ChildProcess): Promise<void> {
+  await new Promise<void>((resolve) => {
+    child.once("exit", () => resolve());
+    child.on("error", () => {
+      if (child.pid === undefined) resolve();
+    });
+  });
+  if (!child.connected) return;
+  await new Promise<void>((resolve) => {
+    child.once("disconnect", () => resolve());
+  });
+}
+
+const RESTARTING = "the server restarts its call processes; try again in a few seconds";
+const BODY = JSON.stringify({ error: RESTARTING });
+const RETRY_AFTER_SEC = "2";
+/** Clients of calls are closed at once, and need not send anything. */
+const MESSAGE_BYTES_MAX = 1024 * 1024;
+const SILENCE_MAX_SEC = 10;
+/** A request's body is read, so that its client reads the answer; a longer one breaks the connection. */
+const BODY_BYTES_MAX = 1024 * 1024;
+
+export interface RestartingPortOptions {
+  readonly host: string;
+  readonly port: number;
+  readonly httpFront: FrontChoice;
+  readonly log: Logger;
+}
+
+/**
+ * Listens in the owner while no process that carries calls listens. Callers, requests and webhooks are told at once that the server
+ * restarts, in place of a refused connection: 503 with `Retry-After`, and 1012 for a WebSocket, which the client takes for a reason
+ * to come back.
+ */
+export class RestartingPort {
+  readonly #options: RestartingPortOptions;
+  #server: HttpServer | undefined;
+  #isWanted = false;
+  #work: Promise<void> = Promise.resolve();
+
+  constructor(options: RestartingPortOptions) {
+    this.#options = options;
+  }
+
+  /** Resolves when it listens, or does not any more; never rejects. */
+  listen(isWanted: boolean): Promise<void> {
+    if (isWanted === this.#isWanted) return this.#work;
+    this.#isWanted = isWanted;
+    this.#work = this.#work
+      .then(() => this.#follow())
+      .catch((error: unknown) => {
+        this.#options.log.error({ error }, "callers cannot be told that the server restarts");
+      });
+    return this.#work;
+  }
+
+  async close(): Promise<void> {
+    await this.listen(false);
+    this.#server?.close();
+  }
+
+  async #follow(): Promise<void> {
+    const { host, port } = this.#options;
+    if (this.#server !== undefined) return this.#server.takeConnections(this.#isWanted);
+    if (!this.#isWanted) return;
+    const server = await this.#newServer();
+    await server.listen(host, port);
+    this.#server = server;
+  }
+
+  async #newServer(): Promise<HttpServer> {
+    const { httpFront, log } = this.#options;
+    const server = new HttpServer(await openFront(httpFront, log), { sharesPort: true });
+    server.webSocket("/*", DOOR);
+    server.handle("any", "/*", (response) => refuse(response));
+    return server;
+  }
+}
+
+const DOOR: SocketDoor<object> = {
+  messageBytesMax: MESSAGE_BYTES_MAX,
+  silenceMaxSec: SILENCE_MAX_SEC,
+  admit: () => ({}),
+  open: (socket) => {
+    socket.send(errorMessage(RESTARTING), false);
+    socket.end(CLOSE_CODE_BY_REFUSAL.serverStopping, closeReason(RESTARTING));
+  },
+  message: () => undefined,
+  close: () => undefined,
+};
+
+function refuse(response: HttpResponse): void {
+  let bodyBytes = 0;
+  let hasGone = false;
+  response.onAborted(() => {
+    hasGone = true;
+  });
+  response.onData((chunk, isLast) => {
+    if (hasGone) return;
+    bodyBytes += chunk.byteLength;
+    if (bodyBytes > BODY_BYTES_MAX) {
+      hasGone = true;
+      response.close();
+    } else if (isLast) {
+      // In the next turn, as for each refusal: the library takes what comes right after an answer for a request.
+      setImmediate(() => {
+        if (!hasGone) answer(response);
+      });
+    }
+  });
+}
+
+function answer(response: HttpResponse): void {
+  response.cork(() => {
+    response.writeStatus("503 Service Unavailable");
+    response.writeHeader("content-type", JSON_TYPE);
+    response.writeHeader("retry-after", RETRY_AFTER_SEC);
+    response.end(BODY, true);
+  });
+}
+
+/** A tenth of the weight of what runs as usual; on a core that is free it is as fast. */
+const STARTING_NICE = 10;
+/** Where other programs take all cores, a process of low priority would never listen: after this it starts as usual. */
+export const STARTING_BEHIND_MAX_MS = 5_000;
+/** Looks for threads that are still behind: a first, one for those that were begun during it, and one to spare. */
+const LOOKS_MAX = 3;
+const NICE_LIMIT = /^Max nice priority\s+(\d+)/m;
+/** The limit counts from the lowest priority: with 20 a process may come back to a nice value of 0. */
+const NICE_OF_LIMIT_0 = 20;
+
+/** Whether the kernel's `limits` of a process let one without privileges take this nice value again. */
+export function maySetNice(limits: string, nice: number): boolean {
+  return NICE_OF_LIMIT_0 - Number(NICE_LIMIT.exec(limits)?.[1] ?? 0) <= nice;
+}
+
+export interface StartingProcess {
+  readonly pid: number;
+  readonly clock: Clock;
+  /** Resolves when the process has ended. */
+  readonly gone: Promise<unknown>;
+  readonly onFailure: (error: unknown) => void;
+}
+
+/**
+ * Gives a process that starts a lower priority than those that carry calls, since starting is a second of work. The usual
+ * priority returns when the function that this returns is called, and after `STARTING_BEHIND_MAX_MS` in any case. Does
+ * nothing where the system would not allow the usual priority again. A failure is reported and changes nothing else.
+ */
+export function startedBehind({ pid, clock, gone, onFailure }: StartingProcess): () => void {
+  const usual = getPriority();
+  const attempt = (act: () => void) => {
+    try {
+      act();
+    } catch (error) {
+      onFailure(error);
+    }
+  };
+  if (usual >= STARTING_NICE || !mayComeBack(pid, usual)) return () => undefined;
+  // Only this thread's, so far the only one: the others are its children and begin as it is then.
+  attempt(() => setPriority(pid, STARTING_NICE));
+  const comeForward = () => {
+    cancel();
+    for (let look = 0; look < LOOKS_MAX; look += 1) attempt(() => bringForward(pid, usual));
+  };
+  const cancel = clock.after(STARTING_BEHIND_MAX_MS, comeForward);
+  // The system may give the id of a process that has ended to another one.
+  void gone.then(cancel);
+  return comeForward;
+}
+
+function mayComeBack(pid: number, usual: number): boolean {
+  // Elsewhere the threads could not be found that have to come back.
+  if (!existsSync("/proc/self/limits")) return false;
+  return maySetNice(readFileSync("/proc/self/limits", "utf8"), usual) || mayGoAhead(pid, usual);
+}
+
+/** Tried, since a capability that is listed is none where it is only of a container's own users. */
+function mayGoAhead(pid: number, usual: number): boolean {
+  try {
+    setPriority(pid, usual - 1);
+    setPriority(pid, usual);
+    return true;
+  } catch {
+    return false;
+  }
+}
+
+function bringForward(pid: number, usual: number): void {
+  for (const thread of readdirSync(`/proc/${pid}/task`)) {
+    try {
+      if (getPriority(Number(thread)) > usual) setPriority(Number(thread), usual);
+    } catch (error) {
+      // It may have ended since it was listed.
+      if (existsSync(`/proc/${pid}/task/${thread}`)) throw error;
+    }
+  }
+}
+
+const SCRIPT = fileURLToPath(new URL("./worker-process.js", import.meta.url));
+/** The first restart of a process comes after this; each further one waits twice as long, up to what its bound allows. */
+const RESTART_MIN_MS = 100;
+/** A process that took calls is soon started again, however often it ends: callers wait for it. */
+export const RESTART_MAX_MS = 5_000;
+/** While no process takes calls, one that did is started again at once. */
+export const RESTART_ALONE_MAX_MS = 1_000;
+/** One that ends before it listens may do so for ever, and each start costs the others a second of a core. */
+export const FAILED_START_MAX_MS = 30_000;
+export const FAILED_START_ALONE_MAX_MS = 5_000;
+/** One that has lived for so long is not one that ends over and over. */
+const WELL_MS = 60_000;
+/** The calls of one that has ended are closed by nobody else: that is tried until it is done. */
+const CLOSE_AGAIN_MIN_MS = 1_000;
+const CLOSE_AGAIN_MAX_MS = 30_000;
+/** After the drain: what the last writes of a process may take before it is ended. */
+const LAST_WORK_MAX_MS = 30_000;
+
+export interface SessionProcessesOptions {
+  readonly count: number;
+  /** What all of them are told; the first is told which port is left to it. */
+  readonly orders: Omit<SessionOrders, "name" | "runId" | "isFirst" | "isKeeper">;
+  readonly owner: BoxOwner;
+  /** Told of each run before the first call that is opened under it. */
+  readonly addRun: (runId: string) => Promise<void>;
+  readonly database: Database;
+  readonly clock: Clock;
+  readonly log: Logger;
+}
+
+interface Running {
+  readonly child: ChildProcess;
+  readonly link: MemberLink;
+  readonly gone: Promise<void>;
+}
+
+/** How a session process ended. */
+export interface ProcessEnd {
+  readonly hasListened: boolean;
+  readonly livedMs: number;
+  /** No other process takes calls. */
+  readonly isAlone: boolean;
+}
+
+/** How long the next start of one place waits. A place has its own, so that no process waits for another's faults. */
+export class RestartWait {
+  #endCount = 0;
+
+  after({ hasListened, livedMs, isAlone }: ProcessEnd): number {
+    if (livedMs > WELL_MS) this.#endCount = 0;
+    const waitMs = RESTART_MIN_MS * 2 ** this.#endCount;
+    const alone = hasListened ? RESTART_ALONE_MAX_MS : FAILED_START_ALONE_MAX_MS;
+    const among = hasListened ? RESTART_MAX_MS : FAILED_START_MAX_MS;
+    if (waitMs < FAILED_START_MAX_MS) this.#endCount += 1;
+    return Math.min(waitMs, isAlone ? alone : among);
+  }
+}
+
+/** The session processes of a box: each carries calls of its own, and one that ends takes only those with it. */
+export class SessionProcesses {
+  readonly #options: SessionProcessesOptions;
+  readonly #running = new Map<number, Running>();
+  readonly #waiting = new Set<CancelTimer>();
+  readonly #port: number;
+  readonly #restartWaits: readonly RestartWait[];
+  /** The names of those that listen. */
+  readonly #listening = new Set<number>();
+  readonly #restartingPort: RestartingPort;
+  /** All have listened once: from then on callers are told when none does. */
+  #hasStarted = false;
+  #lastName = 0;
+  #isStopping = false;
+
+  /** Resolves when all of them listen on `port`; rejects when one ends before. */
+  static async start(options: SessionProcessesOptions, port: number): Promise<SessionProcesses> {
+    const processes = new SessionProcesses(options, port);
+    try {
+      // The first puts right what an earlier run has left, before others have calls.
+      await processes.#begin(0, true);
+      const others = Array.from({ length: options.count - 1 }, (_, index) => index + 1);
+      await Promise.all(others.map((place) => processes.#begin(place, false)));
+      processes.#hasStarted = true;
+      processes.#answerCallers();
+    } catch (error) {
+      await processes.stop(0);
+      throw error;
+    }
+    return processes;
+  }
+
+  private constructor(options: SessionProcessesOptions, port: number) {
+    const { count, orders, log } = options;
+    const { host, httpFront } = orders.settings;
+    this.#options = options;
+    this.#port = port;
+    this.#restartWaits = Array.from({ length: count }, () => new RestartWait());
+    this.#restartingPort = new RestartingPort({ host, port, httpFront, log });
+  }
+
+  /** Their process ids. */
+  get pids(): readonly number[] {
+    return [...this.#running.values()].flatMap(({ child }) => child.pid ?? []);
+  }
+
+  endAll(): void {
+    for (const { link } of this.#running.values()) link.tell("endAll", undefined);
+  }
+
+  /** Drains all of them at once; one that takes too long is ended. */
+  async stop(drainTimeoutMs: number): Promise<void> {
+    this.#isStopping = true;
+    for (const cancel of this.#waiting) cancel();
+    await this.#restartingPort.close();
+    const { clock } = this.#options;
+    const all = [...this.#running.values()];
+    for (const { link } of all) link.tell("stop", drainTimeoutMs);
+    const gone = Promise.all(all.map((each) => each.gone));
+    if (await within(clock, drainTimeoutMs + LAST_WORK_MAX_MS, gone)) return;
+    for (const { child } of all) child.kill("SIGKILL");
+    await gone;
+  }
+
+  async #begin(place: number, isFirst: boolean, isReplacement = false): Promise<void> {
+    const { orders, addRun, clock, log } = this.#options;
+    const runId = randomUUID();
+    await addRun(runId).catch((cause: unknown) => {
+      throw new RunNotAdded("the database was not told of the run", { cause });
+    });
+    this.#lastName += 1;
+    const name = this.#lastName;
+    const beganAtMs = clock.monotonicMs();
+    const child = fork(SCRIPT, { serialization: "advanced", execArgv: process.execArgv });
+    const gone = childEnd(child);
+    const comeForward = this.#startBehind(child, gone, isReplacement);
+    const listening = new Promise<number>((resolve) => this.#join(name, child, gone, resolve));
+    const settings = { ...orders.settings, port: this.#port };
+    post(child, {
+      kind: "begin",
+      orders: { ...orders, settings, name, runId, isFirst, isKeeper: place === 0 },
+    });
+    void gone.then(async () => {
+      const hasListened = this.#listening.delete(name);
+      const isAlone = this.#listening.size === 0;
+      this.#answerCallers();
+      const livedMs = clock.monotonicMs() - beganAtMs;
+      this.#beginAgain(place, { hasListened, livedMs, isAlone });
+      await this.#ended(name, child, runId);
+    });
+    const ended = gone.then(() => {
+      throw new Error("a session process ended before it listened");
+    });
+    await Promise.race([listening, ended]);
+    this.#listening.add(name);
+    this.#answerCallers();
+    comeForward();
+    log.debug({ process: name, pid: child.pid }, "a session process takes calls");
+  }
+
+  /** While others have calls, what begins in the place of one that has ended takes no time from them. */
+  #startBehind({ pid }: ChildProcess, gone: Promise<void>, isReplacement: boolean): () => void {
+    if (pid === undefined || !isReplacement || this.#running.size === 0) return () => undefined;
+    const { clock, log } = this.#options;
+    const onFailure = (error: unknown) => {
+      log.warn({ error }, "the priority of a session process could not be set");
+    };
+    return startedBehind({ pid, clock, gone, onFailure });
+  }
+
+  #join(name: number, child: ChildProcess, gone: Promise<void>, started: (port: number) => void) {
+    const { owner, log } = this.#options;
+    const link: MemberLink = owner.join(name, {
+      post: (parcel) => post(child, { kind: "parcel", parcel }),
+      started,
+      hung: (missedBeats) => {
+        log.error(
+          { process: name, pid: child.pid, missedHeartbeats: missedBeats },
+          "a session process hangs: it is killed, and its calls with it",
+        );
+        child.kill("SIGKILL");
+      },
+    });
+    this.#running.set(name, { child, link, gone });
+    child.on("message", (parcel: Parcel) => link.receive(parcel));
+    child.on("error", (error) => log.error({ error, process: name }, "a session process failed"));
+  }
+
+  async #ended(name: number, child: ChildProcess, runId: string): Promise<void> {
+    const { owner, log } = this.#options;
+    this.#running.delete(name);
+    const slots = owner.leave(name);
+    if (this.#isStopping) return;
+    const how = child.signalCode ?? `code ${child.exitCode}`;
+    log.error(
+      { process: name, how, calls: slots },
+      "a session process has ended; the others go on",
+    );
+    await this.#closeRun(runId, CLOSE_AGAIN_MIN_MS);
+  }
+
+  async #closeRun(runId: string, waitMs: number): Promise<void> {
+    const { database, clock, log } = this.#options;
+    try {
+      await database.calls.closeRun(runId, clock.epochMs());
+    } catch (error) {
+      log.error(
+        { error, againInMs: waitMs },
+        "the calls of a session process that ended could not be closed yet",
+      );
+      if (!this.#isStopping) {
+        const nextWaitMs = Math.min(2 * waitMs, CLOSE_AGAIN_MAX_MS);
+        this.#later(waitMs, () => void this.#closeRun(runId, nextWaitMs));
+      }
+    }
+  }
+
+  /** Unless the box stops before. */
+  #later(waitMs: number, act: () => void): void {
+    const cancel = this.#options.clock.after(waitMs, () => {
+      this.#waiting.delete(cancel);
+      act();
+    });
+    this.#waiting.add(cancel);
+  }
+
+  #beginAgain(place: number, end: ProcessEnd): void {
+    if (this.#isStopping) return;
+    const { log } = this.#options;
+    const waitMs = this.#restartWaits[place]?.after(end) ?? RESTART_MIN_MS;
+    log.info({ place, waitMs, hadListened: end.hasListened }, "a session process starts again");
+    this.#later(waitMs, () => {
+      this.#begin(place, false, true).catch((error: unknown) => {
+        log.error({ error }, "a session process could not be started again");
+        // What has run tells of its end itself.
+        if (!(error instanceof RunNotAdded)) return;
+        const isAlone = this.#listening.size === 0;
+        this.#beginAgain(place, { hasListened: false, livedMs: 0, isAlone });
+      });
+    });
+  }
+
+  #answerCallers(): void {
+    if (this.#isStopping || !this.#hasStarted) return;
+    void this.#restartingPort.listen(this.#listening.size === 0);
+  }
+}
+
+/** Nothing was started yet. */
+class RunNotAdded extends Error {
+  override readonly name = "RunNotAdded";
+}
+
+function post(child: ChildProcess, message: FromOwner): void {
+  if (child.connected) child.send(message);
+}

@@ -1,0 +1,265 @@
+import { Bucket } from "../../engine/bucket/bucket.js";
+import type { RecordingSettings } from "../../engine/bucket/bucket-settings.js";
+import { AgentChats } from "../../engine/calls/agent-chats.js";
+import { CallCenter } from "../../engine/calls/call-center.js";
+import { CallReports } from "../../engine/calls/call-reports.js";
+import { CallSupervision } from "../../engine/calls/call-supervision.js";
+import { agentLlm } from "../../engine/calls/opening/agent-vendors.js";
+import type { ChainPatience } from "../../engine/calls/opening/vendor-chains.js";
+import { OutboundCalls } from "../../engine/calls/outbound/outbound-calls.js";
+import {
+  missingSettings,
+  outboundTelephony,
+} from "../../engine/calls/outbound/outbound-telephony.js";
+import { type LoneNode, NodeList } from "../../engine/cluster/node-registry.js";
+import type { Logger } from "../../engine/log.js";
+import { ClientTokens } from "../../engine/security/client-token.js";
+import type { CredentialCipher } from "../../engine/security/credential-cipher.js";
+import { OutboundTokens } from "../../engine/security/outbound-token.js";
+import { CallControl } from "../../engine/telephony/call-control.js";
+import { callControlApis } from "../../engine/telephony/phone-vendors.js";
+import type { TelephonySettings, WebhookKeys } from "../../engine/telephony/telephony-settings.js";
+import type { AgentForCall } from "../../engine/tenancy/agents/agent-for-call.js";
+import { ClientAccess } from "../../engine/tenancy/people/client-access.js";
+import { Standing } from "../../engine/tenancy/people/standing.js";
+import { ProviderChecks } from "../../engine/tenancy/providers/provider-check.js";
+import { VendorClients } from "../../engine/tenancy/providers/vendor-clients.js";
+import type { Tenancy } from "../../engine/tenancy/tenancy.js";
+import type { Clock } from "../../engine/time/clock.js";
+import { within } from "../../engine/time/deadline.js";
+import { AnswerTimes } from "../../engine/vendors/chain/answer-times.js";
+import { Breakers } from "../../engine/vendors/chain/breakers.js";
+import { Hedging } from "../../engine/vendors/chain/hedging.js";
+import { SpeechDurations } from "../../engine/vendors/chain/speech-durations.js";
+import { LearnedParameters } from "../../engine/vendors/learned-parameters.js";
+import { Connections } from "../../engine/vendors/transport/connections.js";
+import type { VendorUrls } from "../../engine/vendors/vendor-environment.js";
+import type { Database } from "../../storage/database.js";
+import type { LimiterOf } from "../http/request/rate-limiter.js";
+import type { HttpServer } from "../http/server.js";
+import { type HttpConfig, startServer } from "../http/start-server.js";
+import { localUrl } from "../start-up/local-url.js";
+import { type CloseDoors, openVoiceDoors } from "../voice/voice-doors.js";
+import type { BoxSide } from "./worker-side.js";
+
+/**
+ * A connection that is broken off takes with it what its client has not read yet: why the call ended, or was refused. What the
+ * client is just sending would meet a reset. And telephony vendors, whose streams were ended or broke, ask now what comes next,
+ * on connections of their own.
+ */
+const LAST_WORDS_MS = 2_000;
+/** REST requests in flight when the server stops. */
+const LAST_REQUESTS_MAX_MS = 5_000;
+const MINUTE_MS = 60_000;
+
+/** What a session server is told, as plain values: it may be in another process than who has read the environment. */
+export interface SessionSettings
+  extends TelephonySettings,
+    RecordingSettings,
+    Omit<HttpConfig, "authLimit" | "generalLimit" | "vendorLimit" | "sharesPort" | "basePath"> {
+  readonly dataDir: string;
+  readonly nodeName: string;
+  readonly publicBaseUrl: string | undefined;
+  readonly jwtSecret: string;
+  /** Why this server takes no calls: its encryption key is not the database's. */
+  readonly keyRefusal: string | undefined;
+  readonly optionalWebhookKeys?: Partial<WebhookKeys> | undefined;
+  readonly allowPrivateProviders: boolean;
+  readonly authRequestsPerMinute: number;
+  readonly requestsPerMinute: number;
+  readonly vendorRequestsPerMinute: number;
+  readonly voiceConnectionsPerMinute: number;
+  readonly callsMax: number;
+  readonly eventLoopDelayMaxMs: number;
+  readonly speechCacheBytes: number;
+  readonly chainPatience: ChainPatience;
+  readonly earlyReplyWasteTokensPerHour: number;
+  /** From 0 to 100. */
+  readonly hedgingTokensPercent: number;
+  readonly platformUrls: VendorUrls;
+  /** PEM of authorities that are trusted beside the public ones. */
+  readonly authorities: readonly string[];
+  readonly isSandboxed: boolean;
+  /** The simulated vendor calls this machine back. */
+  readonly isTwilioSimulated: boolean;
+}
+
+export interface SessionParts {
+  readonly settings: SessionSettings;
+  readonly database: Database;
+  readonly cipher: CredentialCipher;
+  readonly tenancy: Tenancy;
+  readonly box: BoxSide;
+  /** Whether it is the first of its box, which has to put right what an earlier run has left. */
+  readonly isFirst: boolean;
+  readonly leavesAudioSocket?: boolean;
+  readonly runId: string;
+  readonly clock: Clock;
+  readonly newId: () => string;
+  readonly log: Logger;
+}
+
+export interface SessionServer {
+  readonly port: number;
+  readonly calls: CallCenter;
+  readonly http: HttpServer;
+  /** Drains, then takes its parts down in reverse; the database stays open. */
+  stop(drainTimeoutMs: number): Promise<void>;
+}
+
+/** Builds all that carries calls, and serves. Rejects when one of the parts cannot start. */
+export async function startSessionServer(parts: SessionParts): Promise<SessionServer> {
+  const { clock } = parts;
+  let port = 0;
+  const carrier = newCarrier(parts, () => localUrl(parts.settings.host, port));
+  const { calls, callControl, connections, uploads } = carrier;
+  await (parts.isFirst ? calls.recover() : calls.join());
+  const { server: http, port: given, closeDoors } = await serve(parts, carrier);
+  port = given;
+  const stop = async (drainTimeoutMs: number) => {
+    await calls.drain(drainTimeoutMs);
+    const isWaitedFor = await closeDoors();
+    calls.feed.close();
+    if (isWaitedFor || calls.liveCalls.wereEnded) {
+      await new Promise<void>((resolve) => {
+        clock.after(LAST_WORDS_MS, resolve);
+      });
+    }
+    await within(clock, LAST_REQUESTS_MAX_MS, http.drain());
+    await calls.close();
+    await within(clock, LAST_REQUESTS_MAX_MS, callControl.settled());
+    await Promise.all([connections.close(), uploads?.bucket.close()]);
+    http.close();
+  };
+  return { port, calls, http, stop };
+}
+
+type Carrier = ReturnType<typeof newCarrier>;
+
+/** `localBaseUrl`: of this server for a vendor on the same machine, once it listens. */
+function newCarrier(parts: SessionParts, localBaseUrl: () => string) {
+  const { settings, database, cipher, tenancy, box, runId, clock, newId, log } = parts;
+  const { allowPrivateProviders: allowPrivateAddresses, authorities, isSandboxed } = settings;
+  const connections = new Connections({ clock, allowPrivateAddresses, authorities });
+  const learned = new LearnedParameters((provider, { modelId, parameter, value, sentAs }) => {
+    const facts = { providerId: provider.id, modelId, parameter, value, sentAs };
+    log.warn(facts, "the model refused a parameter; it is asked without or with another one");
+  });
+  const context = { clock, connections, learned };
+  const hasLocalVendor = settings.isTwilioSimulated;
+  const reachable = { ...settings, localBaseUrl: hasLocalVendor ? localBaseUrl : undefined };
+  const clients = new VendorClients(cipher, { ...settings.platformUrls }, context);
+  const breakers = new Breakers(clock, box.shared?.breakers);
+  const hedging = new Hedging(settings.hedgingTokensPercent / 100);
+  const [times, durations] = [new AnswerTimes(), new SpeechDurations()];
+  const patience = settings.chainPatience;
+  const chains = { clients, breakers, patience, times, durations, hedging, clock };
+  const vendors = { chains, cipher, context };
+  const { agents } = tenancy;
+  const { recordingsBucket, recordingsWaitingBytesMax: waitingBytesMax } = settings;
+  const bucket = recordingsBucket && new Bucket(recordingsBucket, { clock, authorities });
+  const uploads = bucket && { bucket, waitingBytesMax };
+  const dialTargets = isSandboxed ? undefined : tenancy.dialTargets;
+  const around = { dialTargets, clock, newId, log };
+  const shared = { ...around, database, agents, vendors, uploads, box: box.shared, runId };
+  const calls = new CallCenter({ ...settings, ...shared });
+  const callControl = new CallControl(callControlApis(reachable, context), log);
+  const tokens = new OutboundTokens({ secret: settings.jwtSecret, clock });
+  const { opener, slots, liveCalls, journal } = calls;
+  const outboundCalls = new OutboundCalls({
+    ...around,
+    telephony: outboundTelephony(reachable, context),
+    missing: missingSettings(reachable),
+    tokens,
+    phoneNumbers: isSandboxed ? undefined : tenancy.phoneNumbers,
+    opener,
+    slots,
+    liveCalls,
+    journal,
+  });
+  const placedCalls = box.placedCalls(outboundCalls, tokens);
+  const made = { connections, learned, uploads, reachable, clients, breakers, chains };
+  return { ...made, calls, callControl, outboundCalls, placedCalls };
+}
+
+async function serve(parts: SessionParts, carrier: Carrier) {
+  const { settings, database, tenancy, box, clock, newId, log } = parts;
+  const { learned, reachable, clients, breakers, chains } = carrier;
+  const { calls, callControl, outboundCalls, placedCalls } = carrier;
+  const { agents } = tenancy;
+  const llmOf = (forCall: AgentForCall) => agentLlm(forCall, chains);
+  const clientTokens = new ClientTokens({ secret: settings.jwtSecret, clock });
+  const clientAccess = new ClientAccess({ ...tenancy, database, clientTokens, clock });
+  const limiterOf: LimiterOf = (name, limit) => box.limiterOf(name, limit);
+  let closeDoors: CloseDoors = () => Promise.resolve(false);
+  const running = await startServer({
+    config: httpConfig(settings, box),
+    services: {
+      ...tenancy,
+      breakers,
+      learned,
+      clientAccess,
+      callReports: new CallReports({ database, clock }),
+      callSupervision: new CallSupervision({
+        standing: new Standing({ database, clock }),
+        clock,
+        calls: database.calls,
+        feed: calls.feed,
+        journal: calls.journal,
+        endCall: (callId, ending) => box.endCall(calls.liveCalls, callId, ending),
+      }),
+      recordings: calls.recordings,
+      nodeList: new NodeList({ database, lone: loneNode(settings, calls), clock, newId }),
+      outboundCalls,
+      agentChats: new AgentChats({ agents, llmOf, clock, log }),
+      providerChecks: new ProviderChecks({ ...tenancy, clients, clock }),
+    },
+    logger: log,
+    clock,
+    newId,
+    isDraining: () => calls.isStopping,
+    isDrained: () => box.shared?.isDrained === true,
+    isReady: () => calls.isReady,
+    storeRefusal: () => calls.storeRefusal,
+    keyRefusal: settings.keyRefusal,
+    metricsText: () => box.metricsText(calls.metrics),
+    limiterOf,
+    extend: async (server, edge) => {
+      const { streamTokens, streamUuids, callInfos, answeredWebhooks, tokenUses } = box;
+      const liveCalls = box.liveCalls(calls.liveCalls);
+      const tokens = { streamTokens, streamUuids, callInfos, answeredWebhooks, tokenUses };
+      const streamAddress = () => box.streamAddress();
+      const elsewhere = () => box.elsewhere();
+      const isClosed = () =>
+        box.otherServersTake && (calls.isStopping || box.shared?.isDrained === true);
+      const places = { streamAddress, elsewhere, isClosed };
+      const asked = { ...tokens, ...places, liveCalls, limiterOf, placedCalls };
+      const { leavesAudioSocket = false } = parts;
+      const own = { database, tenancy, clientAccess, calls, callControl, leavesAudioSocket };
+      const doors = { ...reachable, ...asked, ...own };
+      closeDoors = await openVoiceDoors({ ...doors, server, edge, clock, log });
+    },
+  });
+  return { ...running, closeDoors };
+}
+
+function loneNode({ nodeName, callsMax }: SessionSettings, calls: CallCenter): LoneNode {
+  return { name: nodeName, callsMax, isTaking: () => calls.isReady };
+}
+
+/** Such as `/voice` of `https://example.com/voice`; empty at the root of the host. */
+function basePathOf(publicBaseUrl: string | undefined): string {
+  return publicBaseUrl === undefined ? "" : new URL(publicBaseUrl).pathname.replace(/\/$/, "");
+}
+
+function httpConfig(settings: SessionSettings, { sharesPort }: BoxSide): HttpConfig {
+  const { authRequestsPerMinute, requestsPerMinute, vendorRequestsPerMinute, ...config } = settings;
+  return {
+    ...config,
+    sharesPort,
+    basePath: basePathOf(settings.publicBaseUrl),
+    authLimit: { usesMax: authRequestsPerMinute, windowMs: MINUTE_MS },
+    generalLimit: { usesMax: requestsPerMinute, windowMs: MINUTE_MS },
+    vendorLimit: { usesMax: vendorRequestsPerMinute, windowMs: MINUTE_MS },
+  };
+}

@@ -1,0 +1,39 @@
+import type { HttpRequest } from "./http-backend.js";
+
+/** The status line of a refusal. */
+export type FramingRefusal = "400 Bad Request" | "501 Not Implemented";
+
+const LENGTH = /^\d+$/;
+
+/**
+ * Why a request may not be read, since two readers could see its end at different places: what the one takes for a body is a
+ * request to the other (RFC 9112, section 6); or since they could take it for a request to different hosts (section 3.2).
+ * Undefined for one that can be read in a single way.
+ */
+export function framingRefusal(request: HttpRequest): FramingRefusal | undefined {
+  const coding = request.getHeader("transfer-encoding");
+  const length = request.getHeader("content-length");
+  let hostCount = 0;
+  let codingCount = 0;
+  let lengthCount = 0;
+  request.forEach((name) => {
+    if (name === "host") hostCount += 1;
+    else if (name === "transfer-encoding") codingCount += 1;
+    else if (name === "content-length") lengthCount += 1;
+  });
+  if (hostCount !== 1) return "400 Bad Request";
+  if (codingCount + lengthCount === 0) return undefined;
+  if (lengthCount + codingCount > 1) return "400 Bad Request";
+  if (codingCount > 0) return codingRefusal(coding);
+  return LENGTH.test(length) ? undefined : "400 Bad Request";
+}
+
+/** Only chunks are understood, and without them as the last coding nobody knows where the body ends. */
+export function codingRefusal(coding: string): FramingRefusal | undefined {
+  const codings = coding
+    .toLowerCase()
+    .split(",")
+    .map((each) => each.trim());
+  if (codings.at(-1) !== "chunked") return "400 Bad Request";
+  return codings.length === 1 ? undefined : "501 Not Implemented";
+}

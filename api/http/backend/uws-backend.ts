@@ -1,0 +1,131 @@
+import type * as Uws from "uWebSockets.js";
+import { JSON_TYPE } from "../answer/answer.js";
+import {
+  CLOSED_DOOR_BODY,
+  CLOSED_DOOR_STATUS,
+  type Front,
+  firstProtocol,
+  type HttpResponse,
+  type RequestHandler,
+  type SocketDoor,
+  type Verb,
+} from "./http-backend.js";
+import { type FramingRefusal, framingRefusal } from "./request-framing.js";
+
+const REFUSED_FRAMING = JSON.stringify({
+  error: "expected one host, and one content-length or transfer-encoding: chunked alone",
+});
+
+/** The library takes options after a host too, which its declarations leave out. */
+interface ExclusiveListener {
+  listen(
+    host: string,
+    port: number,
+    options: Uws.ListenOptions,
+    listening: (socket: Uws.us_listen_socket | false) => void,
+  ): void;
+}
+/** Without it a second server on the same port gets half of the connections, and nobody is told. */
+const EXCLUSIVE_PORT = 1 satisfies Uws.ListenOptions;
+const SHARED_PORT = 0 satisfies Uws.ListenOptions;
+
+/** Rejects where the package has no binary that this Node and this system can load. */
+export async function openUwsFront(): Promise<Front> {
+  return new UwsFront(await import("uWebSockets.js"));
+}
+
+/** The only file that knows uWebSockets.js. */
+class UwsFront implements Front {
+  readonly name = "uws";
+  readonly answersInOrder = false;
+  readonly #library: typeof Uws;
+  readonly #app: Uws.TemplatedApp;
+  #listenSocket: Uws.us_listen_socket | undefined;
+
+  constructor(library: typeof Uws) {
+    this.#library = library;
+    this.#app = library.App();
+  }
+
+  handle(verb: Verb, path: string, handler: RequestHandler): void {
+    this.#app[verb](path, (response, request) => {
+      const refusal = framingRefusal(request);
+      if (refusal === undefined) handler(response, request);
+      else refuse(response, refusal);
+    });
+  }
+
+  webSocket<Visitor extends object>(path: string, door: SocketDoor<Visitor>): void {
+    this.#app.ws(path, behaviorOf(door));
+  }
+
+  async listen(host: string, port: number, isShared = false): Promise<number | undefined> {
+    const listener = this.#app as unknown as ExclusiveListener;
+    const options = isShared ? SHARED_PORT : EXCLUSIVE_PORT;
+    const socket = await new Promise<Uws.us_listen_socket | false>((resolve) => {
+      listener.listen(host, port, options, resolve);
+    });
+    if (socket === false) return undefined;
+    this.#listenSocket = socket;
+    return this.#library.us_socket_local_port(socket);
+  }
+
+  stopListening(): void {
+    if (this.#listenSocket !== undefined) {
+      this.#library.us_listen_socket_close(this.#listenSocket);
+    }
+    this.#listenSocket = undefined;
+  }
+
+  close(): void {
+    this.stopListening();
+    this.#app.close();
+  }
+}
+
+/**
+ * Answers in the next turn: the library breaks the connection when anything comes behind a request that is not answered,
+ * and would take it for a request of its own right after an answer, even one that closes.
+ */
+function refuse(response: HttpResponse, status: FramingRefusal | typeof CLOSED_DOOR_STATUS): void {
+  let hasGone = false;
+  response.onAborted(() => {
+    hasGone = true;
+  });
+  setImmediate(() => {
+    if (hasGone) return;
+    response.cork(() => {
+      response.writeStatus(status);
+      response.writeHeader("content-type", JSON_TYPE);
+      response.end(status === CLOSED_DOOR_STATUS ? CLOSED_DOOR_BODY : REFUSED_FRAMING, true);
+    });
+  });
+}
+
+function behaviorOf<Visitor extends object>(
+  door: SocketDoor<Visitor>,
+): Uws.WebSocketBehavior<Visitor> {
+  return {
+    maxPayloadLength: door.messageBytesMax,
+    idleTimeout: door.silenceMaxSec,
+    sendPingsAutomatically: true,
+    // The call legs themselves watch what is not read, and say why they close.
+    maxBackpressure: 0,
+    upgrade: (response, request, context) => {
+      const refusal = framingRefusal(request);
+      if (refusal !== undefined) return refuse(response, refusal);
+      if (door.isClosed?.() === true) return refuse(response, CLOSED_DOOR_STATUS);
+      response.upgrade(
+        door.admit(request, response),
+        request.getHeader("sec-websocket-key"),
+        firstProtocol(request.getHeader("sec-websocket-protocol")),
+        request.getHeader("sec-websocket-extensions"),
+        context,
+      );
+    },
+    open: (socket) => door.open(socket),
+    message: (socket, message, isBinary) => door.message(socket, message, isBinary),
+    drain: (socket) => door.drained?.(socket),
+    close: (socket, code, reason) => door.close(socket, code, Buffer.from(reason).toString()),
+  };
+}

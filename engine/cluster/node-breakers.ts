@@ -1,0 +1,172 @@
+import * as v from "valibot";
+import type { Mail } from "../../storage/nodes/mail.js";
+import type { Logger } from "../log.js";
+import type { Clock } from "../time/clock.js";
+import { afterWaiting, type BreakerNews, breakerKey } from "../vendors/chain/breaker-news.js";
+import { PAUSE_MAX_MS } from "../vendors/chain/breaker-state.js";
+import { VENDOR_FAULTS } from "../vendors/contracts.js";
+import { letterParts } from "./node-bus.js";
+import type { NodeBoxBreakers } from "./other-nodes.js";
+
+/** Where every node hears what the others have found out of credentials. */
+export const BREAKERS = "parley breakers";
+/** Where a node is answered that has asked for what the others know. */
+export const breakersChannelOf = (startId: string): string => `parley breakers ${startId}`;
+
+/** Ids are UUIDs, and vendors are named by their folders. */
+const NAME_LENGTH_MAX = 100;
+const Name = v.pipe(v.string(), v.maxLength(NAME_LENGTH_MAX));
+const Whole = v.pipe(v.number(), v.safeInteger(), v.minValue(0));
+const DurationMs = v.pipe(v.number(), v.finite(), v.minValue(0));
+/** Nobody stays away for longer than its own failures would keep it away. */
+const PauseMs = v.pipe(
+  DurationMs,
+  v.transform((ms) => Math.min(ms, PAUSE_MAX_MS)),
+);
+
+const Breaker = v.object({
+  id: Name,
+  orgId: v.optional(Name),
+  version: Whole,
+  category: v.picklist(["llm", "tts", "stt"]),
+  vendor: Name,
+  phase: v.picklist(["closed", "open", "halfOpen"]),
+  changeCount: Whole,
+  pauseMs: PauseMs,
+  leftMs: PauseMs,
+  lastFault: v.optional(v.object({ fault: v.picklist(VENDOR_FAULTS), agoMs: DurationMs })),
+});
+
+/** Another version may be at work at the other node. */
+const BreakerLetter = v.pipe(
+  v.string(),
+  v.parseJson(),
+  v.object({
+    from: v.string(),
+    /** It has begun to listen, and wants to be told of those that are not closed. */
+    isAsking: v.optional(v.boolean(), false),
+    breakers: v.optional(v.array(Breaker), []),
+  }),
+);
+
+export interface ReadBreakers {
+  readonly from: string;
+  readonly isAsking: boolean;
+  readonly breakers: readonly BreakerNews[];
+}
+
+/** Undefined of a text that is no such letter. */
+export function readBreakers(text: string): ReadBreakers | undefined {
+  const read = v.safeParse(BreakerLetter, text);
+  if (!read.success) return undefined;
+  const { breakers, ...letter } = read.output;
+  const all = breakers.map((each) => ({ ...each, lastFault: each.lastFault }));
+  return { ...letter, breakers: all };
+}
+
+export function askingLetter(from: string): string {
+  return JSON.stringify({ from, isAsking: true });
+}
+
+/** As few letters as hold all of them. */
+export function breakerLetters(from: string, breakers: readonly BreakerNews[]): readonly string[] {
+  return letterParts(JSON.stringify({ from }).slice(0, -1), "breakers", breakers);
+}
+
+/** Credentials whose news wait for the letter before theirs; of each only the newest. */
+const BREAKERS_WAITING_MAX = 1_000;
+/** Who has begun to listen is told of so many by each server, the newest; of others it learns by a failure of its own. */
+const BREAKERS_TOLD_MAX = 200;
+
+export interface NodeBreakersOptions extends NodeBoxBreakers {
+  readonly mail: Pick<Mail, "post">;
+  readonly startId: string;
+  readonly clock: Pick<Clock, "monotonicMs">;
+  readonly log: Logger;
+}
+
+interface Waiting {
+  readonly news: BreakerNews;
+  readonly atMs: number;
+}
+
+/** News of breakers between the servers of a database; whoever misses some learns by a failure, or by a try, of its own. */
+export class NodeBreakers {
+  readonly #options: NodeBreakersOptions;
+  readonly #waiting = new Map<string, Waiting>();
+  #leftOutCount = 0;
+  #isPosting = false;
+
+  constructor(options: NodeBreakersOptions) {
+    this.#options = options;
+  }
+
+  /** What this node listens to for it. */
+  get channels(): ReadonlyMap<string, (text: string) => void> {
+    const hear = (text: string) => this.#hear(text);
+    return new Map([
+      [BREAKERS, hear],
+      [breakersChannelOf(this.#options.startId), hear],
+    ]);
+  }
+
+  /** This node begins to listen, or does so again: the others tell what it has missed. Never rejects. */
+  async ask(): Promise<void> {
+    await this.#post(BREAKERS, [askingLetter(this.#options.startId)]);
+  }
+
+  /** To all others, at once: who comes first tries an open one, and the others keep away. */
+  tell(news: BreakerNews): void {
+    const waiting = this.#waiting;
+    const key = breakerKey(news);
+    if (!waiting.has(key) && waiting.size >= BREAKERS_WAITING_MAX) this.#leftOutCount += 1;
+    else waiting.set(key, { news, atMs: this.#options.clock.monotonicMs() });
+    if (!this.#isPosting) void this.#postWaiting();
+  }
+
+  /** One letter after the other, so that they arrive in order; what comes meanwhile goes next. */
+  async #postWaiting(): Promise<void> {
+    const { startId, log } = this.#options;
+    this.#isPosting = true;
+    while (this.#waiting.size > 0) {
+      const all = this.#takeWaiting();
+      await this.#post(BREAKERS, breakerLetters(startId, all));
+    }
+    this.#isPosting = false;
+    const count = this.#leftOutCount;
+    this.#leftOutCount = 0;
+    if (count > 0)
+      log.warn({ count }, "news of breakers for other servers were left out: too many");
+  }
+
+  #takeWaiting(): readonly BreakerNews[] {
+    const nowMs = this.#options.clock.monotonicMs();
+    const all = [...this.#waiting.values()];
+    this.#waiting.clear();
+    return all.map(({ news, atMs }) => afterWaiting(news, nowMs - atMs));
+  }
+
+  #hear(text: string): void {
+    const { startId, known, onBreakers, log } = this.#options;
+    const letter = readBreakers(text);
+    if (letter === undefined) {
+      log.warn({ bytes: text.length }, "what another server said of breakers was not understood");
+      return;
+    }
+    const { from, isAsking, breakers } = letter;
+    if (from === startId) return;
+    if (breakers.length > 0) onBreakers(breakers);
+    if (!isAsking) return;
+    const told = known().slice(-BREAKERS_TOLD_MAX);
+    void this.#post(breakersChannelOf(from), breakerLetters(startId, told));
+  }
+
+  async #post(channel: string, letters: readonly string[]): Promise<void> {
+    const { mail, log } = this.#options;
+    try {
+      for (const letter of letters) await mail.post(channel, letter);
+    } catch (error) {
+      log.warn({ error }, "the other servers were not told of breakers");
+    }
+  }
+}

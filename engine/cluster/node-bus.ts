@@ -1,0 +1,374 @@
+import * as v from "valibot";
+import { MAIL_BYTES_MAX, type Mail, RECORDS_CHANGED } from "../../storage/nodes/mail.js";
+import { END_REASONS } from "../conversation/call-end.js";
+import { Failure } from "../failure.js";
+import type { Logger } from "../log.js";
+import { StoredCallInfo } from "../telephony/call-info.js";
+import type { CancelTimer, Clock } from "../time/clock.js";
+import type { NodeBox } from "./other-nodes.js";
+
+/** As few letters as hold all of the items, under `name` behind what all of them begin with. */
+export function letterParts(
+  head: string,
+  name: string,
+  items: readonly unknown[],
+): readonly string[] {
+  const lists: string[][] = [];
+  let bytesLeft = 0;
+  for (const item of items) {
+    const json = JSON.stringify(item);
+    const bytes = Buffer.byteLength(json) + 1;
+    if (bytes > bytesLeft) {
+      lists.push([]);
+      bytesLeft = roomIn(head, name);
+    }
+    lists.at(-1)?.push(json);
+    bytesLeft -= bytes;
+  }
+  return lists.map((list) => `${head},"${name}":[${list.join()}]}`);
+}
+
+/** Bytes for what stands in the list, commas among it. */
+export function roomIn(head: string, name: string): number {
+  return MAIL_BYTES_MAX - Buffer.byteLength(head) - `,"${name}":[]}`.length;
+}
+
+/** What names a question: who asks, and under which number. */
+export type AskedKey = string | symbol;
+
+export interface GivenAnswersOptions {
+  readonly clock: Pick<Clock, "monotonicMs">;
+  /** For as long somebody may ask again. */
+  readonly keptMs: number;
+  readonly keptMax: number;
+}
+
+interface Given<Answer> {
+  readonly answer: Answer;
+  readonly untilMs: number;
+}
+
+/** Answers that may be lost on their way: who asks the same again gets the same, and nothing is done twice. */
+export class GivenAnswers<Answer> {
+  readonly #options: GivenAnswersOptions;
+  /** The oldest come first. */
+  readonly #given = new Map<AskedKey, Given<Answer>>();
+
+  constructor(options: GivenAnswersOptions) {
+    this.#options = options;
+  }
+
+  of(asked: AskedKey): Answer | undefined {
+    this.#forgetOld();
+    return this.#given.get(asked)?.answer;
+  }
+
+  keep(asked: AskedKey, answer: Answer): void {
+    const { clock, keptMs, keptMax } = this.#options;
+    this.#given.set(asked, { answer, untilMs: clock.monotonicMs() + keptMs });
+    const [oldest] = this.#given.keys();
+    if (this.#given.size > keptMax && oldest !== undefined) this.#given.delete(oldest);
+  }
+
+  #forgetOld(): void {
+    const nowMs = this.#options.clock.monotonicMs();
+    for (const [asked, { untilMs }] of this.#given) {
+      if (untilMs > nowMs) return;
+      this.#given.delete(asked);
+    }
+  }
+}
+
+/** Where a node listens, and what all of them listen to. */
+export const channelOf = (startId: string): string => `parley ${startId}`;
+/** Something of the nodes has changed; the text says nothing. */
+export const ALL_NODES = "parley nodes";
+
+const OutboundClaims = v.object({ callId: v.string(), orgId: v.string(), agentId: v.string() });
+const Ending = v.object({
+  reason: v.picklist(END_REASONS),
+  status: v.picklist(["completed", "failed"]),
+  message: v.string(),
+  transferTo: v.exactOptional(v.string()),
+});
+
+/** What a node may ask of another: another version may be at work there. */
+const NodeAsks = v.variant("name", [
+  v.object({ name: v.picklist(["isRinging", "hasCall"]), asks: v.string() }),
+  v.object({
+    name: v.literal("handOver"),
+    asks: v.object({ callId: v.string(), orgId: v.string() }),
+  }),
+  v.object({
+    name: v.literal("report"),
+    asks: v.object({
+      claims: OutboundClaims,
+      report: v.object({
+        status: v.string(),
+        answeredBy: v.string(),
+        callInfo: v.optional(StoredCallInfo),
+      }),
+    }),
+  }),
+  v.object({
+    name: v.literal("endCall"),
+    asks: v.object({ callId: v.string(), ending: Ending }),
+  }),
+]);
+
+/** What comes back, by the name of what was asked. */
+export const NODE_ANSWERS = {
+  isRinging: v.boolean(),
+  handOver: v.optional(
+    v.object({
+      claims: OutboundClaims,
+      callRef: v.optional(v.string()),
+      callInfo: v.optional(StoredCallInfo),
+      answeredBy: v.string(),
+    }),
+  ),
+  report: v.boolean(),
+  endCall: v.boolean(),
+  hasCall: v.boolean(),
+} as const;
+
+export const Letter = v.variant("kind", [
+  v.object({
+    kind: v.literal("question"),
+    /** Undefined where nobody waits for an answer: the version before this one told the end of a call so. */
+    id: v.optional(v.number()),
+    from: v.string(),
+    question: NodeAsks,
+  }),
+  v.object({ kind: v.literal("answer"), id: v.number(), value: v.optional(v.unknown()) }),
+  v.object({ kind: v.literal("failed"), id: v.number() }),
+]);
+
+export type LetterOf = v.InferOutput<typeof Letter>;
+export type NodeAsk = v.InferOutput<typeof NodeAsks>;
+
+/** A node that has not answered by then is dead or out of reach. */
+const ANSWER_MAX_MS = 2_000;
+/** By then an answer is there, unless it or its question came while somebody did not listen: it is asked again. */
+export const ASKED_AGAIN_MS = 700;
+/** What is asked again is on its way for some moments, too. */
+const ANSWER_KEPT_MS = 2 * ANSWER_MAX_MS;
+const RECONNECT_MIN_MS = 200;
+const RECONNECT_MAX_MS = 5_000;
+/** Questions that wait for their answers, either way: some hundred times what a busy node has. */
+const QUESTIONS_MAX = 1_000;
+
+type Handlers = NodeBox["handlers"];
+
+export interface NodeMailOptions {
+  readonly mail: Mail;
+  readonly startId: string;
+  readonly handlers: Handlers;
+  /** Something of the nodes has changed, or may have while nobody could say so. */
+  readonly onChange: () => void;
+  /** Another server or a command line has changed what this box may keep in memory. */
+  readonly onRecordsChanged: () => void;
+  /** This node begins to listen, or does so again after a time in which it has heard nothing. */
+  readonly onListening?: () => void;
+  /** Further channels, each with who hears it. */
+  readonly channels?: ReadonlyMap<string, (text: string) => void>;
+  readonly clock: Clock;
+  readonly log: Logger;
+}
+
+const NO_CHANNELS: ReadonlyMap<string, (text: string) => void> = new Map();
+
+interface Waiting {
+  readonly resolve: (value: unknown) => void;
+  readonly reject: (error: Failure) => void;
+  readonly cancelTimers: () => void;
+}
+
+type Reply = Exclude<LetterOf, { readonly kind: "question" }>;
+
+/** Questions between nodes, each answered by the one that has the call; what is lost on the way is asked again, and done once. */
+export class NodeMail {
+  readonly #options: NodeMailOptions;
+  readonly #waiting = new Map<number, Waiting>();
+  readonly #serving = new Set<AskedKey>();
+  readonly #given: GivenAnswers<Reply>;
+  #lastId = 0;
+  #isClosed = false;
+  #end: (() => Promise<void>) | undefined;
+  #cancelRetry: CancelTimer | undefined;
+
+  constructor(options: NodeMailOptions) {
+    this.#options = options;
+    const { clock } = options;
+    this.#given = new GivenAnswers({ clock, keptMs: ANSWER_KEPT_MS, keptMax: QUESTIONS_MAX });
+  }
+
+  /** Resolves when this node can be asked. */
+  async open(): Promise<void> {
+    const { mail, startId, channels: further = NO_CHANNELS } = this.#options;
+    const channels = [channelOf(startId), ALL_NODES, RECORDS_CHANGED, ...further.keys()];
+    const end = await mail.listen(channels, {
+      onMail: (channel, text) => this.#hear(channel, text),
+      onLost: () => this.#openAgain(RECONNECT_MIN_MS),
+    });
+    if (this.#isClosed) return end();
+    this.#end = end;
+    this.#options.onListening?.();
+  }
+
+  async close(): Promise<void> {
+    this.#isClosed = true;
+    this.#cancelRetry?.();
+    await this.#end?.();
+    for (const id of this.#waiting.keys()) this.#fail(id, "this server stops");
+  }
+
+  #hear(channel: string, text: string): void {
+    const { startId, onChange, onRecordsChanged, channels = NO_CHANNELS } = this.#options;
+    const hear = channels.get(channel);
+    if (hear !== undefined) hear(text);
+    else if (channel === ALL_NODES) onChange();
+    else if (channel !== RECORDS_CHANGED) this.#receive(text);
+    // Who has changed it is heard as well.
+    else if (text !== startId) onRecordsChanged();
+  }
+
+  /** What was said meanwhile is lost: who asks does so again, and what stands in the database is read again. */
+  #openAgain(waitMs: number): void {
+    if (this.#isClosed) return;
+    const { clock, log, onChange } = this.#options;
+    log.warn({ waitMs }, "this server cannot hear the others; it listens again");
+    this.#cancelRetry = clock.after(waitMs, () => {
+      this.open().then(onChange, () => {
+        this.#openAgain(Math.min(2 * waitMs, RECONNECT_MAX_MS));
+      });
+    });
+  }
+
+  /** Rejects with a Failure `unavailable` when the other node does not answer in time. */
+  async ask<Answer extends v.GenericSchema>(
+    to: string,
+    question: NodeAsk,
+    answer: Answer,
+  ): Promise<v.InferOutput<Answer>> {
+    const { startId: from } = this.#options;
+    if (this.#waiting.size >= QUESTIONS_MAX)
+      throw unavailable("the other servers answer too slowly");
+    this.#lastId += 1;
+    const id = this.#lastId;
+    const letter: LetterOf = { kind: "question", id, from, question };
+    const answered = this.#answerTo(id, () => this.#post(to, letter));
+    answered.catch(() => undefined);
+    try {
+      await this.#post(to, letter);
+    } catch (error) {
+      this.#fail(id, "another server could not be asked");
+      throw error;
+    }
+    return v.parse(answer, await answered);
+  }
+
+  #answerTo(id: number, askAgain: () => Promise<void>): Promise<unknown> {
+    const { clock } = this.#options;
+    return new Promise<unknown>((resolve, reject) => {
+      const late = () => this.#fail(id, "another server did not answer in time");
+      const cancelLate = clock.after(ANSWER_MAX_MS, late);
+      // Where the database is away for longer, it is late soon.
+      const stopAsking = clock.every(ASKED_AGAIN_MS, () => void askAgain().catch(() => undefined));
+      const cancelTimers = () => {
+        cancelLate();
+        stopAsking();
+      };
+      this.#waiting.set(id, { resolve, reject, cancelTimers });
+    });
+  }
+
+  #post(to: string, letter: LetterOf): Promise<void> {
+    return this.#options.mail.post(channelOf(to), JSON.stringify(letter));
+  }
+
+  #receive(text: string): void {
+    const { log } = this.#options;
+    const read = v.safeParse(v.pipe(v.string(), v.parseJson(), Letter), text);
+    if (!read.success) {
+      log.warn({ bytes: text.length }, "what another server said was not understood");
+      return;
+    }
+    const letter = read.output;
+    if (letter.kind === "question") void this.#serve(letter);
+    else if (letter.kind === "failed") this.#fail(letter.id, "another server could not answer");
+    else this.#settle(letter.id)?.resolve(letter.value);
+  }
+
+  async #serve({ id, from, question }: LetterOf & { kind: "question" }): Promise<void> {
+    const asked = id === undefined ? Symbol(from) : `${from} ${id}`;
+    const given = this.#given.of(asked);
+    if (given !== undefined) return this.#reply(from, given);
+    if (this.#serving.has(asked)) return;
+    if (this.#serving.size >= QUESTIONS_MAX) {
+      this.#options.log.warn(
+        { name: question.name },
+        "a question of another server was dropped: there are too many",
+      );
+      return;
+    }
+    this.#serving.add(asked);
+    const answer = await this.#tryToAnswer(from, question);
+    this.#serving.delete(asked);
+    if (id === undefined) return;
+    const reply: Reply =
+      answer === undefined ? { kind: "failed", id } : { kind: "answer", id, value: answer.value };
+    this.#given.keep(asked, reply);
+    await this.#reply(from, reply);
+  }
+
+  async #tryToAnswer(
+    from: string,
+    question: NodeAsk,
+  ): Promise<{ readonly value: unknown } | undefined> {
+    try {
+      return { value: await this.#answer(from, question) };
+    } catch (error) {
+      const { name } = question;
+      this.#options.log.warn({ error, name }, "a question of another server failed");
+      return undefined;
+    }
+  }
+
+  async #reply(to: string, reply: Reply): Promise<void> {
+    await this.#post(to, reply).catch((error: unknown) => {
+      this.#options.log.warn({ error }, "another server could not be answered");
+    });
+  }
+
+  async #answer(from: string, question: NodeAsk): Promise<unknown> {
+    const { handlers } = this.#options;
+    switch (question.name) {
+      case "isRinging":
+        return handlers.isRinging(question.asks);
+      case "handOver":
+        return handlers.handOver({ ...question.asks, to: from });
+      case "report":
+        return handlers.report(question.asks);
+      case "endCall":
+        return handlers.endCall(question.asks);
+      case "hasCall":
+        return handlers.hasCall(question.asks);
+    }
+  }
+
+  #settle(id: number): Waiting | undefined {
+    const waiting = this.#waiting.get(id);
+    waiting?.cancelTimers();
+    this.#waiting.delete(id);
+    return waiting;
+  }
+
+  #fail(id: number, reason: string): void {
+    this.#settle(id)?.reject(unavailable(reason));
+  }
+}
+
+function unavailable(reason: string): Failure {
+  return new Failure("unavailable", reason);
+}

@@ -1,0 +1,302 @@
+import * as v from "valibot";
+import type { Mail } from "../../storage/nodes/mail.js";
+import type { Logger } from "../log.js";
+import type { CancelTimer, Clock } from "../time/clock.js";
+import type { SentNews } from "./ipc-messages.js";
+import { letterParts, roomIn } from "./node-bus.js";
+import type { NodeBoxNews } from "./other-nodes.js";
+
+export type CallNews = SentNews["news"];
+export type NewsTopic = SentNews["topic"];
+
+/** Where every node is told what somebody watches at another. */
+export const WATCHES = "parley watches";
+/** Where a node is told what it watches. */
+export const newsChannelOf = (startId: string): string => `parley news ${startId}`;
+
+/** Stands before words of which only the end fits into a letter. */
+const CUT_MARK = "… ";
+/** How much of too long a text is kept in each try to make it fit: what JSON makes of it cannot be foreseen. */
+const KEPT_SHARE = 0.9;
+
+const Metrics = v.object({
+  ttfbMs: v.number(),
+  avgLatencyMs: v.number(),
+  totalTokens: v.number(),
+  ttsChars: v.number(),
+  interruptions: v.number(),
+  turnCount: v.number(),
+});
+
+const saidWords = {
+  role: v.picklist(["user", "assistant"]),
+  text: v.string(),
+  isFinal: v.boolean(),
+};
+
+/** Another version may be at work at the other node. */
+const News = v.variant("type", [
+  v.object({
+    type: v.literal("began"),
+    callId: v.string(),
+    agentId: v.string(),
+    channel: v.picklist(["web", "phone"]),
+    startedAtMs: v.number(),
+  }),
+  v.object({ type: v.literal("words"), callId: v.string(), ...saidWords }),
+  v.object({
+    type: v.literal("present"),
+    callId: v.string(),
+    words: v.array(v.object(saidWords)),
+  }),
+  v.object({ type: v.literal("turn"), callId: v.string(), metrics: Metrics }),
+  v.object({
+    type: v.literal("ended"),
+    callId: v.string(),
+    status: v.picklist(["completed", "failed"]),
+    endReason: v.string(),
+  }),
+]);
+
+const Json = v.pipe(v.string(), v.parseJson());
+/** What happened in the calls of a topic, in order. */
+const NewsLetter = v.pipe(Json, v.object({ topic: v.string(), news: v.array(News) }));
+/** A node asks for the news of these topics, for a while. */
+const WatchLetter = v.pipe(Json, v.object({ from: v.string(), topics: v.array(v.string()) }));
+
+/** Undefined of a text that is no such letter. */
+export function readNews(text: string): readonly SentNews[] | undefined {
+  const read = v.safeParse(NewsLetter, text);
+  if (!read.success) return undefined;
+  const { topic, news } = read.output;
+  return news.map((each) => ({ topic, news: each }));
+}
+
+/** Undefined of a text that is no such letter. */
+export function readWatches(text: string): v.InferOutput<typeof WatchLetter> | undefined {
+  const read = v.safeParse(WatchLetter, text);
+  return read.success ? read.output : undefined;
+}
+
+/** As few letters as hold all of the news. Words that none can hold are told by their end; other news of that size are left out. */
+export function newsLetters(topic: NewsTopic, news: readonly CallNews[]): readonly string[] {
+  const head = JSON.stringify({ topic }).slice(0, -1);
+  const fitting = news.flatMap((each) => fittingNews(each, roomIn(head, "news")) ?? []);
+  return letterParts(head, "news", fitting);
+}
+
+/** As few letters as hold all of the topics. */
+export function watchLetters(from: string, topics: readonly NewsTopic[]): readonly string[] {
+  const head = JSON.stringify({ from }).slice(0, -1);
+  return letterParts(head, "topics", topics);
+}
+
+function fittingNews(news: CallNews, bytesMax: number): CallNews | undefined {
+  if (fits(news, bytesMax)) return news;
+  if (news.type !== "words") return undefined;
+  let kept = news.text.slice(-bytesMax);
+  while (!fits(wordsOf(news, kept), bytesMax)) {
+    kept = kept.slice(-Math.floor(kept.length * KEPT_SHARE));
+  }
+  return wordsOf(news, kept);
+}
+
+function fits(news: CallNews, bytesMax: number): boolean {
+  return Buffer.byteLength(JSON.stringify(news)) < bytesMax;
+}
+
+/** From the first whole word on: what is cut is cut in the midst of one, or of a character. */
+function wordsOf<Words extends CallNews & { readonly type: "words" }>(news: Words, end: string) {
+  return { ...news, text: `${CUT_MARK}${end.slice(end.search(/\s/) + 1)}` };
+}
+
+/** A node that has not asked again by then watches no more, or is gone. */
+const LEASE_MS = 25_000;
+/** What all nodes watch together. More topics are not told: their pages ask now and then, as without news. */
+const LEASED_TOPICS_MAX = 10_000;
+
+/** Which nodes watch which calls, each for as long as it has asked. */
+export class WatchLeases {
+  /** When the lease of each node ends, by the node's start. */
+  readonly #ends = new Map<NewsTopic, Map<string, number>>();
+
+  /** Whether this node had not watched the topic; false, too, where there is no room for it. */
+  take(topic: NewsTopic, node: string, nowMs: number): boolean {
+    const ends = this.#ends.get(topic);
+    if (ends !== undefined) {
+      const isNew = !ends.has(node);
+      ends.set(node, nowMs + LEASE_MS);
+      return isNew;
+    }
+    if (this.#ends.size >= LEASED_TOPICS_MAX) return false;
+    this.#ends.set(topic, new Map([[node, nowMs + LEASE_MS]]));
+    return true;
+  }
+
+  /** The nodes that watch the topic. */
+  nodesOf(topic: NewsTopic): readonly string[] {
+    return [...(this.#ends.get(topic)?.keys() ?? [])];
+  }
+
+  /** Forgets what is over; the topics that no node watches any more. */
+  expire(nowMs: number): readonly NewsTopic[] {
+    const left: NewsTopic[] = [];
+    for (const [topic, ends] of this.#ends) {
+      for (const [node, endMs] of ends) if (endMs <= nowMs) ends.delete(node);
+      if (ends.size > 0) continue;
+      this.#ends.delete(topic);
+      left.push(topic);
+    }
+    return left;
+  }
+}
+
+/** Well within a lease, so that one lost letter costs nothing. */
+const RENEW_MS = 10_000;
+/** What comes within it goes in one letter. */
+const TOGETHER_MS = 100;
+/** News that wait for their letter: where the database is slow, what is new is left out. */
+const NEWS_WAITING_MAX = 1_000;
+
+export interface NodeNewsOptions extends NodeBoxNews {
+  readonly mail: Pick<Mail, "post" | "postToAll">;
+  readonly startId: string;
+  readonly clock: Clock;
+  readonly log: Logger;
+}
+
+/** News of calls between the servers of a database, of what somebody watches at another server alone. */
+export class NodeNews {
+  readonly #options: NodeNewsOptions;
+  readonly #leases = new WatchLeases();
+  readonly #stopRenewing: CancelTimer;
+  /** Topics that the others were asked for since the last renewal. */
+  readonly #asked = new Set<NewsTopic>();
+  #waiting = new Map<NewsTopic, CallNews[]>();
+  #waitingCount = 0;
+  #leftOutCount = 0;
+  #cancelPosting: CancelTimer | undefined;
+  #isPosting = false;
+  #isClosed = false;
+
+  constructor(options: NodeNewsOptions) {
+    this.#options = options;
+    this.#stopRenewing = options.clock.every(RENEW_MS, () => this.#renew());
+  }
+
+  /** What this node listens to for it. */
+  get channels(): ReadonlyMap<string, (text: string) => void> {
+    return new Map([
+      [WATCHES, (text: string) => this.#hearWatches(text)],
+      [newsChannelOf(this.#options.startId), (text: string) => this.#hearNews(text)],
+    ]);
+  }
+
+  close(): void {
+    this.#isClosed = true;
+    this.#stopRenewing();
+    this.#cancelPosting?.();
+  }
+
+  /** A session process of this box begins to watch. */
+  watch(topic: NewsTopic): void {
+    if (this.#asked.has(topic)) return;
+    this.#asked.add(topic);
+    void this.#ask([topic]);
+  }
+
+  /** To the nodes that watch it, together with what follows at once. */
+  send({ topic, news }: SentNews): void {
+    if (this.#leases.nodesOf(topic).length === 0) return;
+    const waiting = this.#waiting.get(topic) ?? [];
+    if (isGuessOf(waiting.at(-1), news)) waiting.pop();
+    else if (this.#waitingCount >= NEWS_WAITING_MAX) {
+      this.#leftOutCount += 1;
+      return;
+    } else this.#waitingCount += 1;
+    waiting.push(news);
+    this.#waiting.set(topic, waiting);
+    this.#postSoon();
+  }
+
+  #postSoon(): void {
+    if (this.#isPosting || this.#isClosed) return;
+    this.#cancelPosting ??= this.#options.clock.after(TOGETHER_MS, () => {
+      this.#cancelPosting = undefined;
+      void this.#postWaiting();
+    });
+  }
+
+  /** One letter after the other, so that they arrive in order; what comes meanwhile goes next. */
+  async #postWaiting(): Promise<void> {
+    const { log, mail } = this.#options;
+    const waiting = this.#waiting;
+    this.#waiting = new Map();
+    this.#waitingCount = 0;
+    this.#isPosting = true;
+    try {
+      for (const [topic, news] of waiting) {
+        const channels = this.#leases.nodesOf(topic).map(newsChannelOf);
+        if (channels.length === 0) continue;
+        for (const letter of newsLetters(topic, news)) await mail.postToAll(channels, letter);
+      }
+    } catch (error) {
+      log.warn({ error }, "who watches calls at other servers was not told of news");
+    }
+    this.#isPosting = false;
+    const count = this.#leftOutCount;
+    this.#leftOutCount = 0;
+    if (count > 0) log.warn({ count }, "news of calls for other servers were left out: too many");
+    if (this.#waiting.size > 0) this.#postSoon();
+  }
+
+  #renew(): void {
+    const { watchedTopics, onWanted, clock } = this.#options;
+    for (const topic of this.#leases.expire(clock.monotonicMs())) {
+      onWanted({ topic, isWanted: false });
+    }
+    this.#asked.clear();
+    const topics = watchedTopics();
+    for (const topic of topics) this.#asked.add(topic);
+    void this.#ask(topics);
+  }
+
+  /** What could not be asked is asked with the next renewal. */
+  async #ask(topics: readonly NewsTopic[]): Promise<void> {
+    const { mail, startId, log } = this.#options;
+    try {
+      for (const letter of watchLetters(startId, topics)) await mail.post(WATCHES, letter);
+    } catch (error) {
+      log.warn({ error }, "other servers could not be asked for news of calls");
+    }
+  }
+
+  #hearWatches(text: string): void {
+    const { startId, onWanted, clock } = this.#options;
+    const letter = readWatches(text);
+    if (letter === undefined) return this.#notUnderstood(text);
+    const { from, topics } = letter;
+    if (from === startId) return;
+    const nowMs = clock.monotonicMs();
+    for (const topic of topics) {
+      if (this.#leases.take(topic, from, nowMs)) onWanted({ topic, isWanted: true });
+    }
+  }
+
+  #hearNews(text: string): void {
+    const news = readNews(text);
+    if (news === undefined) return this.#notUnderstood(text);
+    for (const sent of news) this.#options.onNews(sent);
+  }
+
+  #notUnderstood(text: string): void {
+    const bytes = text.length;
+    this.#options.log.warn({ bytes }, "what another server said of calls was not understood");
+  }
+}
+
+/** Whether the words that wait are an earlier state of the ones that follow them. */
+function isGuessOf(before: CallNews | undefined, news: CallNews): boolean {
+  if (before?.type !== "words" || news.type !== "words" || before.isFinal) return false;
+  return before.callId === news.callId && before.role === news.role;
+}

@@ -1,0 +1,445 @@
+import { availableParallelism, loadavg } from "node:os";
+import type { Database } from "../../storage/database.js";
+import type { NodeRecord, NodeStart } from "../../storage/nodes/node-store.js";
+import { StorageUnavailable } from "../../storage/statements/storage-failure.js";
+import type { AuditActor } from "../../storage/tenancy/audit-record.js";
+import { Failure } from "../failure.js";
+import type { Logger } from "../log.js";
+import { auditEntry } from "../tenancy/audit-entry.js";
+import type { CancelTimer, Clock } from "../time/clock.js";
+import { VERSION } from "../version.js";
+import type { Elsewhere } from "./ipc-messages.js";
+import { ALL_NODES } from "./node-bus.js";
+
+export interface Carrying {
+  readonly startId: string;
+  readonly address: string | null;
+  readonly calls: number;
+  /** 0 = nobody has said. */
+  readonly capacity: number;
+  readonly load: number;
+}
+
+/** Stands for a capacity that nobody has said, so that calls are compared with those of others. */
+const CAPACITY_UNKNOWN = 1_000;
+
+/**
+ * The node with an address that has the smallest part of its calls, those among them who were sent there and have not come
+ * yet; of two that are equal, the one whose processors do less. Undefined when none has an address.
+ */
+export function leastLoaded<Node extends Carrying>(
+  nodes: readonly Node[],
+  sent: ReadonlyMap<string, number>,
+): Node | undefined {
+  const partOf = ({ startId, calls, capacity }: Node) =>
+    (calls + (sent.get(startId) ?? 0)) / (capacity > 0 ? capacity : CAPACITY_UNKNOWN);
+  return nodes
+    .filter(({ address }) => address !== null)
+    .toSorted((one, other) => partOf(one) - partOf(other) || one.load - other.load)[0];
+}
+
+/** Between two looks; after a longer pause nobody can tell who was silent in it. */
+const PAUSE_MAX_MS = 5_000;
+
+export interface Beating {
+  readonly startId: string;
+  readonly heartbeatAtMs: number;
+}
+
+interface Seen {
+  readonly heartbeatAtMs: number;
+  readonly sinceMs: number;
+}
+
+/**
+ * Who has been silent for too long, as seen by one who has looked all the while: where the database was away, or this process
+ * stood still, everybody has all of the time again.
+ */
+export class SilenceWatch {
+  readonly #silenceMaxMs: number;
+  #seen: ReadonlyMap<string, Seen> = new Map();
+  #lookedAtMs: number | undefined;
+
+  constructor(silenceMaxMs: number) {
+    this.#silenceMaxMs = silenceMaxMs;
+  }
+
+  /** A look has failed. */
+  interrupt(): void {
+    this.#lookedAtMs = undefined;
+  }
+
+  look<Node extends Beating>(nodes: readonly Node[], nowMs: number): readonly Node[] {
+    const isUnbroken = this.#lookedAtMs !== undefined && nowMs - this.#lookedAtMs <= PAUSE_MAX_MS;
+    const before = isUnbroken ? this.#seen : new Map<string, Seen>();
+    this.#lookedAtMs = nowMs;
+    this.#seen = new Map(
+      nodes.map(({ startId, heartbeatAtMs }) => {
+        const seen = before.get(startId);
+        const isSilent = seen?.heartbeatAtMs === heartbeatAtMs;
+        return [startId, isSilent ? seen : { heartbeatAtMs, sinceMs: nowMs }];
+      }),
+    );
+    return nodes.filter(({ startId }) => {
+      const sinceMs = this.#seen.get(startId)?.sinceMs ?? nowMs;
+      return nowMs - sinceMs >= this.#silenceMaxMs;
+    });
+  }
+}
+
+const BEAT_MS = 2_000;
+/** A node that is silent for so long is taken for dead. */
+export const SILENCE_MAX_MS = 15_000;
+/** Slots of calls that are over, and calls of nodes that are gone: what an unlucky moment has left. */
+const SWEEP_BEATS = 15;
+
+export interface NodeRegistryOptions {
+  readonly database: Pick<Database, "nodes" | "calls">;
+  readonly node: NodeStart;
+  /** False: the lock of this name may have been lost by a node that lives. */
+  readonly isNameCertain: boolean;
+  /** Whether this node takes no callers any more. */
+  readonly isStopping: () => boolean;
+  /** What is said of this node with each heartbeat. */
+  readonly state: () => { readonly calls: number; readonly isTaking: boolean };
+  /** Other nodes have taken this one for dead, and have closed its calls. */
+  readonly onLost: () => void;
+  /** Now and then, after a heartbeat that was stored. */
+  readonly onSweep: () => Promise<void>;
+  readonly clock: Clock;
+  readonly log: Logger;
+}
+
+/** This node among those of its database: says that it lives, and closes the calls of those that do not. */
+export class NodeRegistry {
+  readonly #options: NodeRegistryOptions;
+  readonly #watch: SilenceWatch;
+  #nodes: readonly NodeRecord[] = [];
+  #tidyCount = 0;
+  #beating: Promise<void> | undefined;
+  #tidying: Promise<void> | undefined;
+  #isOver = false;
+  #stopBeating: CancelTimer | undefined;
+  /** Callers who were sent to each node since the last heartbeat told of them. */
+  readonly #sent = new Map<string, number>();
+
+  constructor(options: NodeRegistryOptions) {
+    this.#options = options;
+    this.#watch = new SilenceWatch(SILENCE_MAX_MS);
+  }
+
+  /** Closes what an earlier start of this name has left. Rejects with `StorageUnavailable` when that one lives. */
+  async join(): Promise<void> {
+    const { database, node, clock } = this.#options;
+    const earlier = (await database.nodes.list()).find(({ name }) => name === node.name);
+    if (earlier !== undefined && !(await this.#follows(earlier))) {
+      throw new StorageUnavailable(
+        `another server named ${node.name} runs on the database: give this one a NODE_NAME of its own`,
+      );
+    }
+    await database.nodes.register(node);
+    this.#stopBeating = clock.every(BEAT_MS, () => void this.beat());
+    await this.beat();
+  }
+
+  /** Nodes that live, this one among them. */
+  get liveCount(): number {
+    return Math.max(1, this.#nodes.filter((node) => this.#lives(node)).length);
+  }
+
+  get isDraining(): boolean {
+    const { startId } = this.#options.node;
+    return this.#nodes.some((node) => node.startId === startId && node.isDraining === 1);
+  }
+
+  /** Where the next caller is best sent; undefined where nodes have no addresses of their own. */
+  get streamAddress(): string | undefined {
+    return this.#sendOneTo(this.#taking);
+  }
+
+  /** Whether another node takes callers who come by the address that all nodes share. */
+  get othersTake(): boolean {
+    return this.#welcoming.some(({ address }) => address === null);
+  }
+
+  /** Where the next caller is best sent but here; undefined when nobody else takes callers. */
+  get elsewhere(): Elsewhere | undefined {
+    const others = this.#welcoming;
+    return others.length === 0 ? undefined : { address: this.#sendOneTo(others) };
+  }
+
+  /**
+   * The other nodes that take callers. Where this one takes none for good, those that live are good enough: one that has just
+   * been started, or was late for a moment, takes them before its heartbeat says so.
+   */
+  get #welcoming(): readonly NodeRecord[] {
+    const { node, isStopping } = this.#options;
+    const isOther = ({ startId }: NodeRecord) => startId !== node.startId;
+    const taking = this.#taking.filter(isOther);
+    if (taking.length > 0 || !(isStopping() || this.isDraining)) return taking;
+    return this.#nodes.filter(
+      (other) => isOther(other) && other.isDraining === 0 && this.#lives(other),
+    );
+  }
+
+  get #taking(): readonly NodeRecord[] {
+    return this.#nodes.filter(
+      (node) => node.isTaking === 1 && node.isDraining === 0 && this.#lives(node),
+    );
+  }
+
+  #sendOneTo(nodes: readonly NodeRecord[]): string | undefined {
+    const best = leastLoaded(nodes, this.#sent);
+    if (best === undefined) return undefined;
+    this.#sent.set(best.startId, (this.#sent.get(best.startId) ?? 0) + 1);
+    return best.address ?? undefined;
+  }
+
+  /**
+   * Settles when the heartbeat is stored, or could not be: the next one makes up for it. What it shows to be left by others is
+   * put away by then, but further heartbeats do not wait for that. Never rejects.
+   */
+  beat(): Promise<void> {
+    if (this.#isOver) return Promise.resolve();
+    this.#beating ??= this.#beatOnce().finally(() => {
+      this.#beating = undefined;
+    });
+    return this.#beating.then(() => this.#tidying);
+  }
+
+  /** The node is gone; its calls have ended. */
+  async leave(): Promise<void> {
+    const { node, log } = this.#options;
+    this.#stop();
+    try {
+      const calls = await this.#remove(node);
+      if (calls > 0)
+        log.error({ calls }, "calls whose end could not be stored were closed as failed");
+    } catch (error) {
+      log.warn({ error }, "this server could not say that it has stopped");
+    }
+  }
+
+  /** Whether nothing is left of an earlier start, by now; false when that one lives. */
+  async #follows(earlier: NodeRecord): Promise<boolean> {
+    if (!this.#options.isNameCertain && !(await this.#isSilent(earlier))) return false;
+    const what = "an earlier start of this server has not said that it stopped";
+    return (await this.#close(earlier, what)) || (await this.#find(earlier)) === undefined;
+  }
+
+  #stop(): void {
+    this.#isOver = true;
+    this.#stopBeating?.();
+  }
+
+  async #beatOnce(): Promise<void> {
+    try {
+      await this.#beat();
+    } catch (error) {
+      this.#watch.interrupt();
+      this.#options.log.warn({ error }, "the heartbeat of this server could not be stored");
+    }
+  }
+
+  async #beat(): Promise<void> {
+    const { database, node, state, onLost, clock } = this.#options;
+    const load = (loadavg()[0] ?? 0) / availableParallelism();
+    const nodes = await database.nodes.beat(node.startId, { ...state(), load });
+    if (this.#isOver) return;
+    if (nodes === undefined) {
+      this.#stop();
+      onLost();
+      return;
+    }
+    this.#nodes = nodes;
+    this.#sent.clear();
+    const others = nodes.filter(({ startId }) => startId !== node.startId);
+    const silent = this.#watch.look(others, clock.monotonicMs());
+    // Not waited for: a lock that a dead node has left would make this one look dead, too.
+    this.#tidying ??= this.#tidy(silent).finally(() => {
+      this.#tidying = undefined;
+    });
+  }
+
+  async #tidy(silent: readonly NodeRecord[]): Promise<void> {
+    const isSweepDue = this.#tidyCount % SWEEP_BEATS === 0;
+    this.#tidyCount += 1;
+    try {
+      for (const node of silent) {
+        await this.#close(node, "a server of this database was silent for too long");
+      }
+      if (!isSweepDue) return;
+      await this.#closeOrphans();
+      await this.#options.onSweep();
+    } catch (error) {
+      this.#options.log.warn({ error }, "what is over could not be put away; it is tried again");
+    }
+  }
+
+  #lives({ isLost, silentMs }: NodeRecord): boolean {
+    return isLost === 0 && silentMs < SILENCE_MAX_MS;
+  }
+
+  /**
+   * What another node does at the same time is done once: a call is closed by whoever comes first. False when the node has lived
+   * on.
+   */
+  async #close(node: NodeRecord, what: string): Promise<boolean> {
+    const { database, log } = this.#options;
+    if (!(await database.nodes.lose(node))) return false;
+    const calls = await this.#remove(node);
+    log.error({ node: node.name, calls }, `${what}; its calls were closed as failed`);
+    return true;
+  }
+
+  async #remove({ startId }: Pick<NodeRecord, "startId">): Promise<number> {
+    const { database, clock } = this.#options;
+    let calls = 0;
+    for (const runId of await database.nodes.runsOf(startId)) {
+      calls += await database.calls.closeRunOfLostNode(runId, clock.epochMs());
+    }
+    await database.nodes.remove(startId);
+    return calls;
+  }
+
+  async #closeOrphans(): Promise<void> {
+    const { database, clock, log } = this.#options;
+    for (const runId of await database.nodes.orphanRuns()) {
+      const calls = await database.calls.closeRunOfLostNode(runId, clock.epochMs());
+      if (calls > 0) log.error({ calls }, "calls of no server were closed as failed");
+    }
+  }
+
+  /** After a restart of the database the name's lock says nothing: one that lives goes on to beat. */
+  async #isSilent(earlier: NodeRecord): Promise<boolean> {
+    const { clock } = this.#options;
+    const endMs = clock.monotonicMs() + SILENCE_MAX_MS;
+    while (clock.monotonicMs() < endMs) {
+      await new Promise<void>((resolve) => {
+        clock.after(BEAT_MS, resolve);
+      });
+      const now = await this.#find(earlier);
+      // It has left, or others have taken it for dead.
+      if (now === undefined) return true;
+      if (now.heartbeatAtMs !== earlier.heartbeatAtMs) return false;
+    }
+    return true;
+  }
+
+  async #find({ startId }: NodeRecord): Promise<NodeRecord | undefined> {
+    const nodes = await this.#options.database.nodes.list();
+    return nodes.find((node) => node.startId === startId);
+  }
+}
+
+/** `silent`: not heard of for so long that it is taken for dead; `full`: takes no more calls just now. */
+export type NodeState = "taking" | "full" | "draining" | "silent";
+
+export interface ListedNode {
+  readonly name: string;
+  readonly state: NodeState;
+  /** In progress. */
+  readonly calls: number;
+  /** 0 = no such limit. */
+  readonly callsMax: number;
+  /** Processes that wanted a core lately, by cores. */
+  readonly load: number;
+  readonly version: string;
+  /** Undefined where one address serves all. */
+  readonly address: string | undefined;
+  readonly startedAtMs: number;
+}
+
+/** What a server says of itself that has its database for itself. */
+export interface LoneNode {
+  readonly name: string;
+  readonly callsMax: number;
+  readonly isTaking: () => boolean;
+}
+
+export interface NodeListOptions {
+  readonly database: Pick<Database, "nodes" | "organizationOverviews" | "writers" | "mail">;
+  /** Stands in the list of a file, which has one server. */
+  readonly lone: LoneNode;
+  readonly clock: Clock;
+  readonly newId: () => string;
+}
+
+/** The servers of a database, for those who look after them. */
+export class NodeList {
+  readonly #options: NodeListOptions;
+  readonly #startedAtMs: number;
+
+  constructor(options: NodeListOptions) {
+    this.#options = options;
+    this.#startedAtMs = options.clock.epochMs();
+  }
+
+  /** By name. */
+  async list(): Promise<readonly ListedNode[]> {
+    const { database } = this.#options;
+    if (isOneServers(database)) return [await this.#lone()];
+    return (await database.nodes.list()).map(listed);
+  }
+
+  /** As `drainNode`; Failure `conflict` where the database has one server. */
+  async drain(name: string, actor: AuditActor): Promise<void> {
+    const { database } = this.#options;
+    if (isOneServers(database)) {
+      throw new Failure("conflict", "a file has one server; several work on PostgreSQL");
+    }
+    await drainNode(this.#options, name, actor);
+  }
+
+  async #lone(): Promise<ListedNode> {
+    const { database, lone } = this.#options;
+    return {
+      name: lone.name,
+      state: lone.isTaking() ? "taking" : "full",
+      calls: await database.organizationOverviews.countCalls(),
+      callsMax: lone.callsMax,
+      load: (loadavg()[0] ?? 0) / availableParallelism(),
+      version: VERSION,
+      address: undefined,
+      startedAtMs: this.#startedAtMs,
+    };
+  }
+}
+
+/** The server takes no new calls until it is started again. Failure `notFound`: there is none of this name. */
+export async function drainNode(
+  { database, clock, newId }: Omit<NodeListOptions, "lone">,
+  name: string,
+  actor: AuditActor,
+): Promise<void> {
+  const target = { type: "node", id: name, orgId: null, name } as const;
+  const change = { actor, action: "node.drain", target } as const;
+  const entry = auditEntry({ id: newId(), atMs: clock.epochMs(), ...change });
+  if (!(await database.nodes.drain(name, entry))) {
+    throw new Failure("notFound", `there is no node ${name}`);
+  }
+  // A process that has no mail leaves it to the node's next heartbeat.
+  await database.mail?.post(ALL_NODES, "");
+}
+
+function isOneServers({ writers }: Pick<Database, "writers">): boolean {
+  return writers === "one";
+}
+
+function listed(node: NodeRecord): ListedNode {
+  const { name, calls, capacity, load, version, address, startedAtMs } = node;
+  const state = nodeState(node);
+  const about = { name, state, calls, callsMax: capacity, load, version, startedAtMs };
+  return { ...about, address: address ?? undefined };
+}
+
+export function nodeState({
+  isLost,
+  silentMs,
+  isDraining,
+  isTaking,
+}: Pick<NodeRecord, "isLost" | "silentMs" | "isDraining" | "isTaking">): NodeState {
+  if (isLost === 1 || silentMs >= SILENCE_MAX_MS) return "silent";
+  if (isDraining === 1) return "draining";
+  return isTaking === 1 ? "taking" : "full";
+}

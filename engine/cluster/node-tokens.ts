@@ -1,0 +1,92 @@
+import { createHash, randomUUID } from "node:crypto";
+import * as v from "valibot";
+import type { Database } from "../../storage/database.js";
+import { Failure } from "../failure.js";
+import type { Logger } from "../log.js";
+import { NONCE_KEPT_MS, STREAM_TOKEN_LIFETIME_MS } from "../security/stream-token.js";
+import { STREAM_UUIDS_OF_ONE_MAX } from "../security/stream-uuid.js";
+import { keptMsOf } from "../telephony/answered-webhooks.js";
+import { storedCallInfos } from "../telephony/call-info.js";
+import type { Clock } from "../time/clock.js";
+import type { TokenHandlers } from "./other-nodes.js";
+
+/** A page's token is remembered no longer than it is good, */
+const TOKEN_KEPT_MAX_MS = 24 * 60 * 60 * 1_000;
+
+/** and for as long after that as a server might take it for good whose clock is late. */
+const CLOCKS_APART_MAX_MS = 60_000;
+
+/** Where the database is away just as a call begins. */
+const REMEMBER_AGAIN_MS = 2_000;
+const REMEMBER_TRIES_MAX = 30;
+
+const Claims = v.pipe(
+  v.string(),
+  v.parseJson(),
+  v.object({
+    vendor: v.string(),
+    orgId: v.string(),
+    agentId: v.string(),
+    callerRef: v.string(),
+    callKey: v.string(),
+    attempt: v.number(),
+    failedTransfers: v.exactOptional(v.number()),
+  }),
+);
+
+/** One-use tokens of all nodes: each is a row of the database, which whoever comes first makes. */
+export function nodeTokens(
+  { onceTokens }: Pick<Database, "onceTokens">,
+  clock: Clock,
+  log: Logger,
+): TokenHandlers {
+  const notStored = (error: unknown) =>
+    log.warn({ error }, "the use of a token could not be stored");
+  // A page whose call has begun needs it to come back, minutes later.
+  const remember = (nonce: string, historyKey: string, triesLeft: number) => {
+    onceTokens.remember(`client ${nonce}`, historyKey).catch((error: unknown) => {
+      if (triesLeft === 0) return notStored(error);
+      clock.after(REMEMBER_AGAIN_MS, () => remember(nonce, historyKey, triesLeft - 1));
+    });
+  };
+  const infos = storedCallInfos(onceTokens);
+  return {
+    useNonce: async (nonce) => {
+      const { isFirst } = await onceTokens.take(`stream ${nonce}`, null, NONCE_KEPT_MS);
+      return isFirst ? undefined : "used";
+    },
+    answerWebhook: async ({ id, isUnique, answer }) => {
+      const key = `webhook ${createHash("sha256").update(id).digest("base64")}`;
+      const { value } = await onceTokens.take(key, answer, keptMsOf(isUnique));
+      return value ?? undefined;
+    },
+    takeToken: async ({ nonce, expiresAtMs, historyKey }) => {
+      const leftMs = Math.max(0, expiresAtMs - clock.epochMs());
+      const keptMs = Math.min(leftMs, TOKEN_KEPT_MAX_MS) + CLOCKS_APART_MAX_MS;
+      const { isFirst, value } = await onceTokens.take(`client ${nonce}`, null, keptMs);
+      if (isFirst || (value !== null && value === historyKey)) return undefined;
+      return "the token was used for another call";
+    },
+    tokenOpened: ({ nonce, historyKey }) => {
+      remember(nonce, historyKey, REMEMBER_TRIES_MAX - 1);
+    },
+    giveTokenBack: ({ nonce }) => {
+      onceTokens.giveBack(`client ${nonce}`).catch(notStored);
+    },
+    mintUuid: async (claims) => {
+      const uuid = randomUUID();
+      const row = { owner: claims.orgId, value: JSON.stringify(claims) };
+      const key = `uuid ${uuid}`;
+      const max = STREAM_UUIDS_OF_ONE_MAX;
+      if (await onceTokens.put(key, row, STREAM_TOKEN_LIFETIME_MS, max)) return uuid;
+      const message = "too many calls were announced and have not come; wait a minute";
+      throw new Failure("unavailable", message);
+    },
+    redeemUuid: async (uuid) => {
+      const claims = await onceTokens.takeOut(`uuid ${uuid}`);
+      return claims === undefined ? undefined : v.parse(Claims, claims);
+    },
+    keepCallInfo: ({ call, info }) => infos.keep(call, info),
+    findCallInfo: (call) => infos.find(call),
+  };
+}

@@ -1,0 +1,269 @@
+import type { Database } from "../../storage/database.js";
+import { type Mail, RECORDS_CHANGED } from "../../storage/nodes/mail.js";
+import type { NodeStart } from "../../storage/nodes/node-store.js";
+import type { Logger } from "../log.js";
+import type { Clock } from "../time/clock.js";
+import { within } from "../time/deadline.js";
+import type { BreakerNews } from "../vendors/chain/breaker-news.js";
+import type {
+  CallEnding,
+  Elsewhere,
+  OwnerQuestions,
+  PlacedCallReport,
+  SentNews,
+} from "./ipc-messages.js";
+import { NodeBreakers } from "./node-breakers.js";
+import { ALL_NODES, NODE_ANSWERS, NodeMail } from "./node-bus.js";
+import { NodeNews } from "./node-events.js";
+import { NodeRegistry } from "./node-registry.js";
+import { nodeTokens } from "./node-tokens.js";
+import type { NodeBox, OtherNodes, TokenHandlers } from "./other-nodes.js";
+
+export interface NodesOptions {
+  readonly database: Pick<Database, "nodes" | "calls" | "callSlots" | "onceTokens">;
+  readonly mail: Mail;
+  readonly node: NodeStart;
+  /** As in `NodeRegistryOptions`. */
+  readonly isNameCertain: boolean;
+  readonly onLost: () => void;
+  readonly clock: Clock;
+  readonly log: Logger;
+}
+
+type HandedCall = OwnerQuestions["handOver"]["asks"];
+
+/** They find out by themselves with the next heartbeats. */
+const STOP_TOLD_MAX_MS = 1_000;
+/** The call was counted already, and goes on. */
+const NO_LIMIT = Number.MAX_SAFE_INTEGER;
+
+/** This box among the servers of its database: slots, tokens and calls are those of all of them. */
+export class Nodes implements OtherNodes {
+  readonly tokens: TokenHandlers;
+  readonly #options: NodesOptions;
+  readonly #registry: NodeRegistry;
+  #box: NodeBox | undefined;
+  #mail: NodeMail | undefined;
+  #news: NodeNews | undefined;
+  #breakers: NodeBreakers | undefined;
+  #isStopping = false;
+
+  constructor(options: NodesOptions) {
+    const { database, clock, log } = options;
+    this.#options = options;
+    this.tokens = nodeTokens(database, clock, log);
+    this.#registry = new NodeRegistry({
+      ...options,
+      isStopping: () => this.#isStopping,
+      state: () => ({
+        calls: this.#box?.callCount ?? 0,
+        isTaking: !this.#isStopping && (this.#box?.isTaking ?? false),
+      }),
+      onSweep: () => this.#sweep(),
+    });
+  }
+
+  /** Rejects with `StorageUnavailable` when another server of this name lives. */
+  async join(): Promise<void> {
+    await this.#registry.join();
+  }
+
+  /** From now on the others can ask the box. */
+  async serve(box: NodeBox): Promise<void> {
+    const { mail, node, clock, log } = this.#options;
+    this.#box = box;
+    const onChange = () => void this.#registry.beat();
+    const { handlers } = box;
+    const { startId } = node;
+    const onRecordsChanged = () => box.recordsChanged();
+    this.#news = new NodeNews({ mail, startId, ...box.news, clock, log });
+    const breakers = new NodeBreakers({ mail, startId, ...box.breakers, clock, log });
+    const channels = new Map([...this.#news.channels, ...breakers.channels]);
+    const onListening = () => void breakers.ask();
+    const heard = { handlers, onChange, onRecordsChanged, onListening, channels };
+    this.#mail = new NodeMail({ mail, startId, ...heard, clock, log });
+    await this.#mail.open();
+    this.#breakers = breakers;
+    await this.#registry.beat();
+  }
+
+  /** Calls that are opened under this run are this node's: to be said before the first one. */
+  addRun(runId: string): Promise<void> {
+    const { database, node } = this.#options;
+    return database.nodes.addRun(node.startId, runId);
+  }
+
+  /** Tells the others to send no more callers here. Settles soon also where the database is away; never rejects. */
+  async stopTaking(): Promise<void> {
+    this.#isStopping = true;
+    await within(this.#options.clock, STOP_TOLD_MAX_MS, this.#tellOfStop());
+  }
+
+  async #tellOfStop(): Promise<void> {
+    const { mail, log } = this.#options;
+    // The heartbeat that is under way may still have said that callers are taken.
+    await this.#registry.beat();
+    await this.#registry.beat();
+    await mail.post(ALL_NODES, "").catch((error: unknown) => {
+      log.warn({ error }, "the other servers were not told that this one stops");
+    });
+  }
+
+  /** When the calls of the box have ended. */
+  async leave(): Promise<void> {
+    this.#news?.close();
+    await this.#registry.leave();
+    await this.#mail?.close();
+  }
+
+  get liveCount(): number {
+    return this.#registry.liveCount;
+  }
+
+  get isDraining(): boolean {
+    return this.#registry.isDraining;
+  }
+
+  get streamAddress(): string | undefined {
+    return this.#registry.streamAddress;
+  }
+
+  get othersTake(): boolean {
+    return this.#registry.othersTake;
+  }
+
+  get elsewhere(): Elsewhere | undefined {
+    return this.#registry.elsewhere;
+  }
+
+  takeSlot(slot: OwnerQuestions["takeSlot"]["asks"]): Promise<boolean> {
+    const { database, node } = this.#options;
+    return database.callSlots.take({ ...slot, startId: node.startId });
+  }
+
+  /** What cannot be given back now is given back by the next sweep. */
+  freeSlots(callIds: readonly string[]): void {
+    const { database, node, log } = this.#options;
+    database.callSlots.free(node.startId, callIds).catch((error: unknown) => {
+      log.warn({ error, count: callIds.length }, "slots could not be given back yet");
+    });
+  }
+
+  countSlots(orgId: string): Promise<number> {
+    return this.#options.database.callSlots.count(orgId);
+  }
+
+  isRinging(callId: string): Promise<boolean> {
+    const question = { name: "isRinging", asks: callId } as const;
+    return this.#askHolders(callId, (holder) =>
+      this.#ask(holder, question, NODE_ANSWERS.isRinging),
+    );
+  }
+
+  async handOver(call: HandedCall) {
+    const holder = await this.#otherHolder(call.callId);
+    if (holder === undefined) return undefined;
+    const question = { name: "handOver", asks: call } as const;
+    const handed = await this.#ask(holder, question, NODE_ANSWERS.handOver);
+    if (handed === undefined) return undefined;
+    await this.#takeOver(call, holder);
+    return { ...handed, callRef: handed.callRef };
+  }
+
+  async giveSlot(callId: string, to: string): Promise<void> {
+    const { database, node, log } = this.#options;
+    await database.callSlots.move(callId, node.startId, to).catch((error: unknown) => {
+      log.warn({ error, callId }, "a slot could not be given along with its call");
+    });
+  }
+
+  report(report: PlacedCallReport): Promise<boolean> {
+    const question = { name: "report", asks: report } as const;
+    return this.#askHolders(report.claims.callId, (holder) =>
+      this.#ask(holder, question, NODE_ANSWERS.report),
+    );
+  }
+
+  /** The others find out by themselves, a moment later, where this cannot be said. */
+  async recordsChanged(): Promise<void> {
+    const { mail, node, log } = this.#options;
+    await mail.post(RECORDS_CHANGED, node.startId).catch((error: unknown) => {
+      log.warn({ error }, "the other servers were not told of a change");
+    });
+  }
+
+  endCall(call: CallEnding): Promise<boolean> {
+    const question = { name: "endCall", asks: call } as const;
+    return this.#askHolders(call.callId, (holder) =>
+      this.#ask(holder, question, NODE_ANSWERS.endCall),
+    );
+  }
+
+  hasCall(callId: string): Promise<boolean> {
+    const question = { name: "hasCall", asks: callId } as const;
+    return this.#askHolders(callId, (holder) => this.#ask(holder, question, NODE_ANSWERS.hasCall));
+  }
+
+  watch(topic: SentNews["topic"]): void {
+    this.#news?.watch(topic);
+  }
+
+  sendNews(sent: SentNews): void {
+    this.#news?.send(sent);
+  }
+
+  tellOfBreaker(news: BreakerNews): void {
+    this.#breakers?.tell(news);
+  }
+
+  /** If the holder has just handed the call over it answers false; then the new holder is asked. */
+  async #askHolders(callId: string, ask: (holder: string) => Promise<boolean>): Promise<boolean> {
+    const asked = new Set<string>();
+    let holder = await this.#otherHolder(callId);
+    while (holder !== undefined && !asked.has(holder)) {
+      if (await ask(holder)) return true;
+      asked.add(holder);
+      holder = await this.#otherHolder(callId);
+    }
+    return false;
+  }
+
+  /** The call is here by now, whatever becomes of its slot; never rejects. */
+  async #takeOver(call: HandedCall, from: string): Promise<void> {
+    const { database, node, log } = this.#options;
+    const { callSlots } = database;
+    const { callId } = call;
+    const { startId } = node;
+    try {
+      if ((await callSlots.holderOf(callId)) === startId) return;
+      // The former node is of the version before this one, or its sweep found a slot of a call that it has no more.
+      if (await callSlots.move(callId, from, startId)) return;
+      await callSlots.take({ ...call, callsMax: NO_LIMIT, startId });
+    } catch (error) {
+      log.warn({ error, callId }, "a slot could not be taken along with its call");
+    }
+  }
+
+  async #otherHolder(callId: string): Promise<string | undefined> {
+    const { database, node } = this.#options;
+    const holder = await database.callSlots.holderOf(callId);
+    return holder === node.startId ? undefined : holder;
+  }
+
+  #ask: NodeMail["ask"] = (...question) => this.#mailOfBox.ask(...question);
+
+  get #mailOfBox(): NodeMail {
+    if (this.#mail === undefined) throw new Error("the other servers were asked before `serve`");
+    return this.#mail;
+  }
+
+  async #sweep(): Promise<void> {
+    const { database, node, log } = this.#options;
+    const stored = await database.callSlots.callsOf(node.startId);
+    const over = stored.filter((callId) => this.#box?.holds(callId) === false);
+    await database.callSlots.free(node.startId, over);
+    if (over.length > 0)
+      log.warn({ count: over.length }, "slots of calls that are over were given back");
+    await database.onceTokens.purge();
+  }
+}

@@ -1,0 +1,107 @@
+import type { NewsTopic } from "../calls/call-news.js";
+import type { BreakerNews } from "../vendors/chain/breaker-news.js";
+import type { Handlers } from "./ipc-link.js";
+import type {
+  CallEnding,
+  Elsewhere,
+  OwnerQuestions,
+  PlacedCallReport,
+  SentNews,
+  WantedNews,
+} from "./ipc-messages.js";
+
+/** What is good for one use only, and what is known of a call before its stream begins. */
+export type TokenHandlers = Pick<
+  Handlers<OwnerQuestions>,
+  | "useNonce"
+  | "answerWebhook"
+  | "takeToken"
+  | "tokenOpened"
+  | "giveTokenBack"
+  | "mintUuid"
+  | "redeemUuid"
+  | "keepCallInfo"
+  | "findCallInfo"
+>;
+
+/** The other servers of this box's database, as the owner of the box uses them: what must be one for all of them. */
+export interface OtherNodes {
+  readonly tokens: TokenHandlers;
+  /** An operator wants no new calls here. */
+  readonly isDraining: boolean;
+  /** Where the next caller is best sent; undefined where one address serves all. */
+  readonly streamAddress: string | undefined;
+  /** Whether another node takes callers who come by the address that all nodes share. */
+  readonly othersTake: boolean;
+  /** Where the next caller is best sent but here; undefined when no other node takes callers. */
+  readonly elsewhere: Elsewhere | undefined;
+  /** Tells the others to send no more callers here. Settles soon also where the database is away; never rejects. */
+  stopTaking(): Promise<void>;
+  takeSlot(slot: OwnerQuestions["takeSlot"]["asks"]): Promise<boolean>;
+  freeSlots(callIds: readonly string[]): void;
+  countSlots(orgId: string): Promise<number>;
+  isRinging(callId: string): Promise<boolean>;
+  /** The call is this box's from then on, with its slot; undefined when it waits nowhere. */
+  handOver(
+    call: OwnerQuestions["handOver"]["asks"],
+  ): Promise<OwnerQuestions["handOver"]["answers"]>;
+  /** The call's slot, and with it what is told of the call, is that node's from now on; never rejects. */
+  giveSlot(callId: string, to: string): Promise<void>;
+  /** Tells the others that what they keep in memory may be out of date; never rejects. */
+  recordsChanged(): Promise<void>;
+  /** False when no other node has the call. */
+  report(report: PlacedCallReport): Promise<boolean>;
+  /** False when no other node has the call. */
+  endCall(call: CallEnding): Promise<boolean>;
+  /** Whether another node has the call; rejects where the one that should have it does not answer. */
+  hasCall(callId: string): Promise<boolean>;
+  /** A session process of the box begins to watch. */
+  watch(topic: NewsTopic): void;
+  /** To those of the others that watch it. */
+  sendNews(sent: SentNews): void;
+  /** To all others. */
+  tellOfBreaker(news: BreakerNews): void;
+}
+
+/** A placed call that goes to another node. */
+export type GivenCall = OwnerQuestions["handOver"]["asks"] & { readonly to: string };
+
+/** What the other nodes may ask of this box. */
+export interface NodeQuestions {
+  readonly isRinging: OwnerQuestions["isRinging"];
+  readonly handOver: {
+    readonly asks: GivenCall;
+    readonly answers: OwnerQuestions["handOver"]["answers"];
+  };
+  readonly report: OwnerQuestions["report"];
+  readonly endCall: OwnerQuestions["endCall"];
+  readonly hasCall: OwnerQuestions["hasCall"];
+}
+
+/** What the box watches of the others' calls, and they of its own. */
+export interface NodeBoxNews {
+  readonly watchedTopics: () => readonly NewsTopic[];
+  /** Another node wants to be told, or none any more. */
+  readonly onWanted: (wanted: WantedNews) => void;
+  readonly onNews: (sent: SentNews) => void;
+}
+
+/** What the box knows of credentials, and what others have found out. */
+export interface NodeBoxBreakers {
+  /** News of breakers that are not closed; the newest at the end. */
+  readonly known: () => readonly BreakerNews[];
+  readonly onBreakers: (all: readonly BreakerNews[]) => void;
+}
+
+/** The box as the others see it. */
+export interface NodeBox {
+  readonly handlers: Handlers<NodeQuestions>;
+  readonly callCount: number;
+  readonly isTaking: boolean;
+  /** Whether a session process of the box has the call, or asks for its slot. */
+  holds(callId: string): boolean;
+  readonly news: NodeBoxNews;
+  readonly breakers: NodeBoxBreakers;
+  /** Another server has changed what this box may keep in memory. */
+  recordsChanged(): void;
+}

@@ -1,0 +1,268 @@
+import assert from "node:assert/strict";
+import { once } from "node:events";
+import { test } from "node:test";
+import { WebSocket } from "ws";
+import {
+  type Front,
+  type FrontSocket,
+  REFUSED_MESSAGE,
+} from "../../../../api/http/backend/http-backend.js";
+import { NodeFront } from "../../../../api/http/backend/node-backend.js";
+import { VirtualClock } from "../../../doubles/virtual-clock.js";
+import { LoopbackClient } from "../loopback-client.js";
+import { testFronts } from "./both-fronts.js";
+import { RecordingDoor, type Visitor } from "./recording-door.js";
+
+const MESSAGE_BYTES_MAX = 1_000;
+
+function doorOn(front: Front): RecordingDoor {
+  const door = new RecordingDoor(MESSAGE_BYTES_MAX);
+  doors.set(front, door);
+  front.webSocket("/ws/:name", door);
+  return door;
+}
+const doors = new WeakMap<Front, RecordingDoor>();
+
+function doorOf(front: Front): RecordingDoor {
+  const door = doors.get(front);
+  assert.ok(door);
+  return door;
+}
+
+interface Dialled {
+  readonly client: WebSocket;
+  readonly socket: FrontSocket<Visitor>;
+  /** Code and reason. */
+  readonly closed: Promise<string>;
+}
+
+async function dial(front: Front, port: number, protocols: string[] = []): Promise<Dialled> {
+  const client = new WebSocket(`ws://127.0.0.1:${port}/ws/ann`, protocols);
+  client.on("error", () => undefined);
+  const closed = new Promise<string>((resolve) => {
+    client.once("close", (code, reason) => resolve(`${code} ${reason.toString()}`));
+  });
+  const [socket] = await Promise.all([doorOf(front).opened(), once(client, "open")]);
+  return { client, socket, closed };
+}
+
+testFronts("texts and bytes come and go as they are", doorOn, async ({ front, port }) => {
+  const { client, socket } = await dial(front, port);
+  const door = doorOf(front);
+  client.send("grüße");
+  client.send(Uint8Array.of(0, 255));
+  client.send("");
+  client.send(new Uint8Array(MESSAGE_BYTES_MAX));
+  await door.until(() => door.messages.length === 4);
+  assert.deepEqual(door.messages.slice(0, 3), ["text grüße", "bytes 00ff", "text "]);
+  const received: string[] = [];
+  const both = new Promise<void>((resolve) => {
+    client.on("message", (data: Buffer, isBinary) => {
+      received.push(isBinary ? data.toString("hex") : data.toString());
+      if (received.length === 2) resolve();
+    });
+  });
+  socket.send("grüße", false);
+  socket.send(Uint8Array.of(0, 255), true);
+  await both;
+  assert.deepEqual(received, ["grüße", "00ff"]);
+  assert.equal(socket.getBufferedAmount(), 0);
+});
+
+testFronts("a closed door answers 503, and opens again", doorOn, async ({ front, port }) => {
+  const door = doorOf(front);
+  door.isShut = true;
+  const turnedAway = new WebSocket(`ws://127.0.0.1:${port}/ws/ann`);
+  turnedAway.on("error", () => undefined);
+  const answered = new Promise<string>((resolve) => {
+    turnedAway.once("unexpected-response", (_request, response) => {
+      const pieces: Buffer[] = [];
+      response.on("data", (piece: Buffer) => pieces.push(piece));
+      response.once("end", () =>
+        resolve(`${response.statusCode} ${Buffer.concat(pieces).toString()}`),
+      );
+    });
+  });
+  assert.equal(await answered, '503 {"error":"this server takes no calls, and another one does"}');
+  door.isShut = false;
+  const { client } = await dial(front, port);
+  client.terminate();
+});
+
+testFronts("a door is told who asks, and a ping is answered", doorOn, async ({ front, port }) => {
+  const { client, socket } = await dial(front, port);
+  assert.equal(socket.getUserData().told, "ann at 7f000001");
+  client.ping("still there");
+  const [echo] = await once(client, "pong");
+  assert.equal(String(echo), "still there");
+});
+
+testFronts("the first of the offered protocols is chosen", doorOn, async ({ front, port }) => {
+  assert.equal((await dial(front, port, ["one", "two"])).client.protocol, "one");
+  assert.equal((await dial(front, port)).client.protocol, "");
+});
+
+testFronts(
+  "the server's close is told at once, and the client why",
+  doorOn,
+  async ({ front, port }) => {
+    const { socket, closed } = await dial(front, port);
+    socket.send("last words", false);
+    socket.end(4029, "enough");
+    assert.deepEqual(doorOf(front).closes, ["4029 enough"]);
+    assert.equal(await closed, "4029 enough");
+    assert.equal(doorOf(front).closes.length, 1);
+  },
+);
+
+testFronts("the client's close is told and answered", doorOn, async ({ front, port }) => {
+  const door = doorOf(front);
+  const first = await dial(front, port);
+  first.client.close(4000, "bye");
+  assert.equal(await first.closed, "4000 bye");
+  const second = await dial(front, port);
+  second.client.close();
+  assert.equal(await second.closed, "1005 ");
+  assert.deepEqual(door.closes, ["4000 bye", "1005 "]);
+});
+
+testFronts("a client that vanishes is told as 1006", doorOn, async ({ front, port }) => {
+  const { client } = await dial(front, port);
+  const door = doorOf(front);
+  client.terminate();
+  await door.until(() => door.closes.length === 1);
+  assert.match(door.closes.join(), /^1006/);
+});
+
+testFronts(
+  "a door is told when what a slow client left unread is taken",
+  doorOn,
+  async ({ front, port }) => {
+    const { client, socket } = await dial(front, port);
+    const door = doorOf(front);
+    let receivedBytes = 0;
+    const whole = new Promise<void>((resolve) => {
+      client.on("message", (data: Buffer, isBinary) => {
+        if (isBinary) receivedBytes += data.byteLength;
+        else resolve();
+      });
+    });
+    client.pause();
+    let sentBytes = 0;
+    const piece = new Uint8Array(100_000);
+    while (socket.getBufferedAmount() < 1_000_000) {
+      socket.send(piece, true);
+      sentBytes += piece.byteLength;
+      await new Promise(setImmediate);
+    }
+    const drainedBefore = door.drainedCount;
+    client.resume();
+    await door.until(() => door.drainedCount > drainedBefore && socket.getBufferedAmount() === 0);
+    socket.send("that was all", false);
+    await whole;
+    assert.equal(receivedBytes, sentBytes);
+  },
+);
+
+testFronts("a message that is too large breaks the connection", doorOn, async ({ front, port }) => {
+  const { client, closed } = await dial(front, port);
+  client.send(new Uint8Array(MESSAGE_BYTES_MAX + 1));
+  assert.equal(await closed, "1006 ");
+  assert.deepEqual(doorOf(front).closes, [`1006 ${REFUSED_MESSAGE}`]);
+  assert.deepEqual(doorOf(front).messages, []);
+});
+
+testFronts("what breaks the protocol breaks the connection", doorOn, async ({ front, port }) => {
+  const notUtf8 = Buffer.from("8182000000 00c328".replaceAll(" ", ""), "hex");
+  const reserved = Buffer.from("f18100000000 61".replaceAll(" ", ""), "hex");
+  for (const bytes of [notUtf8, reserved]) {
+    const { client, closed } = await dial(front, port);
+    RecordingDoor.writeRaw(client, bytes);
+    assert.equal(await closed, "1006 ", bytes.toString("hex"));
+  }
+  const door = doorOf(front);
+  await door.until(() => door.closes.length === 2);
+  for (const close of door.closes) assert.match(close, /^1006/);
+  assert.deepEqual(door.messages, []);
+});
+
+testFronts("who reads late gets everything, and then why", doorOn, async ({ front, port }) => {
+  const { client, socket, closed } = await dial(front, port);
+  let receivedBytes = 0;
+  client.on("message", (data: Buffer) => {
+    receivedBytes += data.length;
+  });
+  client.pause();
+  const piece = new Uint8Array(64 * 1024);
+  let sentBytes = 0;
+  while (socket.getBufferedAmount() <= 1024 * 1024) {
+    socket.send(piece, true);
+    sentBytes += piece.length;
+  }
+  socket.end(1013, "too slow");
+  client.resume();
+  assert.equal(await closed, "1013 too slow");
+  assert.equal(receivedBytes, sentBytes);
+});
+
+testFronts("a front end that closes breaks off its sockets", doorOn, async ({ front, port }) => {
+  const { closed } = await dial(front, port);
+  front.close();
+  assert.match(await closed, /^1006/);
+  assert.match(doorOf(front).closes.join(), /^1006/);
+});
+
+function withDoorAndRoute(front: Front): void {
+  doorOn(front);
+  front.handle("any", "/*", (response, request) => {
+    response.writeStatus("404 Not Found");
+    response.end(request.getMethod());
+  });
+}
+
+testFronts(
+  "only a GET for a WebSocket at its path goes to a door",
+  withDoorAndRoute,
+  async ({ port }, t) => {
+    const client = new LoopbackClient(port);
+    t.after(() => client.close());
+    const wish =
+      "host: x\r\nconnection: upgrade\r\nupgrade: websocket\r\n" +
+      "sec-websocket-version: 13\r\nsec-websocket-key: dGhlIHNhbXBsZSBub25jZQ==\r\n\r\n";
+    for (const [line, method] of [
+      ["GET /elsewhere HTTP/1.1\r\n", "get"],
+      ["GET /ws/ HTTP/1.1\r\n", "get"],
+      ["POST /ws/ann HTTP/1.1\r\ncontent-length: 0\r\n", "post"],
+    ] as const) {
+      const answer = await client.exchange(line + wish, /\r\n\r\n(get|post)$/);
+      assert.match(answer, /^HTTP\/1\.1 404 /);
+      assert.ok(answer.endsWith(method), line);
+    }
+    assert.equal((await client.get("/ws/ann")).status, 404);
+    const accepted = await client.exchange(`GET /ws/ann HTTP/1.1\r\n${wish}`, /\r\n\r\n$/);
+    assert.match(accepted, /^HTTP\/1\.1 101 /);
+    assert.match(accepted, /sec-websocket-accept: s3pPLMBiTxaQ9kYGzzhZRbK\+xOo=\r\n/i);
+  },
+);
+
+test("node: a silent client is pinged, and broken off when it does not answer", async (t) => {
+  const clock = new VirtualClock();
+  const front = new NodeFront(clock);
+  const door = doorOn(front);
+  const port = (await front.listen("127.0.0.1", 0)) ?? 0;
+  t.after(() => front.close());
+  const { client, closed } = await dial(front, port);
+  const reads = once(client, "ping");
+  clock.advance(52_000);
+  await reads;
+  // Its pong has come when the answer to what it sent after it has.
+  client.send("here");
+  await door.until(() => door.messages.length === 1);
+  clock.advance(60_000);
+  assert.deepEqual(door.closes, []);
+  client.pause();
+  clock.advance(60_000);
+  assert.match(door.closes.join(), /^1006/);
+  client.resume();
+  assert.match(await closed, /^1006/);
+});

@@ -1,0 +1,53 @@
+import assert from "node:assert/strict";
+import { execFileSync } from "node:child_process";
+import { test } from "node:test";
+import { openFront } from "../../../../api/http/backend/open-backend.js";
+import { parseConfig } from "../../../../config.js";
+import { RecordingLogger } from "../../../doubles/recording-logger.js";
+import { HAS_UWS_BINARY } from "./both-fronts.js";
+
+const OPEN_FRONT = new URL("../../../../api/http/backend/open-backend.js", import.meta.url).href;
+
+test("uWebSockets.js serves wherever it has a binary, else Node with a warning", async () => {
+  const log = new RecordingLogger();
+  const front = await openFront("auto", log);
+  assert.equal(front.name, HAS_UWS_BINARY ? "uws" : "node");
+  assert.equal(log.ofLevel("warn").length, HAS_UWS_BINARY ? 0 : 1);
+});
+
+test("Node's own is there for whoever asks for it", async () => {
+  const log = new RecordingLogger();
+  assert.equal((await openFront("node", log)).name, "node");
+  assert.deepEqual(log.lines, []);
+});
+
+/** In a process of its own: a module that did not load is not loaded again. */
+function openWithoutBinary(choice: string): string {
+  const script = `
+    Object.defineProperty(process, "arch", { value: "elsewhere" });
+    const { openFront } = await import(${JSON.stringify(OPEN_FRONT)});
+    const log = { warn: (fields, message) => console.log("warn:", message) };
+    try {
+      console.log((await openFront(${JSON.stringify(choice)}, log)).name);
+    } catch (error) {
+      console.log(error.name, error.message);
+    }`;
+  return execFileSync(process.execPath, ["--input-type=module", "-e", script]).toString();
+}
+
+test("without a binary `auto` is Node's own, and `uws` says what to do", () => {
+  assert.match(openWithoutBinary("auto"), /^warn: uWebSockets\.js does not load here.*\nnode\n$/);
+  assert.match(
+    openWithoutBinary("uws"),
+    /^FrontUnavailable HTTP_FRONT=uws: .* on Node v.* elsewhere; use .*HTTP_FRONT=node\n$/,
+  );
+});
+
+test("HTTP_FRONT takes auto, uws or node", () => {
+  assert.equal(parseConfig({}).httpFront, "auto");
+  assert.equal(parseConfig({ HTTP_FRONT: "node" }).httpFront, "node");
+  assert.throws(
+    () => parseConfig({ HTTP_FRONT: "express" }),
+    /HTTP_FRONT: expected auto, uws or node/,
+  );
+});

@@ -1,0 +1,87 @@
+import type { WebSocket } from "ws";
+import type {
+  FrontSocket,
+  HttpRequest,
+  HttpResponse,
+  SocketDoor,
+} from "../../../../api/http/backend/http-backend.js";
+
+/** An object, as uWebSockets.js wants it. */
+export interface Visitor {
+  readonly told: string;
+}
+
+/** Keeps what it is told, for a test to look at. */
+export class RecordingDoor implements SocketDoor<Visitor> {
+  readonly messageBytesMax: number;
+  readonly silenceMaxSec = 60;
+  readonly messages: string[] = [];
+  /** Code and reason. */
+  readonly closes: string[] = [];
+  drainedCount = 0;
+  isShut = false;
+  readonly #onChange = new Set<() => void>();
+  #sockets: FrontSocket<Visitor>[] = [];
+
+  constructor(messageBytesMax: number) {
+    this.messageBytesMax = messageBytesMax;
+  }
+
+  isClosed(): boolean {
+    return this.isShut;
+  }
+
+  admit(request: HttpRequest, response: Pick<HttpResponse, "getRemoteAddress">): Visitor {
+    const address = Buffer.from(response.getRemoteAddress()).toString("hex");
+    return { told: `${request.getParameter(0) ?? ""} at ${address}` };
+  }
+
+  open(socket: FrontSocket<Visitor>): void {
+    this.#sockets.push(socket);
+    this.#changed();
+  }
+
+  message(_socket: FrontSocket<Visitor>, message: ArrayBuffer, isBinary: boolean): void {
+    const bytes = Buffer.from(message);
+    this.messages.push(isBinary ? `bytes ${bytes.toString("hex")}` : `text ${bytes.toString()}`);
+    this.#changed();
+  }
+
+  drained(): void {
+    this.drainedCount += 1;
+    this.#changed();
+  }
+
+  close(_socket: FrontSocket<Visitor>, code: number, reason: string): void {
+    this.closes.push(`${code} ${reason}`);
+    this.#changed();
+  }
+
+  /** Resolves with the next socket that nobody has asked for. */
+  async opened(): Promise<FrontSocket<Visitor>> {
+    await this.until(() => this.#sockets.length > 0);
+    const [socket, ...others] = this.#sockets;
+    this.#sockets = others;
+    if (socket === undefined) throw new Error("no socket");
+    return socket;
+  }
+
+  async until(holds: () => boolean): Promise<void> {
+    while (!holds()) {
+      await new Promise<void>((resolve) => this.#onChange.add(resolve));
+    }
+  }
+
+  /** Bytes that no WebSocket would write, on a client's connection. */
+  static writeRaw(client: WebSocket, bytes: Uint8Array): void {
+    const connection: unknown = Reflect.get(client, "_socket");
+    if (connection instanceof Object && "write" in connection) {
+      if (typeof connection.write === "function") connection.write(bytes);
+    }
+  }
+
+  #changed(): void {
+    for (const notice of this.#onChange) notice();
+    this.#onChange.clear();
+  }
+}

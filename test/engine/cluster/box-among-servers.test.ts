@@ -1,0 +1,235 @@
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import type { BoxState } from "../../../engine/cluster/ipc-messages.js";
+import { CALLER_LEFT } from "../../../engine/conversation/call-end.js";
+import { newBox, nothing, ORG, settled, slotOf } from "./box-in-one-process.js";
+import { OtherServers } from "./other-servers.js";
+
+const claimsOf = (callId: string) => ({ callId, orgId: ORG, agentId: "agent" });
+const reportOf = (callId: string) => ({
+  claims: claimsOf(callId),
+  report: { status: "completed", answeredBy: "" },
+});
+const handedOf = (callId: string) => ({
+  claims: claimsOf(callId),
+  callRef: "CA1",
+  answeredBy: "",
+});
+
+test("a slot is the box's when all servers together have room for it, and nobody's when not", async () => {
+  const nodes = new OtherServers();
+  const { owner, join } = newBox({ nodes });
+  const one = join(1);
+  assert.equal(await one.ask("takeSlot", slotOf("a")), true);
+  nodes.slot = () => Promise.resolve(false);
+  assert.equal(await one.ask("takeSlot", slotOf("b")), false);
+  nodes.slot = () => Promise.reject(new Error("the database is away"));
+  await assert.rejects(one.ask("takeSlot", slotOf("c")), /the database is away/);
+  assert.equal(await one.ask("takeSlot", slotOf("a")), false, "a call has one slot");
+  assert.deepEqual([owner.callCount, owner.asNode.callCount], [1, 1]);
+  one.tell("freeSlot", "b");
+  one.tell("freeSlot", "a");
+  await settled();
+  assert.equal(owner.callCount, 0);
+  assert.deepEqual(nodes.asked, ["take a of 3", "take b of 3", "take c of 3", "free a"]);
+});
+
+test("a call that goes on here takes the slot of the one before, also where that one is not over yet", async () => {
+  const nodes = new OtherServers();
+  const { owner, join } = newBox({ nodes });
+  const [one, other] = [join(1), join(2)];
+  await one.ask("takeSlot", slotOf("a"));
+  assert.equal(await other.ask("takeSlot", { ...slotOf("b"), replaces: "a" }), true);
+  assert.equal(
+    await other.ask("takeSlot", { ...slotOf("c"), orgId: "theirs", replaces: "b" }),
+    true,
+  );
+  assert.deepEqual(
+    ["a", "b", "c"].map((id) => owner.asNode.holds(id)),
+    [false, true, true],
+  );
+});
+
+test("what a session process leaves behind when it ends is told to the other servers", async () => {
+  const nodes = new OtherServers();
+  const { owner, join } = newBox({ nodes });
+  const one = join(1);
+  await one.ask("takeSlot", slotOf("a"));
+  let take: (isTaken: boolean) => void = nothing;
+  nodes.slot = () => new Promise((resolve) => (take = resolve));
+  one.ask("takeSlot", slotOf("b")).catch(nothing);
+  await settled();
+  assert.equal(owner.leave(1), 2);
+  take(true);
+  await settled();
+  assert.deepEqual(nodes.asked.slice(2), ["free a,b", "free b"], "it was taken after that");
+  assert.equal(owner.callCount, 0);
+});
+
+test("what only all servers together know is asked of them", async () => {
+  const nodes = new OtherServers();
+  const { owner, join } = newBox({ nodes });
+  const told: string[] = [];
+  const [one] = [1, 2].map((name) =>
+    join(name, { recordsChanged: () => void told.push(`process ${name}`) }),
+  );
+  nodes.slotCount = 7;
+  nodes.streamAddress = "wss://other.example";
+  nodes.elsewhere = { address: "wss://third.example" };
+  assert.equal(await one?.ask("countSlots", ORG), 7);
+  assert.equal(await one?.ask("streamAddress", undefined), "wss://other.example");
+  assert.deepEqual(await one?.ask("elsewhere", undefined), { address: "wss://third.example" });
+  await one?.ask("recordsChanged", undefined);
+  assert.deepEqual(told.splice(0), ["process 2"]);
+  assert.deepEqual(nodes.asked, [`count ${ORG}`, "changed"]);
+  owner.asNode.recordsChanged();
+  await settled();
+  assert.deepEqual(told, ["process 1", "process 2"]);
+  assert.equal(nodes.asked.length, 2, "what another server has changed is not told back");
+});
+
+test("a call that no process of the box has is looked for at the other servers, one of its own is not", async () => {
+  const nodes = new OtherServers();
+  const { join } = newBox({ nodes });
+  const ended: string[] = [];
+  const one = join(1, {
+    isRinging: () => true,
+    endCall: ({ callId }) => void ended.push(callId),
+  });
+  const other = join(2);
+  await one.ask("takeSlot", slotOf("own"));
+  nodes.calls.add("theirs");
+  const asked = (callId: string) =>
+    Promise.all([
+      other.ask("isRinging", callId),
+      other.ask("report", reportOf(callId)),
+      other.ask("endCall", { callId, ending: CALLER_LEFT }),
+      other.ask("hasCall", callId),
+    ]);
+  nodes.asked.length = 0;
+  assert.deepEqual(await asked("own"), [true, true, true, true]);
+  assert.deepEqual([ended, nodes.asked], [["own"], []]);
+  assert.deepEqual(await asked("theirs"), [true, true, true, true]);
+  assert.deepEqual(await asked("nobody's"), [false, false, false, false]);
+  assert.deepEqual(
+    nodes.asked.toSorted(),
+    ["end", "has", "report", "rings"].flatMap((what) => [`${what} nobody's`, `${what} theirs`]),
+  );
+});
+
+test("a process is not asked about its own call: what it has not found at itself is nowhere", async () => {
+  const { join } = newBox();
+  const one = join(1, { isRinging: () => true, handOver: () => handedOf("a") });
+  await one.ask("takeSlot", slotOf("a"));
+  assert.equal(await one.ask("isRinging", "a"), false);
+  assert.equal(await one.ask("report", reportOf("a")), false);
+  assert.equal(await one.ask("handOver", { callId: "a", orgId: ORG }), undefined);
+  assert.equal(await one.ask("endCall", { callId: "a", ending: CALLER_LEFT }), false);
+});
+
+test("the other servers ask the box for its calls", async () => {
+  const { owner, join } = newBox({ nodes: new OtherServers() });
+  const told: string[] = [];
+  const one = join(1, {
+    isRinging: (callId) => callId === "a",
+    report: ({ report: { status } }) => void told.push(status),
+    endCall: ({ callId }) => void told.push(`end ${callId}`),
+  });
+  await one.ask("takeSlot", slotOf("a"));
+  const { handlers } = owner.asNode;
+  const asked = (callId: string) =>
+    Promise.all([
+      handlers.isRinging(callId),
+      handlers.report(reportOf(callId)),
+      handlers.endCall({ callId, ending: CALLER_LEFT }),
+      handlers.hasCall(callId),
+    ]);
+  assert.deepEqual(await asked("a"), [true, true, true, true]);
+  await settled();
+  assert.deepEqual(told.toSorted(), ["completed", "end a"]);
+  assert.deepEqual(await asked("nobody's"), [false, false, false, false]);
+});
+
+test("a placed call that waits at another server comes with its slot, or leaves none behind", async () => {
+  const nodes = new OtherServers();
+  const { owner, join } = newBox({ nodes });
+  const [one, other] = [join(1), join(2)];
+  const call = { callId: "a", orgId: ORG };
+  assert.equal(await one.ask("handOver", call), undefined);
+  assert.equal(owner.callCount, 0);
+  nodes.handed = handedOf("a");
+  assert.deepEqual(await one.ask("handOver", call), handedOf("a"));
+  assert.deepEqual(nodes.asked, ["hand over a", "hand over a"]);
+  assert.equal(owner.leave(1), 1);
+  nodes.handOver = () => Promise.reject(new Error("the other server does not answer"));
+  await assert.rejects(other.ask("handOver", call), /does not answer/);
+  assert.equal(owner.callCount, 0);
+});
+
+test("of two streams that both want a call of another server, the first fetches it", async () => {
+  const nodes = new OtherServers();
+  const { join } = newBox({ nodes });
+  const [one, other] = [join(1), join(2)];
+  nodes.handed = handedOf("a");
+  const call = { callId: "a", orgId: ORG };
+  const answers = await Promise.all([one.ask("handOver", call), other.ask("handOver", call)]);
+  assert.deepEqual(answers, [handedOf("a"), undefined]);
+  assert.deepEqual(nodes.asked, ["hand over a"]);
+});
+
+test("a call whose new process ends while it moves is nobody's, and its slot is free everywhere", async () => {
+  const nodes = new OtherServers();
+  const { owner, join } = newBox({ nodes });
+  let give: (handed: ReturnType<typeof handedOf>) => void = nothing;
+  const one = join(1, { handOver: () => new Promise((resolve) => (give = resolve)) });
+  const other = join(2);
+  await one.ask("takeSlot", slotOf("a"));
+  other.ask("handOver", { callId: "a", orgId: ORG }).catch(nothing);
+  await settled();
+  owner.leave(2);
+  give(handedOf("a"));
+  await settled();
+  assert.equal(owner.callCount, 0);
+  assert.equal(nodes.asked.at(-1), "free a");
+});
+
+test("the processes of a box know that it is to take no more, and whether others do", async () => {
+  const nodes = new OtherServers();
+  const { clock, owner, join } = newBox({ nodes });
+  const states: BoxState[] = [];
+  const one = join(1, { box: (state) => void states.push(state) });
+  one.tell("state", { isServing: true, isLate: false });
+  await settled();
+  assert.equal(owner.asNode.isTaking, true);
+  nodes.othersTake = true;
+  clock.advance(249);
+  await settled();
+  assert.equal(states.at(-1)?.otherServersTake, false);
+  clock.advance(1);
+  await settled();
+  await owner.stopTaking();
+  await settled();
+  const told = { callCount: 0, taking: [1] };
+  assert.deepEqual(states.slice(1), [
+    { ...told, isDrained: false, otherServersTake: false },
+    { ...told, isDrained: false, otherServersTake: true },
+    { ...told, isDrained: true, otherServersTake: true },
+  ]);
+  owner.leave(1);
+  assert.equal(owner.asNode.isTaking, false);
+  owner.close();
+  assert.equal(clock.pendingTimerCount, 0);
+});
+
+test("a call that another server takes is given there with its slot, before it is none of the box's", async () => {
+  const nodes = new OtherServers();
+  const { owner, join } = newBox({ nodes });
+  const one = join(1, { handOver: () => handedOf("a") });
+  await one.ask("takeSlot", slotOf("a"));
+  nodes.giveSlot = async (callId, to) => {
+    nodes.asked.push(`give ${callId} of ${owner.callCount} to ${to}`);
+  };
+  await owner.asNode.handlers.handOver({ callId: "a", orgId: ORG, to: "another" });
+  assert.deepEqual(nodes.asked, ["take a of 3", "give a of 1 to another"]);
+  assert.equal(owner.callCount, 0);
+});

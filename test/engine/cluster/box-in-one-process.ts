@@ -1,0 +1,82 @@
+import { type Handlers, Link, type Parcel } from "../../../engine/cluster/ipc-link.js";
+import type {
+  MemberLink,
+  MemberQuestions,
+  OwnerQuestions,
+} from "../../../engine/cluster/ipc-messages.js";
+import type { OtherNodes } from "../../../engine/cluster/other-nodes.js";
+import { BoxOwner } from "../../../engine/cluster/primary.js";
+import type { Logger } from "../../../engine/log.js";
+import type { Metric } from "../../../engine/metrics/box-metrics.js";
+import { SilentLogger } from "../../doubles/silent-logger.js";
+import { VirtualClock } from "../../doubles/virtual-clock.js";
+
+export const ORG = "org";
+export const CALLS_MAX = 3;
+const SETTLE_TURNS = 5;
+export const nothing = () => undefined;
+const HANDLERS: Handlers<MemberQuestions> = {
+  isRinging: () => false,
+  handOver: nothing,
+  report: nothing,
+  endCall: nothing,
+  newsWanted: nothing,
+  news: nothing,
+  breakers: nothing,
+  metrics: () => [],
+  recordsChanged: nothing,
+  box: nothing,
+  stop: nothing,
+  endAll: nothing,
+};
+/** What a box is told to have beside its session processes. */
+interface BoxSurroundings {
+  /** The other servers of its database. */
+  readonly nodes?: OtherNodes;
+  /** The metrics of the owner's process. */
+  readonly metrics?: readonly Metric[];
+  readonly log?: Logger;
+}
+
+/** An owner whose session processes are all in this one. */
+export function newBox({ nodes, metrics = [], log = new SilentLogger() }: BoxSurroundings = {}) {
+  const clock = new VirtualClock();
+  const limiter = { take: () => 0 };
+  const owner = new BoxOwner({
+    limits: { auth: limiter, general: limiter, vendor: limiter, voice: limiter, webhook: limiter },
+    database: {
+      relay: () => Promise.resolve({ results: [], fault: undefined, writeFault: undefined }),
+      look: () => Promise.resolve({ fault: undefined, warning: undefined }),
+    },
+    nodes,
+    metrics: () => Promise.resolve(metrics),
+    clock,
+    log,
+  });
+  /** Both ends of the way are in this process; parcels go one turn of the event loop later, as between two. */
+  const join = (
+    name: number,
+    handlers: Partial<Handlers<MemberQuestions>> = {},
+    hung?: (missedBeats: number) => void,
+  ) => {
+    const post = (parcel: Parcel) => setImmediate(() => ownerSide.receive(parcel));
+    const member = new Link<OwnerQuestions, MemberQuestions>(
+      post,
+      { ...HANDLERS, ...handlers },
+      log,
+    );
+    const ownerSide: MemberLink = owner.join(name, {
+      post: (parcel) => setImmediate(() => member.receive(parcel)),
+      started: nothing,
+      ...(hung && { hung }),
+    });
+    return member;
+  };
+  return { clock, owner, join };
+}
+
+export async function settled(): Promise<void> {
+  for (let turn = 0; turn < SETTLE_TURNS; turn += 1) await new Promise(setImmediate);
+}
+
+export const slotOf = (callId: string) => ({ orgId: ORG, callId, callsMax: CALLS_MAX });

@@ -1,0 +1,139 @@
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import type { CallJournal } from "../../../engine/calls/call-journal.js";
+import { LiveCalls } from "../../../engine/calls/live-calls.js";
+import { OutboundCalls } from "../../../engine/calls/outbound/outbound-calls.js";
+import type { Handlers } from "../../../engine/cluster/ipc-link.js";
+import type { MemberQuestions, OwnerLink } from "../../../engine/cluster/ipc-messages.js";
+import { BoxPlacedCalls, BoxSlots } from "../../../engine/cluster/worker-ports.js";
+import { OutboundTokens } from "../../../engine/security/outbound-token.js";
+import { SilentLogger } from "../../doubles/silent-logger.js";
+import { CALLS_MAX, newBox, ORG, settled } from "./box-in-one-process.js";
+
+const CLAIMS = { callId: "a", orgId: ORG, agentId: "agent" };
+const HANDED = { claims: CLAIMS, callRef: "CA1", answeredBy: "" };
+const SESSION = { callId: "a", end: () => undefined };
+
+/** Session processes of a box with the calls that each has placed; `noted` is what their records are told. */
+function placing() {
+  const box = newBox();
+  const { clock } = box;
+  const tokens = new OutboundTokens({ secret: "s".repeat(32), clock });
+  const noted: string[] = [];
+  const newProcess = (name: number, changes: Partial<Handlers<MemberQuestions>> = {}) => {
+    const joined: { link?: OwnerLink } = {};
+    const owner: OwnerLink = {
+      ask: (question, asks) => joined.link?.ask(question, asks) ?? Promise.reject(new Error()),
+      tell: (question, asks) => joined.link?.tell(question, asks),
+    };
+    const slots = new BoxSlots(owner);
+    // Only what is called.
+    const journal = {
+      recordFailed: (_start: unknown, { reason }: { readonly reason: string }) =>
+        noted.push(`${name}: ${reason}`),
+      annotate: (_id: string, { answeredBy }: { readonly answeredBy: string }) =>
+        noted.push(`${name}: ${answeredBy}`),
+    } as unknown as CallJournal;
+    const own = new OutboundCalls({
+      telephony: undefined,
+      missing: [],
+      tokens,
+      opener: { refusal: () => Promise.resolve(undefined) },
+      phoneNumbers: undefined,
+      dialTargets: undefined,
+      slots,
+      liveCalls: new LiveCalls(),
+      journal,
+      clock,
+      newId: () => "id",
+      log: new SilentLogger(),
+    });
+    const placed = new BoxPlacedCalls({ own, tokens, slots, owner });
+    joined.link = box.join(name, { ...placed.handlers, ...changes });
+    return { own, placed, slots };
+  };
+  return { ...box, tokens, noted, newProcess };
+}
+
+/** One has placed a call that rings; the other gets the vendor's requests. */
+async function ringing() {
+  const box = placing();
+  const [one, other] = [box.newProcess(1), box.newProcess(2)];
+  await one.slots.acquire(ORG, CLAIMS.callId, CALLS_MAX);
+  one.own.adopt(HANDED);
+  return { ...box, one, other, token: box.tokens.mint(CLAIMS) };
+}
+
+const report = (status: string, answeredBy = "") => ({ status, answeredBy });
+
+test("the answer to a call that rings is taken by whichever process it comes to", async () => {
+  const { one, other, token, tokens } = await ringing();
+  assert.deepEqual(await one.placed.answering(token), CLAIMS);
+  assert.deepEqual(await other.placed.answering(token), CLAIMS);
+  const nobodys = tokens.mint({ ...CLAIMS, callId: "b" });
+  for (const wrong of [nobodys, "forged"]) {
+    assert.equal(await other.placed.answering(wrong), undefined);
+  }
+});
+
+test("the call goes with its slot to the process that has its stream, and to it alone", async () => {
+  const { owner, one, other } = await ringing();
+  const open = () => Promise.resolve(SESSION);
+  assert.equal(await other.placed.connect("a", "another organization", open), undefined);
+  assert.deepEqual([one.own.isRinging("a"), one.slots.count], [true, 1]);
+  assert.equal(await other.placed.connect("a", ORG, open), SESSION);
+  assert.deepEqual([one.slots.count, other.slots.count, owner.callCount], [0, 1, 1]);
+  assert.equal(await one.placed.connect("a", ORG, open), undefined, "it is answered by now");
+  assert.equal(owner.leave(1), 0);
+});
+
+test("a call that rings in the process of its stream is connected there without a question to the owner", async () => {
+  const { owner, one } = await ringing();
+  // Whatever is asked from now on is answered by nobody.
+  owner.leave(1);
+  assert.equal(await one.placed.connect("a", ORG, () => Promise.resolve(SESSION)), SESSION);
+});
+
+test("of two streams of one call in one process the second finds it gone", async () => {
+  const { other } = await ringing();
+  const open = () => Promise.resolve(SESSION);
+  const both = [other.placed.connect("a", ORG, open), other.placed.connect("a", ORG, open)];
+  assert.deepEqual(await Promise.all(both), [SESSION, undefined]);
+});
+
+test("what the vendor tells goes to the process that has the call", async () => {
+  const { noted, one, other, token } = await ringing();
+  assert.equal(await other.placed.report(token, report("busy")), true);
+  await settled();
+  assert.deepEqual(noted, ["1: busy"]);
+  assert.deepEqual([one.own.ringingCount, one.slots.count], [0, 0]);
+  assert.equal(await other.placed.report("forged", report("busy")), false);
+  assert.equal(noted.length, 1);
+  assert.equal(await other.placed.report(token, report("no-answer")), true);
+  assert.deepEqual(noted[1], "2: noAnswer", "nobody has it: it is written down where it was told");
+});
+
+test("what is told of a call on its way to this process waits until it is there", async () => {
+  type Process = ReturnType<ReturnType<typeof placing>["newProcess"]>;
+  const byPerson = report("in-progress", "human");
+  const ways: readonly ((to: Process, token: string) => unknown)[] = [
+    ({ placed }, token) => placed.report(token, byPerson),
+    ({ placed }) => placed.handlers.report({ claims: CLAIMS, report: byPerson }),
+  ];
+  for (const tell of ways) {
+    const { noted, newProcess, tokens } = placing();
+    let give: (handed: typeof HANDED) => void = () => undefined;
+    const one = newProcess(1, { handOver: () => new Promise((resolve) => (give = resolve)) });
+    const other = newProcess(2);
+    await one.slots.acquire(ORG, "a", CALLS_MAX);
+    const connected = other.placed.connect("a", ORG, () => Promise.resolve(SESSION));
+    await settled();
+    const told = tell(other, tokens.mint(CLAIMS));
+    await settled();
+    assert.deepEqual(noted, []);
+    give(HANDED);
+    assert.equal(await connected, SESSION);
+    await told;
+    assert.deepEqual(noted, ["2: human"]);
+  }
+});

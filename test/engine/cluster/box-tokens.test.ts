@@ -1,0 +1,50 @@
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import { BoxStreamTokens } from "../../../engine/cluster/worker-ports.js";
+import { StreamTokens } from "../../../engine/security/stream-token.js";
+import { newBox, ORG, settled } from "./box-in-one-process.js";
+
+const CLAIMS = {
+  vendor: "twilio",
+  orgId: ORG,
+  agentId: "agent",
+  callerRef: "CA1",
+  callKey: "key",
+  attempt: 0,
+};
+const TOKEN_MS = 60_000;
+
+test("a stream's token that one process has taken, no other takes", async () => {
+  const { clock, join } = newBox();
+  const signed = new StreamTokens({ secret: "s".repeat(32), clock });
+  const [one, other] = [1, 2].map((name) => new BoxStreamTokens(signed, join(name)));
+  const token = one?.mint(CLAIMS) ?? "";
+  assert.deepEqual(await other?.redeem(token, { agentId: "another" }), { refusal: "otherAgent" });
+  assert.deepEqual(await other?.redeem("text"), { refusal: "malformed" });
+  assert.deepEqual(await other?.redeem(token), { claims: CLAIMS });
+  assert.deepEqual(await one?.redeem(token), { refusal: "used" });
+});
+
+test("whatever is good for one use is known to the whole box", async () => {
+  const { clock, join } = newBox();
+  const [one, other] = [join(1), join(2)];
+  const webhook = { id: "signature", isUnique: false };
+  assert.equal(await one.ask("answerWebhook", { ...webhook, answer: "first" }), "first");
+  assert.equal(await other.ask("answerWebhook", { ...webhook, answer: "second" }), "first");
+
+  const token = { nonce: "nonce", expiresAtMs: clock.epochMs() + TOKEN_MS };
+  const take = (historyKey?: string) => other.ask("takeToken", { ...token, historyKey });
+  assert.equal(await one.ask("takeToken", { ...token, historyKey: undefined }), undefined);
+  assert.match((await take()) ?? "", /used for another call/);
+  one.tell("giveTokenBack", token);
+  await settled();
+  assert.equal(await take(), undefined);
+  other.tell("tokenOpened", { ...token, historyKey: "key" });
+  await settled();
+  assert.equal(await take("key"), undefined);
+  assert.match((await take("another")) ?? "", /used for another call/);
+
+  const uuid = await one.ask("mintUuid", CLAIMS);
+  assert.deepEqual(await other.ask("redeemUuid", uuid), CLAIMS);
+  assert.equal(await one.ask("redeemUuid", uuid), undefined);
+});

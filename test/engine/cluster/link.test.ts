@@ -1,0 +1,156 @@
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import { Link, type Parcel } from "../../../engine/cluster/ipc-link.js";
+import { Failure } from "../../../engine/failure.js";
+import { RecordingLogger } from "../../doubles/recording-logger.js";
+import { SilentLogger } from "../../doubles/silent-logger.js";
+import { settled } from "./box-in-one-process.js";
+
+const QUESTIONS_WAITING_MAX = 20_000;
+interface Echo {
+  readonly echo: { readonly asks: number; readonly answers: number };
+}
+
+/** Two ends of a way on which parcels wait until they are let through. */
+function pair() {
+  const handlers = { echo: (given: number) => given };
+  const log = new SilentLogger();
+  const waiting: Parcel[] = [];
+  const asker = new Link<Echo, Echo>((parcel) => waiting.push(parcel), handlers, log);
+  const other = new Link<Echo, Echo>((parcel) => asker.receive(parcel), handlers, log);
+  const letThrough = async () => {
+    // What is said in one turn goes at its end.
+    await new Promise((resolve) => process.nextTick(resolve));
+    for (const parcel of waiting.splice(0)) other.receive(parcel);
+  };
+  return { asker, letThrough };
+}
+
+test("a process that stands still is asked so many things and no more, until it has answered", async () => {
+  const { asker, letThrough } = pair();
+  const asked = Array.from({ length: QUESTIONS_WAITING_MAX }, (_, index) =>
+    asker.ask("echo", index),
+  );
+  await assert.rejects(asker.ask("echo", 0), { name: "Failure", kind: "unavailable" });
+  await letThrough();
+  assert.deepEqual(await Promise.all(asked), [...asked.keys()]);
+  const again = asker.ask("echo", 7);
+  await letThrough();
+  assert.equal(await again, 7);
+});
+
+interface Doors {
+  readonly open: { readonly asks: string; readonly answers: string };
+}
+
+/** Two ends whose parcels arrive in the next turn; what each has posted is kept. */
+function doors(open: (asks: string) => string | Promise<string>) {
+  const log = new RecordingLogger();
+  const posted: Parcel[] = [];
+  const here: Link<Doors, Doors> = new Link<Doors, Doors>(
+    (parcel) => {
+      posted.push(parcel);
+      setImmediate(() => there.receive(parcel));
+    },
+    { open: (): string => "" },
+    log,
+  );
+  const there = new Link<Doors, Doors>(
+    (parcel) => setImmediate(() => here.receive(parcel)),
+    { open },
+    log,
+  );
+  return { here, there, log, posted };
+}
+
+test("what is said in one turn of the event loop goes in one parcel, in its order", async () => {
+  const opened: string[] = [];
+  const { here, posted } = doors((name) => {
+    opened.push(name);
+    return `${name} is open`;
+  });
+  here.tell("open", "one");
+  const asked = [here.ask("open", "two"), here.ask("open", "three")];
+  assert.deepEqual(posted, [], "the turn is not over");
+  assert.deepEqual(await Promise.all(asked), ["two is open", "three is open"]);
+  here.tell("open", "four");
+  await settled();
+  assert.deepEqual(opened, ["one", "two", "three", "four"]);
+  assert.deepEqual(
+    posted.map(({ length }) => length),
+    [3, 1],
+  );
+});
+
+test("why something was not done comes back to who asked, and into the log where nobody did", async () => {
+  const faults: Readonly<Record<string, () => string | Promise<string>>> = {
+    refused: () => Promise.reject(new Failure("conflict", "it is open already")),
+    mistaken: () => {
+      throw new TypeError("a mistake");
+    },
+    thrown: () => Promise.reject("no error"),
+  };
+  const { here, log } = doors((name) => faults[name]?.() ?? "");
+  await assert.rejects(here.ask("open", "refused"), {
+    name: "Failure",
+    kind: "conflict",
+    message: "it is open already",
+  });
+  await assert.rejects(here.ask("open", "mistaken"), { name: "Error", message: "a mistake" });
+  await assert.rejects(here.ask("open", "thrown"), /something was thrown that is no error/);
+  assert.deepEqual(log.lines, []);
+  here.tell("open", "mistaken");
+  here.tell("open", "well");
+  await settled();
+  assert.deepEqual(
+    log.lines.map(({ level, fields }) => [level, fields["name"]]),
+    [["error", "open"]],
+  );
+});
+
+test("an end that is closed says and asks nothing more, and nobody waits for it", async () => {
+  const { here, there, posted } = doors(() => "");
+  const asked = assert.rejects(here.ask("open", "door"), /^LinkClosed: the other one has ended$/);
+  here.close("the other one has ended");
+  here.close("again");
+  await asked;
+  await assert.rejects(here.ask("open", "door"), /the other one has ended/);
+  here.tell("open", "door");
+  await settled();
+  assert.deepEqual(posted, []);
+  there.receive([{ kind: "answer", id: 7, value: "nobody asked" }]);
+});
+
+test("what comes back of a question is its answer or why there is none, before all that is said after it", async () => {
+  const posted: Parcel[] = [];
+  const answers: Readonly<Record<string, () => string>> = {
+    well: () => "it is open",
+    refused: () => {
+      throw new Failure("conflict", "it is open already");
+    },
+    mistaken: () => {
+      throw new TypeError("a mistake");
+    },
+  };
+  const asked = new Link<Doors, Doors>(
+    (parcel) => posted.push(parcel),
+    { open: (name) => answers[name]?.() ?? "" },
+    new SilentLogger(),
+  );
+  const question = (id: number, asks: string) =>
+    ({ kind: "question", id, name: "open", asks }) as const;
+  asked.receive([
+    question(0, "well"),
+    ...Object.keys(answers).map((name, at) => question(at + 1, name)),
+  ]);
+  asked.tell("open", "later");
+  await settled();
+  assert.deepEqual(posted, [
+    [
+      { kind: "answer", id: 1, value: "it is open" },
+      { kind: "failed", id: 2, fault: { message: "it is open already", failure: "conflict" } },
+      { kind: "failed", id: 3, fault: { message: "a mistake" } },
+      question(0, "later"),
+    ],
+  ]);
+});

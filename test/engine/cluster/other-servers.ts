@@ -1,0 +1,83 @@
+import type { OtherNodes } from "../../../engine/cluster/other-nodes.js";
+import { boxTokens } from "../../../engine/cluster/primary.js";
+import { VirtualClock } from "../../doubles/virtual-clock.js";
+
+/** Other servers of a box's database that have and take what the test says; `asked` is what the box wanted of them. */
+export class OtherServers implements OtherNodes {
+  readonly asked: string[] = [];
+  readonly tokens = boxTokens(new VirtualClock());
+  isDraining = false;
+  othersTake = false;
+  streamAddress: string | undefined;
+  elsewhere: OtherNodes["elsewhere"];
+  slotCount = 0;
+  /** What they say to being asked for a slot. */
+  slot: () => Promise<boolean> = () => Promise.resolve(true);
+  handed: Awaited<ReturnType<OtherNodes["handOver"]>>;
+  /** Calls that one of them has. */
+  readonly calls = new Set<string>();
+
+  async stopTaking(): Promise<void> {
+    this.asked.push("stop");
+    this.isDraining = true;
+  }
+
+  takeSlot({ callId, callsMax }: Parameters<OtherNodes["takeSlot"]>[0]): Promise<boolean> {
+    this.asked.push(`take ${callId} of ${callsMax}`);
+    return this.slot();
+  }
+
+  freeSlots(callIds: readonly string[]): void {
+    this.asked.push(`free ${callIds.join()}`);
+  }
+
+  async countSlots(orgId: string): Promise<number> {
+    this.asked.push(`count ${orgId}`);
+    return this.slotCount;
+  }
+
+  async isRinging(callId: string): Promise<boolean> {
+    this.asked.push(`rings ${callId}`);
+    return this.calls.has(callId);
+  }
+
+  async handOver({ callId }: Parameters<OtherNodes["handOver"]>[0]) {
+    this.asked.push(`hand over ${callId}`);
+    return this.handed;
+  }
+
+  async giveSlot(callId: string, to: string): Promise<void> {
+    this.asked.push(`give ${callId} to ${to}`);
+  }
+
+  async recordsChanged(): Promise<void> {
+    this.asked.push("changed");
+  }
+
+  async report({ claims: { callId } }: Parameters<OtherNodes["report"]>[0]): Promise<boolean> {
+    this.asked.push(`report ${callId}`);
+    return this.calls.has(callId);
+  }
+
+  async endCall({ callId }: Parameters<OtherNodes["endCall"]>[0]): Promise<boolean> {
+    this.asked.push(`end ${callId}`);
+    return this.calls.has(callId);
+  }
+
+  async hasCall(callId: string): Promise<boolean> {
+    this.asked.push(`has ${callId}`);
+    return this.calls.has(callId);
+  }
+
+  watch(topic: string): void {
+    this.asked.push(`watch ${topic}`);
+  }
+
+  sendNews({ news }: Parameters<OtherNodes["sendNews"]>[0]): void {
+    this.asked.push(`news ${news.callId}`);
+  }
+
+  tellOfBreaker({ id }: Parameters<OtherNodes["tellOfBreaker"]>[0]): void {
+    this.asked.push(`breaker ${id}`);
+  }
+}
