@@ -64,6 +64,17 @@ test("lines are short enough to read", () => {
   }
 });
 
+test("the index of the documentation links every page", () => {
+  const index = PAGES.find(({ path }) => path === "docs/README.md")?.text ?? "";
+  const pages = PAGES.map(({ path }) => path.replace("docs/", "")).filter(
+    (path) => path !== "README.md",
+  );
+  assert.deepEqual(
+    pages.filter((path) => !index.includes(`](${path})`)),
+    [],
+  );
+});
+
 test("printed lines are looked for in their order, whole but for what is left open", () => {
   expectPrinted("one\ntwo three\nfour", "one\ntwo …\nfour");
   expectPrinted("a (1)\nb", "…(1)");
