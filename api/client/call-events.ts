@@ -77,7 +77,7 @@ export interface ToolUse {
 }
 
 export interface CallEnd {
-  /** As in docs/protocol.md; 1006 when the connection could not be had back. */
+  /** As in docs/reference/protocol.md; 1006 when the connection could not be had back. */
   readonly code: number;
   readonly reason: string;
 }

@@ -6,7 +6,7 @@ const FIRST_DELAY_MS = 250;
 const DELAY_MAX_MS = 4_000;
 /** A connection that breaks sooner counts as another try: else one that breaks at once were made anew for ever. */
 const LASTING_MS = 5_000;
-/** Broken off, the server failed, restarts, or is overloaded; see docs/protocol.md. */
+/** Broken off, the server failed, restarts, or is overloaded; see docs/reference/protocol.md. */
 const WORTH_ANOTHER_TRY: ReadonlySet<number> = new Set([1005, 1006, 1011, 1012, 1013]);
 /** Where the broken call still holds its place. */
 const FULL = 4029;

@@ -1,4 +1,4 @@
-/** What the server says in text frames, in stream mode; docs/protocol.md. */
+/** What the server says in text frames, in stream mode; docs/reference/protocol.md. */
 export type ServerMessage =
   | {
       readonly type: "connected";

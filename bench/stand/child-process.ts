@@ -144,7 +144,7 @@ export function pinToServerCore(pid: number): void {
 }
 
 /**
- * A database on the server's own machine works behind it, as docs/operations.md has it: calls do not wait for what is stored.
+ * A database on the server's own machine works behind it, as docs/operations/postgresql.md has it: calls do not wait for what is stored.
  * The process stands beside the server with a lower priority, with those that it has started and will start.
  */
 export function putBehindServer(pid: number): void {

@@ -49,6 +49,6 @@ function read<Schema extends v.GenericSchema>(
   const [{ message }] = parsed.issues;
   const path = v.getDotPath(parsed.issues[0]);
   console.error(`${path === null ? name : `${name}: ${path}`}: ${message}`);
-  console.error("Usage: npm run sandbox -- [PORT]; docs/development.md has its settings");
+  console.error("Usage: npm run sandbox -- [PORT]; docs/contributing/sandbox.md has its settings");
   return process.exit(2);
 }

@@ -47,10 +47,10 @@ after(async () => {
   rmSync(folder, { recursive: true, force: true });
 });
 
-/** Real nginx with what docs/operations.md says, on a free port of loopback. */
+/** Real nginx with what docs/operations/production.md says, on a free port of loopback. */
 function nginxAsDocumented(): RunningPart {
   chmodSync(folder, 0o755);
-  const docs = readFileSync(join(packageRoot(), "docs/operations.md"), "utf8");
+  const docs = readFileSync(join(packageRoot(), "docs/operations/production.md"), "utf8");
   const [locations = "", map = ""] = [...docs.matchAll(NGINX_BLOCKS)].map(
     ([, block]) => block ?? "",
   );

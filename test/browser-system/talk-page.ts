@@ -66,7 +66,7 @@ function pageText(): string {
   const page = blocks.find(({ fileName }) => fileName === PAGE_NAME);
   assert.ok(
     page !== undefined && page.text.includes(DOCUMENTED_HOST),
-    "docs/web-page.md has the page",
+    "docs/guides/web-page.md has the page",
   );
   return page.text;
 }

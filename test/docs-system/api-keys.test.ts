@@ -1,3 +1,3 @@
 import { testCommandsOf } from "./page-commands.js";
 
-testCommandsOf("docs/api-keys.md");
+testCommandsOf("docs/guides/api-keys.md");

@@ -1,3 +1,3 @@
 import { testCommandsOf } from "./page-commands.js";
 
-testCommandsOf("docs/live-streams.md");
+testCommandsOf("docs/operations/live-streams.md");

@@ -1,3 +1,3 @@
 import { testCommandsOf } from "./page-commands.js";
 
-testCommandsOf("docs/protocol.md");
+testCommandsOf("docs/reference/protocol.md");

@@ -1,3 +1,3 @@
 import { testCommandsOf } from "./page-commands.js";
 
-testCommandsOf("docs/rest.md");
+testCommandsOf("docs/reference/rest.md");

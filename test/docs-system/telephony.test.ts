@@ -1,3 +1,3 @@
 import { testCommandsOf } from "./page-commands.js";
 
-testCommandsOf("docs/telephony.md");
+testCommandsOf("docs/guides/telephony.md");

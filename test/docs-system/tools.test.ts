@@ -1,3 +1,3 @@
 import { testCommandsOf } from "./page-commands.js";
 
-testCommandsOf("docs/tools.md");
+testCommandsOf("docs/guides/tools.md");

@@ -1,3 +1,3 @@
 import { testCommandsOf } from "./page-commands.js";
 
-testCommandsOf("docs/web-page.md");
+testCommandsOf("docs/guides/web-page.md");

@@ -12,7 +12,7 @@ const LOCAL = section("Live streams on one machine\n");
 const SERVER = SECTIONS.filter((each) => each !== LIVE_STREAMS && each !== LOCAL).join("");
 
 function pageText(): string {
-  return readPages().find(({ path }) => path === "docs/configuration.md")?.text ?? "";
+  return readPages().find(({ path }) => path === "docs/operations/configuration.md")?.text ?? "";
 }
 
 function section(title: string): string {

@@ -6,7 +6,7 @@ import { fileURLToPath } from "node:url";
 export const ROOT = fileURLToPath(new URL("../../..", import.meta.url));
 
 /** What a reader may meet between fences. Commands are `sh` and nothing else, so that none is overlooked. */
-export const LANGUAGES = ["sh", "output", "js", "html", "ini", "nginx", "text"] as const;
+export const LANGUAGES = ["sh", "output", "js", "html", "ini", "nginx", "text", "mermaid"] as const;
 export type Language = (typeof LANGUAGES)[number];
 
 export interface Block {
@@ -21,7 +21,7 @@ export interface Block {
 }
 
 export interface Page {
-  /** The page's path from the root, such as `docs/rest.md`. */
+  /** The page's path from the root, such as `docs/reference/rest.md`. */
   readonly path: string;
   readonly text: string;
   readonly blocks: readonly Block[];
@@ -29,9 +29,11 @@ export interface Page {
 
 const FENCED = /^```(\S*)(?: (\S+))?\n([\s\S]*?)\n```$/gm;
 
-/** README.md and the pages of `docs/`, with their fenced blocks in order. */
+/** README.md and the pages of `docs/` and its folders, without the decisions, with their fenced blocks in order. */
 export function readPages(): readonly Page[] {
-  const names = readdirSync(join(ROOT, "docs")).filter((name) => name.endsWith(".md"));
+  const names = readdirSync(join(ROOT, "docs"), { recursive: true, encoding: "utf8" })
+    .map((name) => name.replaceAll("\\", "/"))
+    .filter((name) => name.endsWith(".md") && !name.startsWith("decisions/"));
   return ["README.md", ...names.sort().map((name) => `docs/${name}`)].map((path) => {
     const text = readFileSync(join(ROOT, path), "utf8");
     return { path, text, blocks: blocksIn(path, text) };

@@ -307,7 +307,7 @@ function vonageEvent(status: string, from: string): string {
   return JSON.stringify({ from, to: "wss://voice.example.com/", ...ids, status });
 }
 
-/** As the dialplan of docs/telephony.md reads it, which runs on only while its caller is there. */
+/** As the dialplan of docs/guides/telephony.md reads it, which runs on only while its caller is there. */
 const asterisk: VendorDocuments = {
   bodyOf: (state) => (state === "callerGone" ? undefined : "call=1763750400.7"),
   read: (document) => {

@@ -2,7 +2,7 @@ import { waitWords } from "./durations.js";
 
 /**
  * What settings of an agent were measured to cost and to gain. The figures are found by `npm test -- setting-costs` (the 28
- * utterances of docs/turn-taking.md, heard by the sandbox's recognizers) and `npm test -- hedging-gain` (a model that is 2 s
+ * utterances of docs/guides/turn-taking.md, heard by the sandbox's recognizers) and `npm test -- hedging-gain` (a model that is 2 s
  * late for one reply in 20). Both fail where other figures stand here.
  */
 export const SETTING_COSTS = {

@@ -33,7 +33,7 @@ function waitsBehindMarks(text: string, language: string): boolean {
 
 const marked = (text: string): string => (/[?]$/.test(text) ? text : `${text}.`);
 
-// The figures stand in docs/turn-taking.md; a change that moves one of them changes both.
+// The figures stand in docs/guides/turn-taking.md; a change that moves one of them changes both.
 
 test("of 100 callers who think aloud the words tell 32, and a recognizer that writes marks 97", () => {
   assert.equal(count("open", waits), 32);

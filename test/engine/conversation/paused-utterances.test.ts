@@ -52,7 +52,7 @@ test("every utterance is answered, and early where the end is only likely", () =
 test("the documents say what was found", () => {
   let folder = dirname(fileURLToPath(import.meta.url));
   while (!existsSync(join(folder, "package.json"))) folder = dirname(folder);
-  const page = readFileSync(join(folder, "docs/turn-taking.md"), "utf8");
+  const page = readFileSync(join(folder, "docs/guides/turn-taking.md"), "utf8");
   const rows = [...RESULTS, ["all", ALL] as const].map(([kind, result]) => rowOf(kind, result));
   assert.deepEqual(
     rows.filter((row) => !page.includes(row)),

@@ -1,3 +1,3 @@
 import { testCommandsOf } from "./page-commands.js";
 
-testCommandsOf("docs/operations.md");
+testCommandsOf("docs/operations/data.md");

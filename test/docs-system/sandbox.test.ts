@@ -1,3 +1,3 @@
 import { testCommandsOf } from "./page-commands.js";
 
-testCommandsOf("docs/development.md");
+testCommandsOf("docs/contributing/sandbox.md");
