@@ -10,7 +10,7 @@ import { localUrl } from "./api/start-up/local-url.js";
 import { refuseWrongBucket } from "./api/start-up/recordings-bucket.js";
 import { type Config, DATABASE_FILE } from "./config.js";
 import type { CallCenter } from "./engine/calls/call-center.js";
-import { refuseBesideOther } from "./engine/calls/unstored/other-server.js";
+import { refuseBesideOther } from "./engine/calls/orphaned-calls.js";
 import { BoxOwner } from "./engine/cluster/primary.js";
 import type { Logger } from "./engine/log.js";
 import { processMetrics } from "./engine/metrics/box-metrics.js";

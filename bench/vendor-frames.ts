@@ -3,8 +3,8 @@ import { type AddressInfo, connect, createServer, type Socket } from "node:net";
 import { PerformanceObserver, performance } from "node:perf_hooks";
 import { connect as connectTls, createServer as createTlsServer } from "node:tls";
 import { pathToFileURL } from "node:url";
-import { CertificateAuthority } from "../engine/sandbox/certificate-authority.js";
-import { FrameWriter } from "../engine/vendors/transport/web-socket-frame.js";
+import { CertificateAuthority } from "../engine/sandbox/sandbox.js";
+import { FrameWriter } from "../engine/vendors/transport/web-socket.js";
 import { BenchProcess, LOAD_CORE, pinThisProcess } from "./stand/child-process.js";
 
 /**

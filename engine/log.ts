@@ -1,7 +1,159 @@
+import { write, writeSync } from "node:fs";
 import { pino } from "pino";
 import { ValiError } from "valibot";
-import { LogLines } from "./log-lines.js";
-import { SystemClock } from "./time/clock.js";
+import { type Clock, SystemClock } from "./time/clock.js";
+
+/** What is kept while the reader of the log is slow: some 4,000 lines. */
+const WAITING_BYTES_MAX = 1_048_576;
+/** A pipe takes a piece of this size whole or not at all, so that no exit leaves half a line. */
+const PIECE_BYTES_MAX = 4_096;
+const RETRY_MS = 100;
+/** At the end of the process a reader that does not read is waited for so often. */
+const LAST_TRIES_MAX = 10;
+/** At the end of the process: several times what a thread needs for a piece that is read. */
+const THREAD_MS = 50;
+
+/**
+ * Lines to a file descriptor, in order, never at the cost of those who log: a reader that is gone, a full disk and a slow
+ * reader lose lines, and the first line that gets through again says how many.
+ */
+export class LogLines {
+  readonly #fd: number;
+  readonly #lossLine: (lostLines: number, reason: string) => string;
+  readonly #clock: Clock;
+  #waiting: string[] = [];
+  #waitingBytes = 0;
+  /** What the system is being asked to write, from the first byte that it has not taken yet. */
+  #writing: Buffer | undefined;
+  #isAsked = false;
+  #lostLines = 0;
+  #lossReason = "";
+  #isReaderGone = false;
+
+  /** `lossLine` makes the line, with its end, that tells of lines that were lost. What is left is written when the process exits. */
+  constructor(fd: number, lossLine: (lostLines: number, reason: string) => string, clock: Clock) {
+    this.#fd = fd;
+    this.#lossLine = lossLine;
+    this.#clock = clock;
+    process.once("exit", () => this.#writeLast());
+  }
+
+  /** `line` has its end. */
+  write(line: string): void {
+    if (this.#isReaderGone) return;
+    const hasRoom = this.#waitingBytes + line.length <= WAITING_BYTES_MAX;
+    if (!hasRoom) return this.#lose(1, "the reader is slow");
+    this.#add(line);
+    if (this.#writing === undefined) this.#next();
+  }
+
+  #add(line: string): void {
+    this.#waiting.push(line);
+    this.#waitingBytes += line.length;
+  }
+
+  #next(): void {
+    this.#writing = this.#taken();
+    if (this.#writing !== undefined) this.#ask(this.#writing);
+  }
+
+  /** The lines that come next, as one piece; undefined when none wait. */
+  #taken(): Buffer | undefined {
+    if (this.#waiting.length === 0) return undefined;
+    let count = 0;
+    let sizeBytes = 0;
+    for (const line of this.#waiting) {
+      if (count > 0 && sizeBytes + Buffer.byteLength(line) > PIECE_BYTES_MAX) break;
+      count += 1;
+      sizeBytes += Buffer.byteLength(line);
+    }
+    const lines = this.#waiting.splice(0, count);
+    for (const line of lines) this.#waitingBytes -= line.length;
+    return Buffer.from(lines.join(""));
+  }
+
+  #ask(bytes: Buffer): void {
+    this.#isAsked = true;
+    write(this.#fd, bytes, (error, count) => {
+      this.#isAsked = false;
+      if (error !== null) return this.#failed(error, bytes);
+      const rest = bytes.subarray(count);
+      if (rest.length === 0) return this.#wentThrough();
+      this.#writing = rest;
+      this.#ask(rest);
+    });
+  }
+
+  #wentThrough(): void {
+    this.#addLoss();
+    this.#next();
+  }
+
+  #addLoss(): void {
+    if (this.#lostLines > 0) this.#add(this.#lossLine(this.#lostLines, this.#lossReason));
+    this.#lostLines = 0;
+  }
+
+  #failed(error: NodeJS.ErrnoException, bytes: Buffer): void {
+    if (isBusy(error)) {
+      const cancel = this.#clock.every(RETRY_MS, () => {
+        cancel();
+        this.#ask(bytes);
+      });
+      return;
+    }
+    this.#abandon(error, bytes);
+    this.#next();
+  }
+
+  /** Nobody reads any more, or what was to be written has no room. */
+  #abandon(error: NodeJS.ErrnoException, bytes: Buffer): void {
+    if (error.code === "EPIPE") {
+      this.#isReaderGone = true;
+      this.#waiting = [];
+      return;
+    }
+    this.#lose(linesIn(bytes), error.message);
+  }
+
+  #lose(lines: number, reason: string): void {
+    this.#lostLines += lines;
+    this.#lossReason = reason;
+  }
+
+  #writeLast(): void {
+    // What was asked for is written before the process ends, since its threads are waited for: what follows lets it go first.
+    if (this.#isAsked) standStill(THREAD_MS);
+    // Nobody is left to hear that it went through.
+    this.#addLoss();
+    let bytes = (this.#isAsked ? undefined : this.#writing) ?? this.#taken();
+    for (let tries = 0; bytes !== undefined && tries < LAST_TRIES_MAX; ) {
+      try {
+        bytes = bytes.subarray(writeSync(this.#fd, bytes));
+        if (bytes.length === 0) bytes = this.#taken();
+      } catch (error) {
+        if (!(error instanceof Error) || !isBusy(error)) return;
+        tries += 1;
+        standStill(RETRY_MS);
+      }
+    }
+  }
+}
+
+/** For the end of the process alone, where no timer comes any more. */
+function standStill(durationMs: number): void {
+  Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, durationMs);
+}
+
+function isBusy(error: NodeJS.ErrnoException): boolean {
+  return error.code === "EAGAIN" || error.code === "EBUSY";
+}
+
+function linesIn(bytes: Buffer): number {
+  let lines = 0;
+  for (const byte of bytes) if (byte === 0x0a) lines += 1;
+  return lines;
+}
 
 const STANDARD_OUTPUT = 1;
 

@@ -4,7 +4,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { test } from "node:test";
 import { ConfigFault, parseConfig } from "../config.js";
-import { CertificateAuthority } from "../engine/sandbox/certificate-authority.js";
+import { CertificateAuthority } from "../engine/sandbox/sandbox.js";
 import { PHONE_VENDOR_NAMES } from "../engine/telephony/telephony-settings.js";
 
 const SECRETS = ["a".repeat(32), "b".repeat(40)] as const;

@@ -7,6 +7,7 @@ import { engineStairs } from "./tidy/engine-stairs.js";
 import {
   builtinPrefix,
   importDirection,
+  noImportCircle,
   ownedPackages,
   sandboxStaysOutside,
   transitionIsPure,
@@ -43,7 +44,8 @@ const FILE_RULES: Readonly<Record<string, FileRule>> = {
 };
 
 const TREE_RULES: Readonly<Record<string, TreeRule>> = {
-  "the session's transition is pure with all that it reaches": transitionIsPure,
+  "no files of the product import each other in a circle": noImportCircle,
+  "the conversation's transition is pure with all that it reaches": transitionIsPure,
 };
 
 /** Builds lie at different depths, so the root is where package.json is. */
@@ -60,6 +62,7 @@ function rootFolder(): string {
 const ROOT = rootFolder();
 const SOURCE_PLACES = [
   "main.ts",
+  "parley.ts",
   "config.ts",
   "api",
   "deploy/livestream/front/site",

@@ -1,6 +1,5 @@
 import { Announcer } from "./announcer.js";
 import { type CallTarget, type Credential, callAddress, demandAddress } from "./call-address.js";
-import { type CredentialSource, credentialFrom, NO_TOKEN, TOKEN_ENDED } from "./call-credential.js";
 import type { CallEvents, CallState, Connected } from "./call-events.js";
 import { asFault, CallFault } from "./call-fault.js";
 import { CallConnection, type CallSocketClass, NOT_OPENED } from "./call-socket.js";
@@ -8,9 +7,102 @@ import { type CancelTimer, type ClientClock, chance, ownClock } from "./client-c
 import { Dialogue } from "./dialogue.js";
 import { LevelMeter, levelOf, rmsOf, VoiceSense } from "./loudness.js";
 import { PageTools, type ToolHandler } from "./page-tools.js";
-import { Reconnection } from "./reconnection.js";
 import { type ServerMessage, serverMessage } from "./server-message.js";
 import type { Sound } from "./sound.js";
+
+/** What a page gives a call to prove that it may be made. */
+export interface CredentialSource {
+  /** A client token, or how to get one: asked for again when the connection has to be made anew. */
+  readonly token?: string | (() => string | Promise<string>) | undefined;
+  /** Never in a page: whoever opens it could read the key. */
+  readonly apiKey?: string | undefined;
+}
+
+/** A page's own function may never answer. */
+const TOKEN_MAX_MS = 15_000;
+export const NO_TOKEN = "This page could not get its permission for the call. Try again.";
+export const TOKEN_ENDED =
+  "The connection broke, and this page's permission for the call has ended meanwhile. Begin a new call.";
+
+/** Rejects when the page's function does, and when it takes too long. */
+export async function credentialFrom(
+  { token, apiKey }: CredentialSource,
+  clock: ClientClock,
+): Promise<Credential> {
+  if (typeof token !== "function") return { apiKey, token };
+  let cancel = () => {};
+  const late = new Promise<never>((_, reject) => {
+    cancel = clock.after(TOKEN_MAX_MS, () => reject(new Error("the token did not come in time")));
+  });
+  try {
+    return { apiKey, token: await Promise.race([token(), late]) };
+  } finally {
+    cancel();
+  }
+}
+
+/** How long a broken connection is tried again: the caller still has the receiver in his hand. */
+export const RECONNECT_MAX_MS = 30_000;
+const FIRST_DELAY_MS = 250;
+const DELAY_MAX_MS = 4_000;
+/** A connection that breaks sooner counts as another try: else one that breaks at once were made anew for ever. */
+const LASTING_MS = 5_000;
+/** Broken off, the server failed, restarts, or is overloaded; see docs/reference/protocol.md. */
+const WORTH_ANOTHER_TRY: ReadonlySet<number> = new Set([1005, 1006, 1011, 1012, 1013]);
+/** Where the broken call still holds its place. */
+const FULL = 4029;
+
+/** When to try again, and when to give up. */
+export class Reconnection {
+  readonly #clock: ClientClock;
+  readonly #chance: () => number;
+  #beganAtMs: number | undefined;
+  #succeededAtMs: number | undefined;
+  #tries = 0;
+  #cancel: CancelTimer | undefined;
+
+  constructor(clock: ClientClock, chance: () => number) {
+    this.#clock = clock;
+    this.#chance = chance;
+  }
+
+  get isOn(): boolean {
+    return this.#beganAtMs !== undefined && this.#succeededAtMs === undefined;
+  }
+
+  /** How long to wait after a connection has closed so; undefined when it is not worth it, or no longer. */
+  delayMs(code: number): number | undefined {
+    if (!WORTH_ANOTHER_TRY.has(code) && !(this.isOn && code === FULL)) return undefined;
+    const nowMs = this.#clock.monotonicMs();
+    if (nowMs - (this.#succeededAtMs ?? nowMs) >= LASTING_MS) this.#forget();
+    this.#succeededAtMs = undefined;
+    this.#beganAtMs ??= nowMs;
+    // Half of it by chance: a server that restarts is not to meet all of its clients at once.
+    const longestMs = Math.min(DELAY_MAX_MS, FIRST_DELAY_MS * 2 ** this.#tries);
+    const delayMs = longestMs * (0.5 + this.#chance() / 2);
+    this.#tries += 1;
+    return nowMs + delayMs - this.#beganAtMs > RECONNECT_MAX_MS ? undefined : delayMs;
+  }
+
+  retry(delayMs: number, action: () => void): void {
+    this.#cancel?.();
+    this.#cancel = this.#clock.after(delayMs, action);
+  }
+
+  succeeded(): void {
+    this.stop();
+    this.#succeededAtMs = this.#clock.monotonicMs();
+  }
+
+  stop(): void {
+    this.#cancel?.();
+  }
+
+  #forget(): void {
+    this.#beganAtMs = undefined;
+    this.#tries = 0;
+  }
+}
 
 export interface AgentCallOptions extends CallTarget, CredentialSource {
   /** A conversation to go on with: the `historyKey` of an earlier call. */

@@ -1,11 +1,10 @@
 import { Bucket } from "../../engine/bucket/bucket.js";
 import type { RecordingSettings } from "../../engine/bucket/bucket-settings.js";
 import { AgentChats } from "../../engine/calls/agent-chats.js";
+import { agentLlm, type ChainPatience } from "../../engine/calls/agent-vendors.js";
 import { CallCenter } from "../../engine/calls/call-center.js";
 import { CallReports } from "../../engine/calls/call-reports.js";
 import { CallSupervision } from "../../engine/calls/call-supervision.js";
-import { agentLlm } from "../../engine/calls/opening/agent-vendors.js";
-import type { ChainPatience } from "../../engine/calls/opening/vendor-chains.js";
 import { OutboundCalls } from "../../engine/calls/outbound/outbound-calls.js";
 import {
   missingSettings,
@@ -29,7 +28,7 @@ import type { Clock } from "../../engine/time/clock.js";
 import { within } from "../../engine/time/deadline.js";
 import { AnswerTimes } from "../../engine/vendors/chain/answer-times.js";
 import { Breakers } from "../../engine/vendors/chain/breakers.js";
-import { Hedging } from "../../engine/vendors/chain/hedging.js";
+import { Hedging } from "../../engine/vendors/chain/llm-chain.js";
 import { SpeechDurations } from "../../engine/vendors/chain/speech-durations.js";
 import { LearnedParameters } from "../../engine/vendors/learned-parameters.js";
 import { Connections } from "../../engine/vendors/transport/connections.js";
@@ -39,7 +38,7 @@ import type { LimiterOf } from "../http/request/rate-limiter.js";
 import type { HttpServer } from "../http/server.js";
 import { type HttpConfig, startServer } from "../http/start-server.js";
 import { localUrl } from "../start-up/local-url.js";
-import { type CloseDoors, openVoiceDoors } from "../voice/voice-doors.js";
+import { type CloseDoors, openVoiceDoors } from "../voice/voice-routes.js";
 import type { BoxSide } from "./worker-side.js";
 
 /**

@@ -1,10 +1,16 @@
+import * as v from "valibot";
+import { BucketFault } from "../../engine/bucket/bucket.js";
+import { type NodeState, nodeState } from "../../engine/cluster/node-registry.js";
+import { canonicalEmail } from "../../engine/tenancy/people/email-address.js";
 import { KEPT_MAX_MS } from "../../engine/tenancy/read-cache.js";
 import { SystemClock } from "../../engine/time/clock.js";
 import { VERSION } from "../../engine/version.js";
 import type { Database } from "../../storage/database.js";
-import { readAuditRequest, showAudit } from "./admin-audit.js";
-import { checkStore } from "./admin-check.js";
-import { copyStore, readCopyRequest } from "./admin-copy.js";
+import { addressOf } from "../../storage/postgres/postgres-address.js";
+import type { OrganizationRecord } from "../../storage/records.js";
+import { checkDatabase } from "../../storage/sqlite/database-check.js";
+import type { AuditRecord } from "../../storage/tenancy/audit-record.js";
+import { checkRecordings } from "../start-up/recordings-bucket.js";
 import {
   acceptKey,
   auditCredentials,
@@ -12,21 +18,323 @@ import {
   readCipher,
   resealCredentials,
 } from "./admin-credentials.js";
-import { nodeWork } from "./admin-nodes.js";
 import { numberWork } from "./admin-numbers.js";
-import { operatorWork } from "./admin-operators.js";
-import { activate, changePlan, listOrganizations, suspend } from "./admin-organizations.js";
 import { readNewOrganization, setUp } from "./admin-setup.js";
 import { type AdminServices, adminServices } from "./admin-store.js";
 import { type Command, parseCommandLine } from "./command.js";
 import { CommandFault, UsageFault } from "./command-fault.js";
 import {
   type CommandSettings,
+  existingDatabaseFile,
   openAnyDatabase,
   openExistingDatabase,
   readCommandSettings,
 } from "./data-folder.js";
-import type { Terminal } from "./terminal.js";
+import { sizeText } from "./measures.js";
+import { printable, type Terminal } from "./terminal.js";
+import { type Cell, printTable } from "./text-table.js";
+
+const ENTRIES_DEFAULT = 20;
+/** More than anybody reads on a screen; a page of the store that is made in one go. */
+const ENTRIES_MAX = 1_000;
+
+const Limit = v.pipe(
+  v.string(),
+  v.regex(/^\d{1,4}$/),
+  v.transform(Number),
+  v.minValue(1),
+  v.maxValue(ENTRIES_MAX),
+);
+
+export interface AuditRequest {
+  /** The email address of an organization's owner; undefined: every organization and the platform itself. */
+  readonly email: string | undefined;
+  readonly limit: number;
+}
+
+export function readAuditRequest(args: readonly string[]): AuditRequest {
+  const { positionals, values } = parseCommandLine({
+    args: [...args],
+    options: { limit: { type: "string", default: String(ENTRIES_DEFAULT) } },
+    allowPositionals: true,
+  });
+  const [email, ...more] = positionals;
+  if (more.length > 0) throw new UsageFault("give the e-mail of one owner, or none");
+  const limit = v.safeParse(Limit, values.limit);
+  if (limit.success) return { email, limit: limit.output };
+  throw new UsageFault(`--limit: expected a whole number from 1 to ${ENTRIES_MAX}`);
+}
+
+/** Newest first. */
+export async function showAudit(
+  { auditTrail }: AdminServices,
+  terminal: Terminal,
+  { email, limit }: AuditRequest,
+): Promise<void> {
+  if (email === undefined) {
+    printEntries(terminal, await auditTrail.listNewest(limit), ["organization"]);
+    return;
+  }
+  const { items, total } = await auditTrail.listOfOwner(email, { limit, skip: 0 });
+  printEntries(terminal, items, []);
+  if (total > items.length) {
+    terminal.print(`The newest ${items.length} of ${total}; --limit shows more.`);
+  }
+}
+
+function printEntries(
+  terminal: Terminal,
+  entries: readonly AuditRecord[],
+  more: readonly "organization"[],
+): void {
+  if (entries.length === 0) {
+    terminal.print("Nothing has been changed yet.");
+    return;
+  }
+  const headings = ["when", "who", "action", "of what", "fields", ...more];
+  const rows = entries.map((entry): Cell[] => [
+    { text: `${new Date(entry.atMs).toISOString().slice(0, 19)}Z` },
+    { text: `${entry.actor.type} ${entry.actor.id}` },
+    { text: entry.action },
+    { text: `${entry.targetName} (${entry.targetId})` },
+    { text: entry.changes.join(" ") },
+    ...more.map(() => ({ text: entry.orgId ?? "platform" })),
+  ]);
+  printTable(terminal, headings, rows);
+}
+
+interface CheckedStore {
+  readonly sizeBytes: number;
+  readonly findings: readonly string[];
+  readonly counts: readonly { readonly table: string; readonly rows: number }[];
+  readonly damaged: string;
+}
+
+/** Reads the whole database, and tries the bucket of recordings; rejects with a CommandFault that says what is wrong. */
+export async function checkStore(settings: CommandSettings, terminal: Terminal): Promise<void> {
+  const { sizeBytes, findings, counts, damaged } = await checked(settings);
+  if (counts.length > 0) {
+    const rows = counts.map(({ table, rows }) => [{ text: table }, { text: String(rows) }]);
+    printTable(terminal, ["table", "rows"], rows);
+  }
+  if (findings.length > 0) {
+    const list = findings.map((finding) => `  ${finding}`).join("\n");
+    throw new CommandFault(`${damaged}:\n${list}`);
+  }
+  terminal.print(`The database is whole (${sizeText(sizeBytes)}).`);
+  const place = await checkRecordings(settings, new SystemClock()).catch((error: unknown) => {
+    throw error instanceof BucketFault ? new CommandFault(error.message) : error;
+  });
+  if (place !== undefined) terminal.print(`Recordings can be written to ${place}.`);
+}
+
+async function checked({ dataDir, databaseUrl }: CommandSettings): Promise<CheckedStore> {
+  if (databaseUrl !== undefined) {
+    const { checkPostgres } = await import("../../storage/postgres/postgres-check.js");
+    const damaged = `the totals at ${addressOf(databaseUrl)} are wrong; restore a backup, or count them anew`;
+    return { ...(await checkPostgres(databaseUrl)), damaged };
+  }
+  const filePath = existingDatabaseFile(dataDir);
+  const damaged = `${filePath} is damaged; restore a backup, or save what can be read with SQLite's .recover`;
+  return { ...checkDatabase(filePath), damaged };
+}
+
+/** What was asked for: where to, or else to DATABASE_URL. */
+export function readCopyRequest(args: readonly string[]): string | undefined {
+  const options = { to: { type: "string" } } as const;
+  const { values } = parseCommandLine({ args: [...args], options });
+  if (values.to !== undefined && !/^postgres(?:ql)?:\/\//.test(values.to)) {
+    throw new UsageFault("--to: expected an address that begins with postgres://");
+  }
+  return values.to;
+}
+
+/** Copies the file in DATA_DIR to PostgreSQL, while no server runs on either. */
+export async function copyStore(
+  { dataDir, databaseUrl }: CommandSettings,
+  terminal: Terminal,
+  to: string | undefined,
+): Promise<void> {
+  const url = to ?? databaseUrl;
+  if (url === undefined) throw new UsageFault("say where to: --to postgres://…, or DATABASE_URL");
+  const filePath = existingDatabaseFile(dataDir);
+  const { copyToPostgres } = await import("../../storage/postgres/copy-to-postgres.js");
+  const tables = await copyToPostgres(filePath, url);
+  const rows = tables.map(({ table, rows }) => [{ text: table }, { text: String(rows) }]);
+  printTable(terminal, ["table", "rows"], rows);
+  terminal.print(
+    `Copied ${filePath} to PostgreSQL at ${addressOf(url)}: rows and sums of every table are the same.`,
+  );
+  terminal.print(
+    "Start the server with DATABASE_URL now. Keep DATA_DIR: recordings and generated keys stay there.",
+  );
+}
+
+const STATES: Readonly<Record<NodeState, string>> = {
+  silent: "silent",
+  draining: "draining",
+  taking: "takes calls",
+  full: "takes none",
+};
+
+type NodesWork = (database: Database, services: AdminServices, terminal: Terminal) => Promise<void>;
+
+/** What is to be done, before anything is opened. */
+export function nodeWork(args: readonly string[]): NodesWork {
+  const [verb, name, ...more] = args;
+  if (verb === undefined) return listNodes;
+  if (verb === "drain" && name !== undefined && more.length === 0) {
+    return (database, services, terminal) => drain(database, services, terminal, name);
+  }
+  throw new UsageFault(`"${["nodes", ...args].join(" ")}" is not a complete command`);
+}
+
+async function listNodes(
+  database: Database,
+  _services: AdminServices,
+  terminal: Terminal,
+): Promise<void> {
+  demandNodes(database);
+  const nodes = await database.nodes.list();
+  if (nodes.length === 0) {
+    terminal.print("No server runs on this database.");
+    return;
+  }
+  const rows = nodes.map((node): Cell[] => [
+    { text: node.name },
+    { text: STATES[nodeState(node)] },
+    { text: String(node.calls), isRightAligned: true },
+    { text: node.capacity === 0 ? "-" : String(node.capacity), isRightAligned: true },
+    { text: node.load.toFixed(2), isRightAligned: true },
+    { text: node.version },
+    { text: node.address ?? "-" },
+  ]);
+  printTable(terminal, ["node", "state", "calls", "at most", "load", "version", "address"], rows);
+}
+
+async function drain(
+  database: Database,
+  { drainNode }: AdminServices,
+  terminal: Terminal,
+  name: string,
+): Promise<void> {
+  demandNodes(database);
+  await drainNode(name);
+  terminal.print(`${name} takes no new calls until it is started again; those in progress finish.`);
+}
+
+function demandNodes({ mail }: Database): void {
+  if (mail !== undefined) return;
+  throw new CommandFault("a file has one server; several work on PostgreSQL (DATABASE_URL)");
+}
+
+type Work = (services: AdminServices, terminal: Terminal) => Promise<void>;
+
+/** What is to be done, before anything is opened. */
+export function operatorWork(args: readonly string[]): Work {
+  const [verb, email, ...more] = args;
+  if (verb === "list" && email === undefined) return listOperators;
+  if (verb === "grant" && email !== undefined && more.length === 0) {
+    return (services, terminal) => grant(services, terminal, email);
+  }
+  if (verb === "revoke" && email !== undefined && more.length === 0) {
+    return (services, terminal) => revoke(services, terminal, email);
+  }
+  throw new UsageFault(`"${["operator", ...args].join(" ")}" is not a complete command`);
+}
+
+async function listOperators({ operators }: AdminServices, terminal: Terminal): Promise<void> {
+  const all = await operators.list();
+  if (all.length === 0) {
+    terminal.print("There is no operator; operator grant E-MAIL makes one of a user.");
+    return;
+  }
+  const rows = all.map(({ email, name }): Cell[] => [{ text: email }, { text: name }]);
+  printTable(terminal, ["e-mail", "name"], rows);
+}
+
+async function grant({ operators }: AdminServices, terminal: Terminal, email: string) {
+  const change = (await operators.grant(email))
+    ? "is now an operator of the platform"
+    : "is an operator of the platform already";
+  terminal.print(`${printable(canonicalEmail(email))} ${change}.`);
+}
+
+async function revoke({ operators }: AdminServices, terminal: Terminal, email: string) {
+  const change = (await operators.revoke(email)) ? "is no operator any more" : "is no operator";
+  terminal.print(`${printable(canonicalEmail(email))} ${change}.`);
+}
+
+const HEADINGS = ["status", "plan", "owner", "organization", "since"];
+
+export async function listOrganizations(
+  { organizations }: AdminServices,
+  terminal: Terminal,
+): Promise<void> {
+  const all = await organizations.list();
+  if (all.length === 0) {
+    terminal.print("There is no organization yet; setup makes the first one.");
+    return;
+  }
+  const rows = all.map(({ organization, planSlug }): Cell[] => [
+    { text: organization.status, style: organization.status === "active" ? "green" : "yellow" },
+    { text: planSlug },
+    { text: organization.ownerEmail },
+    { text: organization.name },
+    { text: new Date(organization.createdAtMs).toISOString().slice(0, 10) },
+  ]);
+  printTable(terminal, HEADINGS, rows);
+}
+
+export function activate(
+  services: AdminServices,
+  terminal: Terminal,
+  email: string,
+): Promise<void> {
+  return changeStatus(services, terminal, email, "active");
+}
+
+export function suspend(services: AdminServices, terminal: Terminal, email: string): Promise<void> {
+  return changeStatus(services, terminal, email, "pending");
+}
+
+export async function changePlan(
+  { organizations }: AdminServices,
+  terminal: Terminal,
+  email: string,
+  slug: string,
+): Promise<void> {
+  const before = await find(organizations, email);
+  const organization = await organizations.changePlan(email, slug);
+  const change =
+    before?.planSlug === slug
+      ? `has the plan ${slug} already`
+      : `now has the plan ${slug} (before: ${before?.planSlug ?? "none"})`;
+  terminal.print(`${named(organization)} ${change}.`);
+}
+
+async function changeStatus(
+  { organizations }: AdminServices,
+  terminal: Terminal,
+  email: string,
+  status: OrganizationRecord["status"],
+): Promise<void> {
+  const before = await find(organizations, email);
+  const organization =
+    status === "active" ? await organizations.activate(email) : await organizations.suspend(email);
+  const was = before?.organization.status;
+  const change = was === status ? `is ${status} already` : `is now ${status} (before: ${was})`;
+  terminal.print(`${named(organization)} ${change}.`);
+}
+
+async function find(organizations: AdminServices["organizations"], email: string) {
+  const owner = canonicalEmail(email);
+  return (await organizations.list()).find(({ organization }) => organization.ownerEmail === owner);
+}
+
+function named({ name, ownerEmail }: OrganizationRecord): string {
+  return `"${printable(name)}" of ${printable(ownerEmail)}`;
+}
 
 const USAGE = `Usage: npm run admin -- COMMAND
 
@@ -62,8 +370,6 @@ const USAGE = `Usage: npm run admin -- COMMAND
 
 It acts on the database in DATA_DIR (./data), or at DATABASE_URL, also while a server runs on it, and takes effect at once.
 Exit code: 0 done, 1 failed, 2 not understood.`;
-
-type Work = (services: AdminServices, terminal: Terminal) => Promise<void>;
 
 /** The platform administrator's command line. */
 export function adminCommand(readSettings: () => CommandSettings = readCommandSettings): Command {

@@ -20,20 +20,19 @@ import type { Breakers } from "../../engine/vendors/chain/breakers.js";
 import type { LearnedParameters } from "../../engine/vendors/learned-parameters.js";
 import type { RouteId } from "../contract/routes/route-table.js";
 import type { Handlers } from "../http/endpoints/api-endpoint.js";
-import { accountRoutes } from "./account-routes.js";
-import { agentRoutes } from "./agent-routes.js";
-import { apiKeyRoutes } from "./api-key-routes.js";
-import { auditRoutes } from "./audit-routes.js";
-import { callRoutes } from "./call-routes.js";
-import { clientTokenRoutes } from "./client-token-routes.js";
-import { memberRoutes } from "./member-routes.js";
+import { agentRoutes, trialRoutes } from "./agent-routes.js";
+import { callRoutes, recordingRoutes, supervisionRoutes } from "./call-routes.js";
 import { operatorRoutes } from "./operator-routes.js";
-import { organizationRoutes } from "./organization-routes.js";
+import {
+  accountRoutes,
+  apiKeyRoutes,
+  auditRoutes,
+  clientTokenRoutes,
+  memberRoutes,
+  organizationRoutes,
+} from "./organization-routes.js";
 import { providerRoutes } from "./provider-routes.js";
-import { recordingRoutes } from "./recording-routes.js";
 import { type ServiceParts, serviceRoutes } from "./service-routes.js";
-import { supervisionRoutes } from "./supervision-routes.js";
-import { trialRoutes } from "./trial-routes.js";
 
 /** The services that the REST API is a face of. */
 export interface ApiServices {

@@ -1,10 +1,89 @@
+import type { CallNews } from "../../engine/calls/call-news.js";
 import type { CallReports } from "../../engine/calls/call-reports.js";
+import type { CallSupervision, CallWatch } from "../../engine/calls/call-supervision.js";
 import type { OutboundCalls } from "../../engine/calls/outbound/outbound-calls.js";
+import type { Recordings } from "../../engine/calls/recording/recordings.js";
 import type { UsageShare } from "../../engine/calls/usage-shares.js";
 import type { VendorFaults } from "../../engine/calls/vendor-shares.js";
 import type { CallRecord } from "../../storage/records.js";
+import type { CALL_EVENTS } from "../contract/call-events.js";
+import { EventBatch, type EventStream, type NamedEvent } from "../contract/event-stream.js";
 import type { Handlers } from "../http/endpoints/api-endpoint.js";
 import { timestamp } from "./timestamp.js";
+
+type CallEvents = typeof CALL_EVENTS;
+
+/** Streams of what happens in calls. What is told to many who watch the same is put into words once. */
+export class CallEventStreams {
+  readonly #batches = new WeakMap<readonly CallNews[], EventBatch<CallEvents>>();
+
+  of({ run }: CallWatch): EventStream<CallEvents> {
+    return {
+      produce: (send, signal) => {
+        const watcher = {
+          news: (news: readonly CallNews[]) => send.batch(this.#batchOf(news)),
+          pulse: () => send.event("pulse", {}),
+        };
+        send.event("watching", {});
+        return run(watcher, signal);
+      },
+    };
+  }
+
+  #batchOf(news: readonly CallNews[]): EventBatch<CallEvents> {
+    const known = this.#batches.get(news);
+    if (known !== undefined) return known;
+    const batch = new EventBatch<CallEvents>(news.map(eventOf));
+    this.#batches.set(news, batch);
+    return batch;
+  }
+}
+
+function eventOf(news: CallNews): NamedEvent<CallEvents> {
+  switch (news.type) {
+    case "began": {
+      const { callId, agentId, channel, startedAtMs } = news;
+      const startedAt = timestamp(startedAtMs);
+      return { name: "began", data: { callId, agentId, channel, startedAt } };
+    }
+    case "present":
+      return { name: "present", data: { callId: news.callId, words: [...news.words] } };
+    case "words": {
+      const { callId, role, text, isFinal } = news;
+      return { name: "words", data: { callId, role, text, isFinal } };
+    }
+    case "turn":
+      return { name: "turn", data: { callId: news.callId, metrics: news.metrics } };
+    case "ended": {
+      const { callId, status, endReason } = news;
+      return { name: "ended", data: { callId, status, endReason } };
+    }
+  }
+}
+
+/** What people see of calls in progress, and how they end them. */
+export function supervisionRoutes(
+  supervision: Pick<CallSupervision, "watchAll" | "watchOne" | "end">,
+): Handlers<"watchCalls" | "watchCall" | "endCall"> {
+  const streams = new CallEventStreams();
+  return {
+    watchCalls: ({ tenant }) => streams.of(supervision.watchAll(tenant)),
+    watchCall: async ({ tenant, id }) => streams.of(await supervision.watchOne(tenant, id)),
+    endCall: async ({ tenant, id }) => {
+      await supervision.end(tenant, id);
+      return { success: true };
+    },
+  };
+}
+
+export function recordingRoutes(
+  recordings: Pick<Recordings, "open">,
+): Handlers<"getCallRecording"> {
+  return {
+    getCallRecording: ({ tenant, id }) =>
+      recordings.open({ orgId: tenant.organization.id, callId: id }),
+  };
+}
 
 export function callRoutes(
   reports: CallReports,

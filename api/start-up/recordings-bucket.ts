@@ -1,5 +1,4 @@
-import { Bucket } from "../../engine/bucket/bucket.js";
-import { BucketFault, placeOf } from "../../engine/bucket/bucket-fault.js";
+import { Bucket, BucketFault, placeOf } from "../../engine/bucket/bucket.js";
 import type { BucketSettings } from "../../engine/bucket/bucket-settings.js";
 import type { Logger } from "../../engine/log.js";
 import type { Clock } from "../../engine/time/clock.js";

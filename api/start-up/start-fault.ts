@@ -1,5 +1,5 @@
 import { resolve } from "node:path";
-import { BucketFault } from "../../engine/bucket/bucket-fault.js";
+import { BucketFault } from "../../engine/bucket/bucket.js";
 import { storageAdvice } from "../../storage/sqlite/storage-advice.js";
 import { RequestFailed, StorageUnavailable } from "../../storage/statements/storage-failure.js";
 import { FrontUnavailable } from "../http/backend/open-backend.js";

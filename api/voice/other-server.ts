@@ -1,4 +1,4 @@
-import type { OpenRefusal, RefusalReason } from "../../engine/calls/opening/open-refusal.js";
+import type { OpenRefusal, RefusalReason } from "../../engine/calls/open-refusal.js";
 import type { Elsewhere } from "../../engine/cluster/ipc-messages.js";
 import { Failure } from "../../engine/failure.js";
 import type { Soon } from "../../engine/time/soon.js";

@@ -1,9 +1,9 @@
 import { PHONE_RATE_HZ } from "../../engine/audio/audio-format.js";
 import type { AudioPool } from "../../engine/audio/audio-pool.js";
 import { Pacer } from "../../engine/audio/pacer.js";
+import type { CallOpener, OpenRequest } from "../../engine/calls/call-opener.js";
 import { type Continuations, placedCallOf } from "../../engine/calls/continuations.js";
-import type { CallOpener, OpenRequest } from "../../engine/calls/opening/call-opener.js";
-import { openRefusalOf } from "../../engine/calls/opening/open-refusal.js";
+import { openRefusalOf } from "../../engine/calls/open-refusal.js";
 import { CallNotTaken, type PlacedCalls } from "../../engine/calls/outbound/placed-calls.js";
 import { unsupportedAudio } from "../../engine/conversation/call-end.js";
 import { phoneAudio } from "../../engine/conversation/leg-audio.js";
@@ -26,7 +26,7 @@ import {
   CLOSE_UNAUTHORIZED,
   closeReason,
 } from "./close-codes.js";
-import { PLACED_CALL_PARAMETER } from "./outbound-doors.js";
+import { PLACED_CALL_PARAMETER } from "./outbound-routes.js";
 import { continuationUrl } from "./phone-document.js";
 import { type LegSocket, PhoneLeg } from "./phone-leg.js";
 import { phoneTenant } from "./phone-tenant.js";

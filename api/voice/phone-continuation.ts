@@ -1,6 +1,6 @@
+import type { CallOpener } from "../../engine/calls/call-opener.js";
 import type { Continuations } from "../../engine/calls/continuations.js";
-import type { CallOpener } from "../../engine/calls/opening/call-opener.js";
-import { serverStops } from "../../engine/calls/opening/open-refusal.js";
+import { serverStops } from "../../engine/calls/open-refusal.js";
 import { Failure } from "../../engine/failure.js";
 import type { Logger } from "../../engine/log.js";
 import type { WebhookAnswers } from "../../engine/telephony/answered-webhooks.js";
@@ -12,7 +12,7 @@ import type { Answer } from "../http/answer/answer.js";
 import type { Endpoint, IncomingRequest } from "../http/endpoints/endpoint.js";
 import { heldAnswer } from "./held-caller.js";
 import { addressElsewhere, type OtherServer } from "./other-server.js";
-import { PLACED_CALL_PARAMETER } from "./outbound-doors.js";
+import { PLACED_CALL_PARAMETER } from "./outbound-routes.js";
 import { type PhoneCallsOptions, transfersByRest } from "./phone-calls.js";
 import {
   CONTINUATION_PATH,

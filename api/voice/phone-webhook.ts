@@ -1,6 +1,6 @@
+import type { CallOpener } from "../../engine/calls/call-opener.js";
 import type { Continuations } from "../../engine/calls/continuations.js";
-import type { CallOpener } from "../../engine/calls/opening/call-opener.js";
-import type { OpenRefusal } from "../../engine/calls/opening/open-refusal.js";
+import type { OpenRefusal } from "../../engine/calls/open-refusal.js";
 import { Failure } from "../../engine/failure.js";
 import type { Logger } from "../../engine/log.js";
 import { newCallKey } from "../../engine/security/stream-token.js";

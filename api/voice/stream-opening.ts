@@ -2,7 +2,7 @@ import { Failure } from "../../engine/failure.js";
 import type { StreamClaims, StreamTokenDesk } from "../../engine/security/stream-token.js";
 import type { StreamUuidDesk } from "../../engine/security/stream-uuid.js";
 import type { Soon } from "../../engine/time/soon.js";
-import { AUDIO_SOCKET } from "./audio-socket-door.js";
+import { AUDIO_SOCKET } from "./audio-socket-route.js";
 
 export interface StreamOpeningOptions {
   readonly streamTokens: StreamTokenDesk;

@@ -1,4 +1,6 @@
-import type { OpenedCall } from "../../engine/calls/opening/call-opener.js";
+import { bytesPerMs } from "../../engine/audio/audio-format.js";
+import { WholeSamples } from "../../engine/audio/whole-samples.js";
+import type { OpenedCall } from "../../engine/calls/call-opener.js";
 import { CALLER_LEFT, type Ending } from "../../engine/conversation/call-end.js";
 import type {
   CallerChannel,
@@ -8,17 +10,299 @@ import type {
   SentenceId,
 } from "../../engine/conversation/caller-channel.js";
 import type { ClientMessage } from "../../engine/conversation/effects.js";
+import { WEB_AUDIO } from "../../engine/conversation/leg-audio.js";
 import type { Session } from "../../engine/conversation/session.js";
 import { Failure } from "../../engine/failure.js";
-import type { PlayedReport } from "../contract/caller-message.js";
+import {
+  type CallerMessage,
+  CallerMessageHead,
+  OfferedTools,
+  PlayedReport,
+  ToolResult,
+  WrittenWords,
+} from "../contract/caller-message.js";
 import { REFUSED_MESSAGE } from "../http/backend/http-backend.js";
-import { AudioIntake } from "./audio-intake.js";
-import type { StreamEncoding } from "./audio-mode.js";
-import { callerMessage } from "./caller-message.js";
-import { ClientTools } from "./client-tools.js";
+import { JSON_DEPTH_MAX } from "../http/request/json-body.js";
+import { validated } from "../http/request/validation.js";
+import { STREAM_FORMATS, type StreamEncoding } from "./audio-mode.js";
 import { CLOSE_CODE_BY_ENDING, closeReason } from "./close-codes.js";
-import { StreamedVoice } from "./streamed-voice.js";
-import { errorMessage, type ToldCall, voiceMessage } from "./voice-message.js";
+import {
+  audioStartMessage,
+  errorMessage,
+  type ToldCall,
+  toolCallMessage,
+  voiceMessage,
+} from "./voice-message.js";
+
+/** What a caller says before the session is ready; of more, the newest counts. */
+const EARLY_AUDIO_BYTES_MAX = 2_000 * bytesPerMs(WEB_AUDIO.heard);
+
+/**
+ * Puts the caller's frames on whole samples and, until there is someone to hear them, keeps the newest two seconds.
+ * The bytes of a frame are only valid while it is accepted; `sink` copies what it keeps.
+ */
+export class AudioIntake {
+  #sink: ((audio: Uint8Array) => void) | undefined;
+  #early: Buffer[] = [];
+  #earlyBytes = 0;
+  readonly #wholeSamples = new WholeSamples();
+
+  accept(frame: Uint8Array): void {
+    const samples = this.#wholeSamples.take(frame);
+    if (samples.byteLength === 0) return;
+    if (this.#sink === undefined) this.#keep(Buffer.from(samples));
+    else this.#sink(samples);
+  }
+
+  connect(sink: (audio: Uint8Array) => void): void {
+    const early = this.#early;
+    this.#early = [];
+    this.#earlyBytes = 0;
+    this.#sink = sink;
+    for (const audio of early) sink(audio);
+  }
+
+  #keep(audio: Buffer): void {
+    const newest = audio.subarray(Math.max(0, audio.byteLength - EARLY_AUDIO_BYTES_MAX));
+    this.#early.push(newest);
+    this.#earlyBytes += newest.byteLength;
+    while (this.#earlyBytes > EARLY_AUDIO_BYTES_MAX) {
+      this.#earlyBytes -= this.#early.shift()?.byteLength ?? 0;
+    }
+  }
+}
+
+/** Twice the largest result of a tool, so that one that is too large is told by its name. */
+const MESSAGE_BYTES_MAX = 32_768;
+
+/** A text frame of a client in the stream mode. Failure `invalid` names the field, and what was expected. */
+export function callerMessage(message: Uint8Array): CallerMessage {
+  if (message.byteLength > MESSAGE_BYTES_MAX) {
+    throw new Failure("invalid", `message: expected at most ${MESSAGE_BYTES_MAX} bytes`);
+  }
+  const body = parsed(message);
+  switch (validated(CallerMessageHead, body, "message").type) {
+    case "played":
+      return validated(PlayedReport, body, "message");
+    case "written":
+      return validated(WrittenWords, body, "message");
+    case "tools":
+      return validated(OfferedTools, body, "message");
+    case "toolResult":
+      return validated(ToolResult, body, "message");
+  }
+}
+
+function parsed(message: Uint8Array): unknown {
+  try {
+    return JSON.parse(Buffer.from(message).toString());
+  } catch {
+    return undefined;
+  }
+}
+
+/** The contract's bound on one binary frame of the stream mode. */
+export const PIECE_MAX_MS = 100;
+/**
+ * While more than this is unread, audio waits here: what is in the network cannot be taken back when the caller interrupts.
+ * The system's own buffers are enough to keep a fast connection busy.
+ */
+export const UNREAD_TARGET_BYTES = 16 * 1024;
+/** A session has ten seconds and two of the longest sentences ahead of the caller's ear, and no more. */
+export const WAITING_MAX_MS = 60_000;
+/** A client may round up. */
+const PLAYED_SLACK_MS = 1;
+
+/** The way of the pieces to the client. */
+export interface VoiceLine {
+  sendText(message: string): void;
+  sendAudio(piece: Uint8Array): void;
+  unreadBytes(): number;
+}
+
+interface WaitingAudio {
+  readonly turnId: number;
+  readonly audio: Uint8Array;
+  sentBytes: number;
+}
+
+/** The agent's voice as a stream: in pieces, as fast as the client takes them, each turn behind its `audioStart`. */
+export class StreamedVoice {
+  readonly #encoding: StreamEncoding;
+  readonly #line: VoiceLine;
+  readonly #pieceBytes: number;
+  readonly #bytesPerMs: number;
+  /** Audio, and messages that keep their place behind it. */
+  #waiting: (WaitingAudio | string)[] = [];
+  #waitingBytes = 0;
+  /** The turn whose audio was sent last, how much of it was, and how much the client has played. */
+  #turnId = 0;
+  /** That turn was not stopped since its `audioStart`. */
+  #isGoingOn = false;
+  #sentBytes = 0;
+  #playedMs = 0;
+
+  constructor(encoding: StreamEncoding, line: VoiceLine) {
+    this.#encoding = encoding;
+    this.#line = line;
+    this.#bytesPerMs = bytesPerMs(STREAM_FORMATS[encoding]);
+    this.#pieceBytes = PIECE_MAX_MS * this.#bytesPerMs;
+  }
+
+  /** Audio that the client has not taken; of a client that reads, next to nothing. */
+  get waitingMs(): number {
+    return this.#waitingBytes / this.#bytesPerMs;
+  }
+
+  /** Whole samples; the bytes are not changed afterwards. False beyond WAITING_MAX_MS: then they are not taken. */
+  play(audio: Uint8Array, turnId: number): boolean {
+    if (this.waitingMs + audio.byteLength / this.#bytesPerMs > WAITING_MAX_MS) return false;
+    if (audio.byteLength === 0) return true;
+    this.#waiting.push({ turnId, audio, sentBytes: 0 });
+    this.#waitingBytes += audio.byteLength;
+    this.sendWaiting();
+    return true;
+  }
+
+  /** Sends the message when everything before it has left. */
+  follow(message: string): void {
+    this.#waiting.push(message);
+    this.sendWaiting();
+  }
+
+  /** Nothing of what waits leaves any more. What follows, be it of the same turn, begins anew. */
+  clear(): void {
+    this.#isGoingOn = false;
+    this.#waiting = [];
+    this.#waitingBytes = 0;
+  }
+
+  /** To be called when the client has taken something. */
+  sendWaiting(): void {
+    for (;;) {
+      const [next] = this.#waiting;
+      if (next === undefined) return;
+      if (typeof next === "string") {
+        this.#waiting.shift();
+        this.#line.sendText(next);
+        continue;
+      }
+      if (this.#line.unreadBytes() > UNREAD_TARGET_BYTES) return;
+      this.#sendPiece(next);
+    }
+  }
+
+  /** Why the report cannot be true, with the name of the field; undefined where it can. */
+  faultIn({ turnId, ms }: PlayedReport): string | undefined {
+    if (turnId > this.#turnId) return "turnId: expected the `turnId` of an `audioStart` before it";
+    if (turnId < this.#turnId) return undefined;
+    const sentMs = this.#sentBytes / this.#bytesPerMs;
+    if (ms > sentMs + PLAYED_SLACK_MS) {
+      return `ms: expected at most the ${Math.floor(sentMs)} ms that were sent of turn ${turnId}`;
+    }
+    if (ms < this.#playedMs) {
+      return `ms: expected at least the ${this.#playedMs} ms that were reported of turn ${turnId} before`;
+    }
+    return undefined;
+  }
+
+  /** Takes a report that has no fault. Answers what was played, in ms; undefined for a turn that is over or was stopped. */
+  take({ turnId, ms }: PlayedReport): number | undefined {
+    if (turnId !== this.#turnId || !this.#isGoingOn) return undefined;
+    this.#playedMs = ms;
+    return Math.min(ms, this.#sentBytes / this.#bytesPerMs);
+  }
+
+  #sendPiece(next: WaitingAudio): void {
+    if (next.turnId !== this.#turnId || !this.#isGoingOn) {
+      this.#turnId = next.turnId;
+      this.#isGoingOn = true;
+      this.#sentBytes = 0;
+      this.#playedMs = 0;
+      this.#line.sendText(audioStartMessage(next.turnId, this.#encoding));
+    }
+    const piece = next.audio.subarray(next.sentBytes, next.sentBytes + this.#pieceBytes);
+    next.sentBytes += piece.byteLength;
+    this.#sentBytes += piece.byteLength;
+    this.#waitingBytes -= piece.byteLength;
+    if (next.sentBytes === next.audio.byteLength) this.#waiting.shift();
+    this.#line.sendAudio(piece);
+  }
+}
+
+/** A model has eight under way at most; those of a turn before it are forgotten when that turn is. */
+const PENDING_MAX = 16;
+/** As much as the model reads of a service's answer: some 4,000 tokens. */
+const RESULT_MAX_BYTES = 16 * 1024;
+
+const NOT_OFFERED = "the caller's page does not offer this";
+const TOO_MANY = "the caller's page has too much to do";
+const TOO_LONG = `what the caller's page answered was longer than ${RESULT_MAX_BYTES} bytes`;
+/** To write what is nested without end as JSON would overflow the stack. */
+const TOO_DEEP = `what the caller's page answered was nested more than ${JSON_DEPTH_MAX} deep`;
+
+/** What the client of one call does for the agent: which tools it offers, and whose results are waited for. */
+export class ClientTools {
+  readonly #send: (message: string) => void;
+  readonly #waiting = new Map<number, (answer: ClientToolAnswer) => void>();
+  #offered: ReadonlySet<string> = new Set();
+  #lastId = 0;
+
+  constructor(send: (message: string) => void) {
+    this.#send = send;
+  }
+
+  /** From now on these, and no others. */
+  offer(names: readonly string[]): void {
+    this.#offered = new Set(names);
+  }
+
+  /** Rejects only when aborted; the client is not told of that, and its answer does no harm. */
+  async use(call: ClientToolCall, signal: AbortSignal): Promise<ClientToolAnswer> {
+    signal.throwIfAborted();
+    if (!this.#offered.has(call.name)) return { error: NOT_OFFERED };
+    if (this.#waiting.size >= PENDING_MAX) return { error: TOO_MANY };
+    this.#lastId += 1;
+    const id = this.#lastId;
+    return new Promise((resolve, reject) => {
+      const abort = () => {
+        if (this.#waiting.delete(id)) reject(new Error("nobody waits for the tool any more"));
+      };
+      signal.addEventListener("abort", abort, { once: true });
+      this.#waiting.set(id, (answer) => {
+        signal.removeEventListener("abort", abort);
+        resolve(answer);
+      });
+      this.#send(toolCallMessage(id, call));
+    });
+  }
+
+  /** Answers what is wrong with a result; nothing is with one that comes too late. */
+  take({ id, result, error }: ToolResult): string | undefined {
+    if (id > this.#lastId) return "id: expected that of a `toolCall`";
+    const settle = this.#waiting.get(id);
+    if (settle === undefined) return undefined;
+    this.#waiting.delete(id);
+    if (error !== undefined) settle({ error });
+    else if (!isWithin(result, JSON_DEPTH_MAX)) {
+      settle({ error: TOO_DEEP });
+      return `result: expected JSON nested at most ${JSON_DEPTH_MAX} deep`;
+    } else if (sizeBytesOf(result) > RESULT_MAX_BYTES) {
+      settle({ error: TOO_LONG });
+      return `result: expected at most ${RESULT_MAX_BYTES} bytes of JSON`;
+    } else settle({ result });
+    return undefined;
+  }
+}
+
+function isWithin(value: unknown, depth: number): boolean {
+  if (typeof value !== "object" || value === null) return true;
+  return depth > 0 && Object.values(value).every((each) => isWithin(each, depth - 1));
+}
+
+function sizeBytesOf(result: unknown): number {
+  return result === undefined ? 0 : Buffer.byteLength(JSON.stringify(result));
+}
 
 /** Not yet taken by the client's network; a client that reads has next to nothing here. */
 const UNREAD_BYTES_MAX = 1024 * 1024;

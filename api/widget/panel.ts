@@ -1,11 +1,149 @@
 import { NO_ENTRY } from "../client/agent-call.js";
 import type { CallEnd, CallState, Words } from "../client/call-events.js";
-import { CallFault, type FaultCode } from "../client/call-fault.js";
+import { asFault, CallFault, type FaultCode, MICROPHONE_FAULTS } from "../client/call-fault.js";
 import { element } from "./element.js";
-import { FaultNote } from "./fault-note.js";
 import { STATE_WORDS, WORDS, WRITTEN_STATE_WORDS } from "./widget-words.js";
-import { WordsLog } from "./words-log.js";
-import { WriteForm } from "./write-form.js";
+
+/** What is wrong at the moment, in words with a way out. */
+export class FaultNote {
+  readonly #text = element("p", { role: "alert" });
+  readonly #retry = element("button", { type: "button" }, WORDS.useMicrophone);
+  readonly root = element("div", { class: "fault" }, this.#text, this.#retry);
+  /** What is not mended yet, the newest last. */
+  readonly #open = new Map<FaultCode, string>();
+
+  constructor(onRetry: () => void) {
+    this.#retry.addEventListener("click", onRetry);
+    this.clear();
+  }
+
+  get isShown(): boolean {
+    return this.#open.size > 0;
+  }
+
+  /** Whether the agent has no microphone to listen to. */
+  get isDeaf(): boolean {
+    return [...this.#open.keys()].some((code) => MICROPHONE_FAULTS.has(code));
+  }
+
+  show(fault: unknown): void {
+    const { code, message } = asFault(fault, "soundFailed", WORDS.unknownFault);
+    this.#open.delete(code);
+    this.#open.set(
+      code,
+      MICROPHONE_FAULTS.has(code) ? `${message} ${WORDS.writeInstead}` : message,
+    );
+    this.#render();
+  }
+
+  /** One microphone mends whatever was wrong with another. */
+  mended(mended: FaultCode): void {
+    const isOfMicrophone = MICROPHONE_FAULTS.has(mended);
+    for (const code of this.#open.keys()) {
+      if (code === mended || (isOfMicrophone && MICROPHONE_FAULTS.has(code))) {
+        this.#open.delete(code);
+      }
+    }
+    this.#render();
+  }
+
+  /** The call is over: what was wrong may be read on, and nothing can be done about it. */
+  settle(): void {
+    this.#retry.hidden = true;
+  }
+
+  clear(): void {
+    this.#open.clear();
+    this.#render();
+  }
+
+  #render(): void {
+    const [newest] = [...this.#open].slice(-1);
+    const text = newest?.[1] ?? "";
+    if (this.#text.textContent !== text) this.#text.textContent = text;
+    this.#retry.hidden = newest === undefined || !MICROPHONE_FAULTS.has(newest[0]);
+    this.root.hidden = newest === undefined;
+  }
+}
+
+/** A long call is read by nobody in a small panel. */
+const LINES_MAX = 200;
+
+/** What is said, line by line. Who cannot see it is read a line when it is final, and no guesses. */
+export class WordsLog {
+  readonly root = element("div", {
+    class: "log",
+    role: "log",
+    "aria-label": WORDS.log,
+    tabindex: "0",
+  });
+  readonly #lines = new Map<number, HTMLElement>();
+
+  show({ id, speaker, kind, text, unheard }: Words): void {
+    const line = this.#lines.get(id) ?? this.#newLine(id);
+    const isOpen = kind === "guess" || kind === "said";
+    line.className = kind === "guess" ? "guess" : "";
+    line.setAttribute("aria-hidden", String(isOpen));
+    const parts: (Node | string)[] = [element("b", {}, WORDS[speaker]), text];
+    if (unheard !== "") {
+      const note = element("span", { class: "quiet" }, ` (${WORDS.unheard}) `);
+      parts.push(" ", element("s", {}, note, unheard));
+    }
+    line.replaceChildren(...parts);
+    this.root.scrollTop = this.root.scrollHeight;
+  }
+
+  clear(): void {
+    this.#lines.clear();
+    this.root.replaceChildren();
+  }
+
+  #newLine(id: number): HTMLElement {
+    const line = element("p", { dir: "auto" });
+    this.#lines.set(id, line);
+    this.root.append(line);
+    for (const [oldest, old] of this.#lines) {
+      if (this.#lines.size <= LINES_MAX) break;
+      this.#lines.delete(oldest);
+      old.remove();
+    }
+    return line;
+  }
+}
+
+/** As many as the server takes at once. */
+const CHARACTERS_MAX = 1_000;
+
+/** Words to the agent in place of spoken ones. */
+export class WriteForm {
+  readonly #field = element("input", {
+    type: "text",
+    maxlength: String(CHARACTERS_MAX),
+    "aria-label": WORDS.write,
+    placeholder: WORDS.write,
+    autocomplete: "off",
+    enterkeyhint: "send",
+    dir: "auto",
+  });
+  readonly root = element(
+    "form",
+    {},
+    this.#field,
+    element("button", { type: "submit" }, WORDS.send),
+  );
+
+  /** `write` answers whether the words were sent; else they stay. */
+  constructor(write: (text: string) => boolean) {
+    this.root.addEventListener("submit", (event) => {
+      event.preventDefault();
+      if (write(this.#field.value)) this.#field.value = "";
+    });
+  }
+
+  focus(): void {
+    this.#field.focus();
+  }
+}
 
 export interface PanelActions {
   readonly start: () => void;

@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import { Caller } from "../../engine/sandbox/caller.js";
-import type { StreamedFormat } from "../../engine/sandbox/sound/raw-sound.js";
+import type { StreamedFormat } from "../../engine/sandbox/sound/raw-audio.js";
 import { median } from "../quantile.js";
 import { collectedBytesOf, cpuMsOf, residentBytesOf } from "../stand/measured-server.js";
 import type { ServerStand, VendorStand } from "../stand/stand.js";

@@ -1,4 +1,4 @@
-import { MP3_HEADER_BYTES, readMp3Header } from "./mp3-header.js";
+import { MP3_HEADER_BYTES, readMp3Header } from "./mp3-frames.js";
 import { decodeAlaw, decodeMulaw } from "./mulaw.js";
 import { encodePcm } from "./sample-coding.js";
 

@@ -1,5 +1,4 @@
-import { addProducts, toSample } from "./fir-kernel.js";
-import { lowPass } from "./low-pass.js";
+import { addProducts, lowPass, toSample } from "./fir-filter.js";
 
 /**
  * From a multiple of 8 kHz to 8 kHz: flat to 3.2 kHz, 0.1 dB down at 3.4, and at least 62 dB down from 4 kHz on, where

@@ -1,5 +1,4 @@
-import { productAt, toSample } from "./fir-kernel.js";
-import { lowPassAt } from "./low-pass.js";
+import { lowPassAt, productAt, toSample } from "./fir-filter.js";
 
 /** As in the decimator, of which this is the form for rates that are no multiple: 22,050 and 44,100 Hz, mostly. */
 const PERIODS = 48;

@@ -1,6 +1,6 @@
 import { type Mp3Stream, mp3Decoders } from "../mp3-decoder.js";
 import type { Mp3Format, RawFormat } from "./audio-format.js";
-import { toSample } from "./fir-kernel.js";
+import { toSample } from "./fir-filter.js";
 import { newResampler, type Resampler } from "./resampler.js";
 import { encodeSamples, viewPcm } from "./sample-coding.js";
 import { WholeSamples } from "./whole-samples.js";

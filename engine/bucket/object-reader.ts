@@ -1,5 +1,4 @@
-import type { Bucket } from "./bucket.js";
-import { BucketFault } from "./bucket-fault.js";
+import { type Bucket, BucketFault } from "./bucket.js";
 
 /** A download that breaks off is taken up again where it was, so often in a row. */
 const BREAKS_MAX = 2;

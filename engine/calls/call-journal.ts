@@ -1,17 +1,121 @@
-import type { CallStore } from "../../storage/calls/call-store.js";
-import type { JsonObject } from "../../storage/records.js";
+import type { CallEnd, CallStore } from "../../storage/calls/call-store.js";
+import type { HistoryChange } from "../../storage/calls/history-store.js";
+import type {
+  CallChannel,
+  CallRecord,
+  HistoryMessage,
+  JsonObject,
+  TranscriptMessage,
+  UsageRecord,
+} from "../../storage/records.js";
 import { UniqueViolation } from "../../storage/statements/unique-violation.js";
 import type { Ending } from "../conversation/call-end.js";
+import {
+  type ClientMessage,
+  NO_METRICS,
+  NOTHING_SAID,
+  type TurnSave,
+} from "../conversation/effects.js";
+import type { AgentLlm, CallRecorder } from "../conversation/runner.js";
 import type { Logger } from "../log.js";
 import type { Metrics } from "../metrics/metrics.js";
+import type { CallInfo } from "../telephony/call-info.js";
 import type { Clock } from "../time/clock.js";
+import { utcDate } from "../time/utc-date.js";
+import type { TurnTools } from "../tools/tool-log.js";
+import type { TurnAnswers } from "../vendors/chain/answer-log.js";
+import type { VendorError } from "../vendors/contracts.js";
 import type { CallFeed } from "./call-feed.js";
+import type { SaidWords } from "./call-news.js";
 import type { CallSummaries } from "./call-summaries.js";
-import type { SummaryAccess } from "./earlier-messages.js";
-import { CallEntry, type Moment } from "./opening/call-entry.js";
-import { type CallStart, newCall } from "./opening/call-start.js";
-import type { HistoryAccess } from "./shared-history.js";
-import { CallWrites } from "./unstored/call-writes.js";
+import { EarlierMessages, type SummaryAccess } from "./earlier-messages.js";
+import { type HistoryAccess, SharedHistory } from "./shared-history.js";
+import {
+  afterLosses,
+  type CallWrite,
+  CallWrites,
+  charsOf,
+  charsOfTools,
+  untilDone,
+} from "./write-queue.js";
+
+export interface CallStart {
+  readonly callId: string;
+  readonly orgId: string;
+  readonly agentId: string;
+  readonly sessionId: string;
+  /** Stands in where another call has begun as that session; left out, this one is refused then. */
+  readonly spareSessionId?: string | undefined;
+  readonly historyKey: string;
+  /** What was kept under it when the call began. */
+  readonly earlier?: readonly HistoryMessage[];
+  readonly channel: CallChannel;
+  /** Who calls whom, of a telephone call; left out where that is not known. */
+  readonly callInfo?: CallInfo | undefined;
+  /** The key that the call came with; left out where it came without one. */
+  readonly apiKeyId?: string | undefined;
+}
+
+/** The record of a call that has only begun. */
+export function newCall(start: CallStart, atMs: number): CallRecord {
+  const { callId, orgId, agentId, sessionId, channel, apiKeyId, callInfo } = start;
+  return {
+    id: callId,
+    orgId,
+    agentId,
+    sessionId,
+    channel,
+    status: "active",
+    startedAtMs: atMs,
+    endedAtMs: null,
+    durationSec: null,
+    metrics: NO_METRICS,
+    summary: null,
+    sentiment: null,
+    transcript: [],
+    metadata: {
+      ...(channel === "web" ? { direction: "web" } : callInfo),
+      ...(apiKeyId !== undefined && { apiKeyId }),
+    },
+    createdAtMs: atMs,
+  };
+}
+
+/** A turn may wait long for being stored; of what is said meanwhile the oldest is left out. */
+const PRESENT_WORDS_MAX = 50;
+
+/** What was said in a call and is in no stored turn yet: who begins to watch finds it nowhere else. */
+export class PresentWords {
+  #words: readonly SaidWords[] = [];
+  /** Words of turns that are over and are not stored yet. */
+  readonly #settled = new WeakSet<SaidWords>();
+
+  get all(): readonly SaidWords[] {
+    return this.#words;
+  }
+
+  /** What is not final stands until more is known: then it is replaced. */
+  add(words: SaidWords): void {
+    const open = this.#words.findLastIndex(
+      (each) => each.role === words.role && !each.isFinal && !this.#settled.has(each),
+    );
+    const said = open === -1 ? [...this.#words, words] : this.#words.with(open, words);
+    this.#words = said.slice(-PRESENT_WORDS_MAX);
+  }
+
+  /** A turn is over: its record has all but what the caller is just saying, once the answer is called. */
+  settle(): () => void {
+    const ofTurn = new Set(this.#words.filter(isOfTurn));
+    for (const words of ofTurn) this.#settled.add(words);
+    return () => {
+      this.#words = this.#words.filter((words) => !ofTurn.has(words));
+    };
+  }
+}
+
+function isOfTurn({ role, isFinal }: SaidWords): boolean {
+  return isFinal || role === "assistant";
+}
 
 export interface JournalSurroundings {
   readonly calls: Pick<CallStore, "start" | "findById" | "saveTurn" | "annotate" | "finish">;
@@ -122,5 +226,269 @@ export class CallJournal {
   #now(): Moment {
     const { clock } = this.#around;
     return { atMs: clock.epochMs(), monotonicMs: clock.monotonicMs() };
+  }
+}
+
+/** Stands in the metadata of a call whose caller noticed that nobody heard. */
+export const DEAF_FOR_LONG = "deafForLong";
+const DEAF_FOR_LONG_MS = 5_000;
+/** Stands in the metadata of a call with one wait that a caller took for a dead line, whatever the others were. */
+export const WAITED_FOR_LONG = "waitedForLong";
+const WAITED_FOR_LONG_MS = 5_000;
+/**
+ * Stands in the metadata of a call that ended before its failures ended it: the agent answered nothing that the caller said, since
+ * LLM or TTS failed in each turn. Such a call has failed.
+ */
+export const EVERY_REPLY_FAILED = "everyReplyFailed";
+
+/** One moment on both clocks: the machine's, which names it, and the one that never steps, which measures from it. */
+export interface Moment {
+  readonly atMs: number;
+  readonly monotonicMs: number;
+}
+
+/** One call being written down. Its writes are not waited for; the call goes on whatever becomes of them. */
+export class CallEntry implements CallRecorder {
+  readonly #around: JournalSurroundings;
+  readonly #writes: CallWrites;
+  readonly #start: CallStart;
+  readonly #began: Moment;
+  #llm: AgentLlm | undefined;
+  #heardMs: () => number = () => 0;
+  #durationMaxMs = Number.POSITIVE_INFINITY;
+  #deafMs = 0;
+  #longestWaitMs = 0;
+  #answeredTurns = 0;
+  #failedTurns = 0;
+  #hasReplyFailure = false;
+  readonly #history: SharedHistory;
+  /** What the conversation's messages no longer hold. */
+  readonly earlier: EarlierMessages;
+  readonly #present = new PresentWords();
+  #isEnded = false;
+
+  constructor(around: JournalSurroundings, writes: CallWrites, start: CallStart, began: Moment) {
+    this.#around = around;
+    this.#writes = writes;
+    this.#start = start;
+    this.#began = began;
+    const { orgId, historyKey: key, earlier = [] } = start;
+    this.#history = new SharedHistory(around.history, { orgId, key }, earlier, around.log);
+    const { history: store, summaries, clock, log } = around;
+    const id = { orgId, key };
+    this.earlier = new EarlierMessages({ store, summaries, clock, log }, id, start.callId, earlier);
+  }
+
+  /**
+   * Who writes the summary later, how much audio the recognizer was given, and how long the call may last: a process that
+   * was stopped for a while ends it late, and its caller does not pay for that.
+   */
+  attach(llm: AgentLlm, heardMs: () => number, durationMaxMs: number): void {
+    this.#llm = llm;
+    this.earlier.summarizeWith(llm);
+    this.#heardMs = heardMs;
+    this.#durationMaxMs = durationMaxMs;
+    const { orgId, callId } = this.#start;
+    this.#around.feed.callBegins(orgId, callId, () => this.#present.all);
+  }
+
+  said(message: ClientMessage): void {
+    if (message.type !== "transcript") return;
+    const { callId, orgId } = this.#start;
+    const { role, text, isFinal } = message;
+    const words = { role, text, isFinal };
+    this.#present.add(words);
+    this.#around.feed.tell(orgId, { ...words, type: "words", callId });
+  }
+
+  /** `answers`: which STT, LLM and TTS served the turn. `tools`: the tool calls it made. */
+  turnSaved(save: TurnSave, answers: TurnAnswers = {}, tools: TurnTools = {}): void {
+    const { calls, metrics, feed } = this.#around;
+    if (save.report !== undefined) metrics.turnEnded(save.report);
+    this.#longestWaitMs = Math.max(this.#longestWaitMs, save.report?.totalMs ?? 0);
+    this.#countReply(save.report);
+    if (answers.llm?.hedges !== undefined) metrics.hedged(answers.llm.hedges);
+    const { callId, orgId } = this.#start;
+    const turn = {
+      messages: this.#messages(save),
+      metrics: save.metrics,
+      turn: save.report === undefined ? undefined : { ...save.report, ...answers, ...tools },
+      atMs: this.#began.atMs + this.#durationMs(),
+    };
+    const added = this.#history.add(save.added);
+    this.earlier.add(save.added);
+    let isSaved = false;
+    const saveTurn = async (history?: HistoryChange) => {
+      const isReplaced = await calls.saveTurn(callId, turn, history);
+      isSaved = true;
+      return isReplaced;
+    };
+    const isStored = this.#present.settle();
+    void this.#writes.add({
+      callId,
+      kind: "turn",
+      chars: charsOf(save) + charsOfTools(tools),
+      store: async () => {
+        await this.#history.storeUntil(added, turn.atMs, isSaved ? undefined : saveTurn);
+        isStored();
+        feed.tell(orgId, { type: "turn", callId, metrics: save.metrics });
+      },
+      lossMessage: "a turn could not be stored",
+    });
+  }
+
+  #countReply(report: TurnSave["report"]): void {
+    if (report?.kind !== "reply") return;
+    const { outcome, totalMs } = report;
+    if (totalMs !== undefined) this.#answeredTurns += 1;
+    else if (outcome === "failed" || (outcome === "cutOff" && this.#hasReplyFailure)) {
+      this.#failedTurns += 1;
+    }
+  }
+
+  vendorFailed(category: "llm" | "tts" | "stt", error: VendorError): void {
+    if (category !== "stt") this.#hasReplyFailure = true;
+    this.#around.metrics.vendorFailed(category, error);
+    const { vendor, fault, status, requestId } = error;
+    const fields = { callId: this.#start.callId, category, vendor, fault, status, requestId };
+    this.#around.log.warn({ ...fields, reason: error.message }, "vendor request failed");
+  }
+
+  wasDeaf(durationMs: number): void {
+    this.#deafMs += durationMs;
+    this.#around.metrics.listenerWasDeaf(durationMs);
+  }
+
+  /** The first ending counts: a call that breaks while it is being ended is not ended twice. */
+  ended(ending: Ending, save: TurnSave): void {
+    if (this.#isEnded) return;
+    this.#isEnded = true;
+    this.earlier.close(save.added);
+    const { orgId, callId } = this.#start;
+    this.#around.feed.callIsOver(orgId, callId);
+    const callEnd = this.#callEnd(ending, save);
+    this.#tell(ending, callEnd);
+    const added = this.#history.add(save.added);
+    const storeEnd = untilDone((lostTurns: number, withWords: boolean) =>
+      this.#store(afterLosses(callEnd, lostTurns, withWords)),
+    );
+    this.#writeEnd(save, async (lostTurns, withWords) => {
+      if (!withWords) return storeEnd(lostTurns, withWords);
+      // Who finds the call ended goes on with its conversation, which is whole then; what cannot be stored of it keeps no end back.
+      const words = this.#history.storeUntil(added, callEnd.endedAtMs);
+      const end = words.catch(() => undefined).then(() => storeEnd(lostTurns, withWords));
+      await together(words, end);
+    });
+  }
+
+  /** As `ended`, of a call that `begin` stores first; false, or UniqueViolation: it has its record already. */
+  endedBeforeItBegan(ending: Ending, begin: () => Promise<boolean>): void {
+    this.#isEnded = true;
+    const callEnd = this.#callEnd(ending, NOTHING_SAID);
+    this.#writeEnd(NOTHING_SAID, async () => {
+      try {
+        if (!(await begin())) return;
+      } catch (error) {
+        if (error instanceof UniqueViolation) return;
+        throw error;
+      }
+      await this.#store(callEnd);
+      this.#tell(ending, callEnd);
+    });
+  }
+
+  #writeEnd(save: TurnSave, store: CallWrite["store"]): void {
+    const { callId } = this.#start;
+    const lossMessage = "the end of a call could not be stored";
+    void this.#writes.add({ callId, kind: "end", chars: charsOf(save), store, lossMessage });
+  }
+
+  async #store(callEnd: CallEnd): Promise<void> {
+    const { calls, summaries, feed } = this.#around;
+    const { callId, orgId } = this.#start;
+    await calls.finish(callId, callEnd);
+    const { status, metadata } = callEnd;
+    feed.tell(orgId, { type: "ended", callId, status, endReason: String(metadata["endReason"]) });
+    if (this.#llm !== undefined) summaries.add({ orgId, callId, llm: this.#llm });
+  }
+
+  #tell(ending: Ending, { durationSec, metrics }: CallEnd): void {
+    const { callId, channel, orgId } = this.#start;
+    this.#around.metrics.callEnded(channel, ending);
+    this.#around.log.info(
+      { callId, orgId, channel, reason: ending.reason, durationSec, ...metrics },
+      "call ended",
+    );
+  }
+
+  #callEnd(ending: Ending, save: TurnSave): CallEnd {
+    const durationMs = this.#durationMs();
+    const endedAtMs = this.#began.atMs + durationMs;
+    const durationSec = Math.round(durationMs / 100) / 10;
+    const isUnanswered = this.#failedTurns > 0 && this.#answeredTurns === 0;
+    // It ended as a call does, but its vendors had failed for good: decision 051.
+    const everyReplyFailed = isUnanswered && ending.status === "completed";
+    return {
+      status: everyReplyFailed ? "failed" : ending.status,
+      endedAtMs,
+      durationSec,
+      metrics: save.metrics,
+      metadata: {
+        endReason: ending.reason,
+        endMessage: ending.message,
+        ...(ending.transferTo !== undefined && {
+          transfer: { to: ending.transferTo, result: "pending" },
+        }),
+        ...this.#deafness(),
+        ...this.#longWait(),
+        ...(everyReplyFailed && { [EVERY_REPLY_FAILED]: true }),
+      },
+      messages: this.#messages(save),
+      usage: this.#usage(save, endedAtMs, durationSec),
+    };
+  }
+
+  /** By the clock that never steps: a machine's clock that is set during the call is not billed. */
+  #durationMs(): number {
+    const passedMs = this.#around.clock.monotonicMs() - this.#began.monotonicMs;
+    return Math.round(Math.min(passedMs, this.#durationMaxMs));
+  }
+
+  #messages(save: TurnSave): TranscriptMessage[] {
+    return save.messages.map(({ role, text, atMs }) => ({
+      role,
+      text,
+      timestamp: Math.round(this.#began.atMs + atMs),
+    }));
+  }
+
+  #usage(save: TurnSave, endedAtMs: number, durationSec: number): UsageRecord {
+    return {
+      orgId: this.#start.orgId,
+      date: utcDate(endedAtMs),
+      calls: 1,
+      minutes: durationSec / 60,
+      ttsChars: save.metrics.ttsChars,
+      llmTokens: save.metrics.totalTokens + this.earlier.tokens,
+      sttSeconds: this.#heardMs() / 1_000,
+    };
+  }
+
+  #deafness(): JsonObject {
+    if (this.#deafMs === 0) return {};
+    const deafMs = Math.round(this.#deafMs);
+    return this.#deafMs < DEAF_FOR_LONG_MS ? { deafMs } : { deafMs, [DEAF_FOR_LONG]: true };
+  }
+
+  #longWait(): JsonObject {
+    if (this.#longestWaitMs < WAITED_FOR_LONG_MS) return {};
+    return { longestWaitMs: Math.round(this.#longestWaitMs), [WAITED_FOR_LONG]: true };
+  }
+}
+
+/** What is asked for at once takes effect together. Rejects when both are over, if one has failed. */
+async function together(...work: readonly Promise<void>[]): Promise<void> {
+  for (const result of await Promise.allSettled(work)) {
+    if (result.status === "rejected") throw result.reason;
   }
 }

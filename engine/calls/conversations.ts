@@ -10,7 +10,7 @@ import { isBrokenOff, onceEnded } from "./broken-call.js";
 import type { CallJournal } from "./call-journal.js";
 import { failedTransferOf, type PhoneConversation } from "./continuations.js";
 import type { LiveCalls } from "./live-calls.js";
-import { OpenRefusal } from "./opening/open-refusal.js";
+import { OpenRefusal } from "./open-refusal.js";
 
 /** The contract's life of a conversation that nobody continues. */
 const HISTORY_LIFETIME_MS = 24 * 60 * 60 * 1_000;

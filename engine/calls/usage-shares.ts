@@ -1,6 +1,6 @@
 import type { Database } from "../../storage/database.js";
 import type { CallRecord } from "../../storage/records.js";
-import { EVERY_REPLY_FAILED } from "./opening/call-entry.js";
+import { EVERY_REPLY_FAILED } from "./call-journal.js";
 
 /** What the calls of one agent, or of one key, have used. */
 export interface UsageShare<Id extends string | null> {

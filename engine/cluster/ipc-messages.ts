@@ -1,15 +1,14 @@
 import type { RelayedOutcome, RelayedRequest } from "../../storage/statements/relayed-store.js";
 import type { StoreCondition } from "../../storage/statements/statement-port.js";
 import type { CallNews, NewsTopic } from "../calls/call-news.js";
-import type { OutboundReport } from "../calls/outbound/outbound-ending.js";
-import type { HandedOver } from "../calls/outbound/placed-calls.js";
+import type { HandedOver, OutboundReport } from "../calls/outbound/placed-calls.js";
 import type { Ending } from "../conversation/call-end.js";
 import type { Metric } from "../metrics/box-metrics.js";
 import type { OutboundClaims } from "../security/outbound-token.js";
 import type { StreamClaims, TokenRefusal } from "../security/stream-token.js";
 import type { UsedToken } from "../security/token-uses.js";
 import type { CallInfo, CallInfoKey } from "../telephony/call-info.js";
-import type { BreakerNews } from "../vendors/chain/breaker-news.js";
+import type { BreakerNews } from "../vendors/chain/breakers.js";
 import type { Link } from "./ipc-link.js";
 
 /** What is limited by how often it is done, counted over the box. */

@@ -2,8 +2,12 @@ import * as v from "valibot";
 import type { Mail } from "../../storage/nodes/mail.js";
 import type { Logger } from "../log.js";
 import type { Clock } from "../time/clock.js";
-import { afterWaiting, type BreakerNews, breakerKey } from "../vendors/chain/breaker-news.js";
-import { PAUSE_MAX_MS } from "../vendors/chain/breaker-state.js";
+import {
+  afterWaiting,
+  type BreakerNews,
+  breakerKey,
+  PAUSE_MAX_MS,
+} from "../vendors/chain/breakers.js";
 import { VENDOR_FAULTS } from "../vendors/contracts.js";
 import { letterParts } from "./node-bus.js";
 import type { NodeBoxBreakers } from "./other-nodes.js";

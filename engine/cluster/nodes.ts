@@ -4,7 +4,7 @@ import type { NodeStart } from "../../storage/nodes/node-store.js";
 import type { Logger } from "../log.js";
 import type { Clock } from "../time/clock.js";
 import { within } from "../time/deadline.js";
-import type { BreakerNews } from "../vendors/chain/breaker-news.js";
+import type { BreakerNews } from "../vendors/chain/breakers.js";
 import type {
   CallEnding,
   Elsewhere,

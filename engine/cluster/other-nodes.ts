@@ -1,5 +1,5 @@
 import type { NewsTopic } from "../calls/call-news.js";
-import type { BreakerNews } from "../vendors/chain/breaker-news.js";
+import type { BreakerNews } from "../vendors/chain/breakers.js";
 import type { Handlers } from "./ipc-link.js";
 import type {
   CallEnding,

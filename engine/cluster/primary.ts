@@ -1,7 +1,7 @@
 import { isDeepStrictEqual } from "node:util";
 import type { Database } from "../../storage/database.js";
+import { CallSlots } from "../calls/admission.js";
 import type { NewsTopic } from "../calls/call-news.js";
-import { CallSlots } from "../calls/opening/call-slots.js";
 import type { Logger } from "../log.js";
 import { boxMetricsText, type Metric } from "../metrics/box-metrics.js";
 import { usedStreamNonces } from "../security/stream-token.js";
@@ -11,8 +11,7 @@ import { AnsweredWebhooks } from "../telephony/answered-webhooks.js";
 import { CallInfos } from "../telephony/call-info.js";
 import type { CancelTimer, Clock } from "../time/clock.js";
 import { within } from "../time/deadline.js";
-import type { BreakerNews } from "../vendors/chain/breaker-news.js";
-import { Breakers } from "../vendors/chain/breakers.js";
+import { type BreakerNews, Breakers } from "../vendors/chain/breakers.js";
 import { answered, type Handlers, Link, type Parcel } from "./ipc-link.js";
 import {
   type BoxState,

@@ -1,9 +1,8 @@
+import { CallSlots, type Slots } from "../calls/admission.js";
 import type { CallNews, NewsExchange, NewsTopic } from "../calls/call-news.js";
 import type { LiveCall } from "../calls/live-calls.js";
-import { CallSlots, type Slots } from "../calls/opening/call-slots.js";
 import type { OutboundCalls } from "../calls/outbound/outbound-calls.js";
-import type { OutboundReport } from "../calls/outbound/outbound-ending.js";
-import type { PlacedCalls } from "../calls/outbound/placed-calls.js";
+import type { OutboundReport, PlacedCalls } from "../calls/outbound/placed-calls.js";
 import type { OutboundClaims, OutboundTokens } from "../security/outbound-token.js";
 import type {
   Redeemed,
@@ -13,7 +12,7 @@ import type {
   StreamTokens,
 } from "../security/stream-token.js";
 import type { CallInfo } from "../telephony/call-info.js";
-import type { BreakerExchange, BreakerNews } from "../vendors/chain/breaker-news.js";
+import type { BreakerExchange, BreakerNews } from "../vendors/chain/breakers.js";
 import type { Handlers } from "./ipc-link.js";
 import type { MemberQuestions, OwnerLink, PlacedCallReport } from "./ipc-messages.js";
 

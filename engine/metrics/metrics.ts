@@ -1,3 +1,4 @@
+import { statfs } from "node:fs/promises";
 import { Counter, Gauge, Histogram, Registry } from "prom-client";
 import type { Ending } from "../conversation/call-end.js";
 import { type TurnReport, WAIT_PARTS } from "../conversation/effects.js";
@@ -6,6 +7,16 @@ import type { VendorError } from "../vendors/contracts.js";
 import type { Metric } from "./box-metrics.js";
 import type { EventLoopDelay, Lateness } from "./event-loop-delay.js";
 import { collectProcessMetrics } from "./process-metrics.js";
+
+/** What a process without special rights may still write to the folder's disk; undefined where the system does not tell. */
+export async function diskFreeBytes(folder: string): Promise<number | undefined> {
+  try {
+    const { bavail, bsize } = await statfs(folder);
+    return bavail * bsize;
+  } catch {
+    return undefined;
+  }
+}
 
 const STAGE_BUCKETS_SEC = [0.01, 0.025, 0.05, 0.1, 0.2, 0.3, 0.5, 0.75, 1, 1.5, 2, 3, 5, 10];
 const STAGES = [...WAIT_PARTS, "totalMs"] as const;

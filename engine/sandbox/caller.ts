@@ -4,7 +4,7 @@ import { AwaitedEvents } from "./awaited-events.js";
 import { describeEvent, parseServerMessage, type Received } from "./caller-events.js";
 import { type HeardReply, Loudspeaker } from "./sound/loudspeaker.js";
 import { FRAME_MS, microphoneClock } from "./sound/microphone-clock.js";
-import type { StreamedFormat } from "./sound/raw-sound.js";
+import type { StreamedFormat } from "./sound/raw-audio.js";
 import { StreamLoudspeaker } from "./sound/stream-loudspeaker.js";
 import { bytesOf } from "./telephone/telephone-audio.js";
 import { encodeSpeech } from "./telephone/tone-code.js";

@@ -1,6 +1,5 @@
 import { parentPort, workerData } from "node:worker_threads";
-import { type SandboxOptions, startSandbox } from "./sandbox.js";
-import type { SandboxAddresses } from "./start-sandbox-thread.js";
+import { type SandboxAddresses, type SandboxOptions, startSandbox } from "./sandbox.js";
 
 /** The thread's side of `startSandboxThread`: tells the addresses once, closes on any message. */
 const port = parentPort;

@@ -1,15 +1,18 @@
+import { generateKeyPair, randomBytes } from "node:crypto";
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from "node:http";
 import { createServer as createTlsServer } from "node:https";
+import { isIP } from "node:net";
 import type { Duplex } from "node:stream";
+import { promisify } from "node:util";
+import forge from "node-forge";
+import * as v from "valibot";
 import { AssemblyAiSimulator } from "./assemblyai/assemblyai-simulator.js";
 import { CartesiaSimulator } from "./cartesia/cartesia-simulator.js";
-import { CertificateAuthority } from "./certificate-authority.js";
-import { ControlDesk } from "./control-desk.js";
 import { DeepgramSimulator } from "./deepgram/deepgram-simulator.js";
 import { EdgeSimulator } from "./edge/edge-simulator.js";
 import { ElevenLabsSimulator } from "./elevenlabs/elevenlabs-simulator.js";
 import { Exchange, ExchangeAborted } from "./exchange.js";
-import { noFaults, type SandboxFaults } from "./faults.js";
+import { FaultsPatch, noFaults, type SandboxFaults } from "./faults.js";
 import { Journal, type JournalEntry } from "./journal.js";
 import { OllamaSimulator } from "./ollama/ollama-simulator.js";
 import { OpenAiSimulator } from "./openai/openai-simulator.js";
@@ -18,6 +21,138 @@ import { type SandboxUrls, urlsAt } from "./sandbox-urls.js";
 import { refuseUpgrade, type SandboxContext, type Simulator } from "./simulator.js";
 import { converse } from "./telephone/phone-person.js";
 import { TwilioSimulator } from "./telephone/twilio-simulator.js";
+
+/** `/sandbox/…`: the settings and the journal, for tests and benchmarks in other processes. */
+export class ControlDesk implements Simulator {
+  readonly #context: SandboxContext;
+  readonly #countConnections: () => number;
+  urls: SandboxUrls | undefined;
+
+  constructor(context: SandboxContext, countConnections: () => number) {
+    this.#context = context;
+    this.#countConnections = countConnections;
+  }
+
+  async handleRequest(exchange: Exchange): Promise<void> {
+    const { faults, journal } = this.#context;
+    switch (`${exchange.request.method} ${exchange.url.pathname}`) {
+      case "GET /":
+        exchange.answerJson(200, { urls: this.urls, openConnections: this.#countConnections() });
+        return;
+      case "GET /faults":
+        exchange.answerJson(200, faults);
+        return;
+      case "PUT /faults":
+        await this.#change(exchange);
+        return;
+      case "GET /journal":
+        exchange.answerJson(200, journal.entries);
+        return;
+      case "DELETE /journal":
+        journal.clear();
+        exchange.answerJson(200, { success: true });
+        return;
+      default:
+        exchange.answerJson(404, { error: "faults or journal?" });
+    }
+  }
+
+  async #change(exchange: Exchange): Promise<void> {
+    const patch = v.safeParse(FaultsPatch, await exchange.readJson());
+    if (!patch.success) {
+      const [issue] = patch.issues;
+      exchange.answerJson(400, { error: `${v.getDotPath(issue) ?? "body"}: ${issue.message}` });
+      return;
+    }
+    Object.assign(this.#context.faults, patch.output);
+    exchange.answerJson(200, this.#context.faults);
+  }
+}
+
+const KEY_BITS = 2048;
+const SERIAL_BYTES = 15;
+const DAY_MS = 24 * 3_600_000;
+/** Long enough for any run, and too short for anybody to rely on. */
+const VALID_DAYS = 30;
+
+/** PEM texts of a server's key and of its certificate. */
+export interface ServerIdentity {
+  readonly key: string;
+  readonly cert: string;
+}
+
+interface KeyPair {
+  readonly publicKey: string;
+  readonly privateKey: string;
+}
+
+/** Signs certificates for servers on this machine. Made anew for each sandbox; its key is kept nowhere. */
+export class CertificateAuthority {
+  /** PEM; what a client is handed to trust every certificate of this authority, and no other. */
+  readonly certificate: string;
+  readonly #key: forge.pki.rsa.PrivateKey;
+  readonly #nowMs: number;
+  readonly #name: forge.pki.CertificateField[];
+
+  static async create(nowMs = Date.now()): Promise<CertificateAuthority> {
+    return new CertificateAuthority(await newKeyPair(), nowMs);
+  }
+
+  private constructor(keys: KeyPair, nowMs: number) {
+    this.#nowMs = nowMs;
+    this.#key = forge.pki.privateKeyFromPem(keys.privateKey);
+    // Two authorities of one name would be taken for each other, and a wrong signature told instead of an unknown issuer.
+    this.#name = nameOf(`Parley sandbox ${randomBytes(4).toString("hex")}`);
+    this.certificate = this.#sign(keys.publicKey, this.#name, [
+      { name: "basicConstraints", cA: true, critical: true },
+      { name: "keyUsage", keyCertSign: true, critical: true },
+      { name: "subjectKeyIdentifier" },
+    ]);
+  }
+
+  /** `hosts` are the names and IP addresses that the certificate is good for. */
+  async identityFor(hosts: readonly string[]): Promise<ServerIdentity> {
+    const { publicKey, privateKey } = await newKeyPair();
+    const cert = this.#sign(publicKey, nameOf("Parley sandbox's vendors"), [
+      { name: "basicConstraints", cA: false, critical: true },
+      { name: "keyUsage", digitalSignature: true, critical: true },
+      { name: "extKeyUsage", serverAuth: true },
+      { name: "subjectAltName", altNames: hosts.map(alternativeName) },
+    ]);
+    return { key: privateKey, cert };
+  }
+
+  #sign(publicKey: string, subject: forge.pki.CertificateField[], extensions: object[]): string {
+    const certificate = forge.pki.createCertificate();
+    certificate.publicKey = forge.pki.publicKeyFromPem(publicKey);
+    // A first bit of zero keeps the number positive, as X.509 wants it.
+    certificate.serialNumber = `01${randomBytes(SERIAL_BYTES).toString("hex")}`;
+    certificate.validity.notBefore = new Date(this.#nowMs - DAY_MS);
+    certificate.validity.notAfter = new Date(this.#nowMs + VALID_DAYS * DAY_MS);
+    certificate.setSubject(subject);
+    certificate.setIssuer(this.#name);
+    certificate.setExtensions(extensions);
+    certificate.sign(this.#key, forge.md.sha256.create());
+    return forge.pki.certificateToPem(certificate);
+  }
+}
+
+function nameOf(value: string): forge.pki.CertificateField[] {
+  return [{ name: "commonName", value }];
+}
+
+/** The kinds are those of RFC 5280, section 4.2.1.6. */
+function alternativeName(host: string): object {
+  return isIP(host) === 0 ? { type: 2, value: host } : { type: 7, ip: host };
+}
+
+function newKeyPair(): Promise<KeyPair> {
+  return promisify(generateKeyPair)("rsa", {
+    modulusLength: KEY_BITS,
+    publicKeyEncoding: { type: "spki", format: "pem" },
+    privateKeyEncoding: { type: "pkcs8", format: "pem" },
+  });
+}
 
 export interface SandboxOptions {
   readonly host?: string;
@@ -45,6 +180,9 @@ export interface Sandbox {
   readonly openConnections: number;
   close(): Promise<void>;
 }
+
+/** What a thread of the sandbox tells once, when it listens. */
+export type SandboxAddresses = Pick<Sandbox, "urls" | "caCertificate">;
 
 const SERVER_OPTIONS = { keepAliveTimeout: 60_000 };
 

@@ -1,10 +1,7 @@
 import { once } from "node:events";
 import { Worker } from "node:worker_threads";
 import { lifelikeDelays } from "./faults.js";
-import type { Sandbox, SandboxOptions } from "./sandbox.js";
-
-/** What the thread tells once, when it listens. */
-export type SandboxAddresses = Pick<Sandbox, "urls" | "caCertificate">;
+import type { SandboxAddresses, SandboxOptions } from "./sandbox.js";
 
 export interface SandboxThread extends SandboxAddresses {
   close(): Promise<void>;

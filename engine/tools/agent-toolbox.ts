@@ -1,15 +1,122 @@
-import type { AgentRecord } from "../../storage/records.js";
-import type { AgentTool } from "../../storage/tenancy/agent-tool.js";
+import type { AgentRecord, JsonObject } from "../../storage/records.js";
+import type { AgentTool, ClientTool } from "../../storage/tenancy/agent-tool.js";
 import type { CallerChannel } from "../conversation/caller-channel.js";
 import type { SessionTool } from "../conversation/state.js";
-import { EMPTY_TOOLBOX, type Toolbox, type ToolOutcome } from "../conversation/toolbox.js";
+import {
+  EMPTY_TOOLBOX,
+  type ToolArguments,
+  type Toolbox,
+  type ToolOutcome,
+  toolArguments,
+} from "../conversation/toolbox.js";
 import type { CredentialCipher } from "../security/credential-cipher.js";
 import { openToolHeaders } from "../tenancy/agents/agent-tools.js";
-import type { ToolCall } from "../vendors/contracts.js";
+import type { Clock } from "../time/clock.js";
+import type { ToolCall, ToolDefinition } from "../vendors/contracts.js";
 import type { VendorContext } from "../vendors/vendor-settings.js";
-import { runClientTool } from "./client-tool.js";
 import { runHttpTool } from "./http-tool.js";
-import { digitsToSend, toolDefinitions } from "./tool-definitions.js";
+
+export interface ClientToolUse {
+  readonly tool: ClientTool;
+  /** The arguments as the model wrote them. */
+  readonly argumentsJson: string;
+}
+
+/** Has the caller's client do it. Whatever goes wrong is told in the result; rejects only when aborted. */
+export async function runClientTool(
+  { tool, argumentsJson }: ClientToolUse,
+  caller: Pick<CallerChannel, "useTool">,
+  clock: Clock,
+  signal: AbortSignal,
+): Promise<ToolOutcome> {
+  const { name, parameters, timeoutMs } = tool;
+  const checked = toolArguments(argumentsJson, parameters);
+  if (!checked.ok) return failed(checked.error);
+  const late = new AbortController();
+  const cancel = clock.after(timeoutMs, () => late.abort());
+  try {
+    const call = { name, arguments: checked.arguments };
+    const answer = await caller.useTool(call, AbortSignal.any([signal, late.signal]));
+    if ("error" in answer) return failed(answer.error);
+    return { content: JSON.stringify({ ok: true, result: answer.result }) };
+  } catch (error) {
+    if (signal.aborted || !late.signal.aborted) throw error;
+    return failed("the caller's page did not answer in time: it may have been done, or not");
+  } finally {
+    cancel();
+  }
+}
+
+function failed(error: string): ToolOutcome {
+  return { content: JSON.stringify({ ok: false, error }) };
+}
+
+/** The longest thing that is typed into a telephone is a card number with its date; this is twice that. */
+const DIGITS_MAX = 40;
+
+const NOTHING: JsonObject = { type: "object", properties: {}, additionalProperties: false };
+
+const DIGITS: JsonObject = {
+  type: "object",
+  properties: {
+    digits: {
+      type: "string",
+      description: "The keys in their order: 0 to 9, *, # and A to D, without blanks.",
+      pattern: "^[0-9*#A-D]+$",
+      maxLength: DIGITS_MAX,
+    },
+  },
+  required: ["digits"],
+  additionalProperties: false,
+};
+
+/** What the model is told about an agent's tools, in their order. */
+export function toolDefinitions(tools: readonly AgentTool[]): readonly ToolDefinition[] {
+  return tools.map(definitionOf);
+}
+
+/** The keys that a call of `sendDigits` asks for; an error for the model when they are none. */
+export function digitsToSend(
+  argumentsJson: string,
+): { readonly digits: string } | Extract<ToolArguments, { ok: false }> {
+  const given = toolArguments(argumentsJson, DIGITS);
+  if (!given.ok) return given;
+  return { digits: String(given.arguments["digits"]) };
+}
+
+function definitionOf(tool: AgentTool): ToolDefinition {
+  switch (tool.type) {
+    case "hangup":
+      return {
+        name: tool.type,
+        description:
+          "Ends the call for good. Use it when the caller has said goodbye or wants nothing more, and say goodbye in the same reply, before it.",
+        parameters: NOTHING,
+      };
+    case "transfer":
+      return {
+        name: tool.type,
+        description: `Puts the caller through to somebody else; your part of the call ends by it. Say in the same reply, before it, that you are transferring the call.${purpose(tool.description)}`,
+        parameters: NOTHING,
+      };
+    case "sendDigits":
+      return {
+        name: tool.type,
+        description:
+          "Presses keys of the telephone, to choose from a menu or to enter a number at the other end of the line. The caller does not press them, you do.",
+        parameters: DIGITS,
+      };
+    case "http":
+    case "client": {
+      const { name, description, parameters } = tool;
+      return { name, description, parameters };
+    }
+  }
+}
+
+function purpose(description: string | undefined): string {
+  return description === undefined || description === "" ? "" : ` When to use it: ${description}`;
+}
 
 /** What the session itself has to know of an agent's tools: which of them end the call. */
 export function sessionTools({ tools }: AgentRecord): readonly SessionTool[] {

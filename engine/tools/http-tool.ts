@@ -1,10 +1,161 @@
 import * as v from "valibot";
+import type { JsonObject } from "../../storage/records.js";
 import type { HttpTool } from "../../storage/tenancy/agent-tool.js";
 import { toolArguments } from "../conversation/toolbox.js";
 import { VendorError, type VendorFault } from "../vendors/contracts.js";
+import {
+  type MethodRequest,
+  type RefusedAnswer,
+  requestStream,
+} from "../vendors/transport/http-stream.js";
 import { ShareUsedUpError } from "../vendors/transport/organization-connections.js";
+import { type AnswerHeaders, faultOfStatus, headerOf } from "../vendors/vendor-fault.js";
 import type { VendorContext } from "../vendors/vendor-settings.js";
-import { requestTool, type ToolAnswer } from "./tool-request.js";
+
+/** Some 4,000 tokens: a model would read more only to the caller's boredom. The rest is cut off. */
+const TOOL_ANSWER_MAX_BYTES = 16 * 1024;
+/** How errors name the service that a tool reaches. */
+const VENDOR = "tool";
+
+export interface ToolRequest {
+  readonly url: string;
+  /** The arguments are the body of a POST, as JSON, and are added to the query of a GET. */
+  readonly method: "GET" | "POST";
+  readonly headers: Readonly<Record<string, string>>;
+  readonly arguments: JsonObject;
+  /** From the request to the last byte of the answer. */
+  readonly timeoutMs: number;
+  /** Whose share of connections it takes. */
+  readonly orgId?: string;
+}
+
+export interface ToolAnswer {
+  readonly status: number;
+  /** Empty when the answer is no text. */
+  readonly body: string;
+  /** Whether there was more than is kept. */
+  readonly cut: boolean;
+}
+
+/**
+ * Asks a service that an organization has named, through the dispatcher that refuses private addresses. Redirects are not
+ * followed. Resolves with any answer, whatever its status; rejects with a VendorError when none came in time, and with
+ * the fault `aborted` when aborted. Nothing of the request or the answer is in its message.
+ */
+export async function requestTool(
+  request: ToolRequest,
+  { clock, connections }: VendorContext,
+  signal: AbortSignal,
+): Promise<ToolAnswer> {
+  const { timeoutMs } = request;
+  const answer = new BoundedAnswer();
+  try {
+    await requestStream(
+      {
+        ...wireForm(request),
+        vendor: VENDOR,
+        dispatcher: connections.for(true, request.orgId),
+        clock,
+        limits: {
+          firstByteMs: timeoutMs,
+          betweenBytesMs: timeoutMs,
+          totalMs: timeoutMs,
+          // Reading ends with the piece that is beyond what is kept.
+          replyMaxBytes: Number.POSITIVE_INFINITY,
+        },
+        accept: (headers, status) => answer.begin(headers, status),
+        refuse: (refused) => answer.refuse(refused),
+      },
+      (chunk) => answer.write(chunk),
+      signal,
+    );
+  } catch (error) {
+    if (error !== answer.refusal) throw error;
+  }
+  return answer.finished();
+}
+
+function wireForm({ url, method, headers, arguments: given }: ToolRequest) {
+  const target = new URL(url);
+  const isPost = method === "POST";
+  if (!isPost) addToQuery(target, given);
+  return {
+    method,
+    origin: target.origin,
+    path: `${target.pathname}${target.search}`,
+    headers: {
+      accept: "application/json, text/plain;q=0.9, */*;q=0.1",
+      "user-agent": "Parley",
+      ...(isPost ? { "content-type": "application/json" } : {}),
+      ...headers,
+    },
+    body: isPost ? JSON.stringify(given) : undefined,
+  } satisfies Partial<MethodRequest>;
+}
+
+/** What the address says itself is the organization's word, which a model must not overrule. */
+function addToQuery({ searchParams }: URL, given: JsonObject): void {
+  const settled = new Set(searchParams.keys());
+  for (const [name, value] of Object.entries(given)) {
+    if (!settled.has(name)) searchParams.append(name, textOf(value));
+  }
+}
+
+function textOf(value: unknown): string {
+  return typeof value === "string" ? value : JSON.stringify(value);
+}
+
+/** Keeps the beginning of an answer. */
+class BoundedAnswer {
+  readonly #chunks: Buffer[] = [];
+  #bytes = 0;
+  #cut = false;
+  #status = 0;
+  #isText = true;
+  #refusal: VendorError | undefined;
+
+  /** What the request fails with although there is an answer: it has a status that is no success. */
+  get refusal(): VendorError | undefined {
+    return this.#refusal;
+  }
+
+  begin(headers: AnswerHeaders, status: number): void {
+    this.#status = status;
+    this.#isText = isText(headers);
+  }
+
+  /** Ending a request early refuses it a second time, by which nothing changes. */
+  refuse({ status, headers, body }: RefusedAnswer): VendorError {
+    if (this.#refusal !== undefined) return this.#refusal;
+    this.begin(headers, status);
+    this.write(Buffer.from(body));
+    // As much as is kept of an error: there may have been more.
+    this.#cut ||= this.#bytes === TOOL_ANSWER_MAX_BYTES;
+    this.#refusal = new VendorError(VENDOR, faultOfStatus(status), `${VENDOR} answered ${status}`);
+    return this.#refusal;
+  }
+
+  /** Whether it is enough. */
+  write(chunk: Buffer): boolean {
+    this.#chunks.push(chunk.subarray(0, Math.max(0, TOOL_ANSWER_MAX_BYTES - this.#bytes)));
+    this.#bytes += chunk.length;
+    this.#cut = this.#bytes > TOOL_ANSWER_MAX_BYTES;
+    return this.#cut;
+  }
+
+  finished(): ToolAnswer {
+    if (!this.#isText) return { status: this.#status, body: "", cut: false };
+    const cut = this.#cut;
+    // A character that is cut in two is left out: with `stream` the decoder waits for its rest.
+    const body = new TextDecoder().decode(Buffer.concat(this.#chunks), { stream: cut });
+    return { status: this.#status, body, cut };
+  }
+}
+
+function isText(headers: AnswerHeaders): boolean {
+  const type = headerOf(headers, "content-type") ?? "text/plain";
+  return /^text\/|[/+](?:json|xml|x-www-form-urlencoded)\b/i.test(type);
+}
 
 export interface HttpToolCall {
   readonly tool: HttpTool;

@@ -6,7 +6,7 @@ import { ELEVENLABS } from "./elevenlabs/elevenlabs.js";
 import { GROQ } from "./groq/groq.js";
 import { OLLAMA } from "./ollama/ollama.js";
 import { OPENAI } from "./openai/openai.js";
-import { HOSTED_COMPATIBLE, OTHER_COMPATIBLE } from "./openai-compatible/presets.js";
+import { HOSTED_COMPATIBLE, OTHER_COMPATIBLE } from "./openai-compatible/openai-compatible.js";
 import type { Vendor } from "./vendor.js";
 
 /** Every vendor that Parley can talk to. Where nobody has said which to take, an earlier one is taken before a later one. */

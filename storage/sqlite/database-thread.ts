@@ -1,7 +1,8 @@
 import { parentPort } from "node:worker_threads";
 import { messageOf } from "../statements/fault.js";
+import type { FileSettings } from "./open-store-file.js";
 import { ServedFile } from "./served-file.js";
-import type { FileSettings, FromFile, ToThread } from "./thread-protocol.js";
+import type { FromFile, ToThread } from "./thread-protocol.js";
 
 if (parentPort === null) throw new Error("the storage thread is started by its client");
 const port = parentPort;

@@ -3,7 +3,15 @@ import { StorageUnavailable } from "../statements/storage-failure.js";
 import { ServerClaim } from "./server-claim.js";
 import { openSqliteFile, type SqliteFile } from "./sqlite-file.js";
 import { Sqlite } from "./sqlite-library.js";
-import type { FileSettings } from "./thread-protocol.js";
+
+/** What a file is opened with. */
+export interface FileSettings {
+  readonly filePath: string;
+  /** Refuses to start beside another server on the file. */
+  readonly isServer?: boolean;
+  /** Refuses a file that is not there, or has no tables. */
+  readonly mustExist?: boolean;
+}
 
 export interface StoreFile {
   readonly file: SqliteFile;

@@ -1,12 +1,12 @@
 import { faultCodeOf } from "../statements/fault.js";
 import { StorageUnavailable } from "../statements/storage-failure.js";
 import { GroupCommit, GroupQueue } from "./group-commit.js";
-import { openStoreFile, type StoreFile } from "./open-store-file.js";
+import { type FileSettings, openStoreFile, type StoreFile } from "./open-store-file.js";
 import { BUSY_TIMEOUT_MS, SCHEMA_VERSION } from "./sqlite-file.js";
 import { SqliteError } from "./sqlite-library.js";
 import { storageAdvice } from "./storage-advice.js";
 import { StoreLook } from "./store-look.js";
-import type { FileSettings, FromFile, ToFile } from "./thread-protocol.js";
+import type { FromFile, ToFile } from "./thread-protocol.js";
 
 /** The log is copied into the database after this many commits, while no request waits, rather than inside a commit. */
 const COMMITS_BEFORE_CHECKPOINT = 250;

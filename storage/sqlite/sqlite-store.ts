@@ -10,10 +10,10 @@ import type {
   StoreFault,
 } from "../statements/statement-port.js";
 import { StorageUnavailable } from "../statements/storage-failure.js";
+import type { FileSettings } from "./open-store-file.js";
 import { storageAdvice } from "./storage-advice.js";
 import { storageThread } from "./storage-thread.js";
 import { ThreadClient } from "./thread-client.js";
-import type { FileSettings } from "./thread-protocol.js";
 
 /** A file that the storage thread has open. */
 export class SqliteStore implements StoreBackend {

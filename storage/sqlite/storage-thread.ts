@@ -1,5 +1,6 @@
 import { Worker } from "node:worker_threads";
-import type { FileSettings, FromFile, FromThread, OpenFile, ToFile } from "./thread-protocol.js";
+import type { FileSettings } from "./open-store-file.js";
+import type { FromFile, FromThread, OpenFile, ToFile } from "./thread-protocol.js";
 
 /** Is told what becomes of a file. */
 export interface FileFollower {

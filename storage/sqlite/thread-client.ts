@@ -5,15 +5,9 @@ import {
   StorageOverloaded,
   StorageStopped,
 } from "../statements/storage-failure.js";
+import type { FileSettings } from "./open-store-file.js";
 import type { OpenedFile, StorageThread } from "./storage-thread.js";
-import type {
-  FileSettings,
-  FromFile,
-  Reply,
-  StoreReport,
-  ThreadRequest,
-  ToFile,
-} from "./thread-protocol.js";
+import type { FromFile, Reply, StoreReport, ThreadRequest, ToFile } from "./thread-protocol.js";
 
 /**
  * At 25,000 requests a second and more, this many are under half a second of work. A longer queue means that the disk stands

@@ -1,15 +1,7 @@
 import type { Fault } from "../statements/fault.js";
 import type { Statement, StatementResult } from "../statements/statement-port.js";
 import type { DatabaseReport } from "./database-check.js";
-
-/** What a file is opened with. */
-export interface FileSettings {
-  readonly filePath: string;
-  /** Refuses to start beside another server on the file. */
-  readonly isServer?: boolean;
-  /** Refuses a file that is not there, or has no tables. */
-  readonly mustExist?: boolean;
-}
+import type { FileSettings } from "./open-store-file.js";
 
 /**
  * The statements of one request take effect together or not at all. When `guarded`, the first one is a condition: if it

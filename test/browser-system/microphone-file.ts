@@ -1,5 +1,5 @@
 import { writeFile } from "node:fs/promises";
-import { WAV_CHANNELS, wavHeader } from "../../engine/calls/recording/wav-header.js";
+import { WAV_CHANNELS, wavHeader } from "../../engine/calls/recording/recording-file.js";
 import { encodeSpeech } from "../../engine/sandbox/telephone/tone-code.js";
 
 /** Chromium's own rate. */

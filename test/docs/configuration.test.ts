@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { localDefaults } from "../../api/commands/livestream-local/local-settings.js";
+import { localDefaults } from "../../api/commands/livestream-local/local-command.js";
 import { liveStreamDefaults } from "../../api/livestream/livestream-config.js";
 import { variableDefaults } from "../../config.js";
 import type { Defaults } from "../../engine/settings.js";

@@ -1,8 +1,8 @@
-import type { ChainSurroundings } from "../../engine/calls/opening/vendor-chains.js";
+import type { ChainSurroundings } from "../../engine/calls/agent-vendors.js";
 import type { Clock } from "../../engine/time/clock.js";
 import { AnswerTimes } from "../../engine/vendors/chain/answer-times.js";
 import { Breakers } from "../../engine/vendors/chain/breakers.js";
-import { Hedging } from "../../engine/vendors/chain/hedging.js";
+import { Hedging } from "../../engine/vendors/chain/llm-chain.js";
 import { SpeechDurations } from "../../engine/vendors/chain/speech-durations.js";
 
 /** As an operator has them who has set nothing. */

@@ -13,7 +13,7 @@ import { syncBuiltinESMExports } from "node:module";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { type TestContext, test } from "node:test";
-import { LogLines } from "../../engine/log-lines.js";
+import { LogLines } from "../../engine/log.js";
 import { VirtualClock } from "../doubles/virtual-clock.js";
 
 const KILOBYTE = 1_024;

@@ -4,7 +4,7 @@ import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { findDebianParts } from "../../api/commands/livestream-local/debian-packages.js";
-import { frontProxy } from "../../api/commands/livestream-local/front-proxy.js";
+import { frontProxy } from "../../api/commands/livestream-local/local-command.js";
 import { RunningPart } from "../../api/commands/livestream-local/running-part.js";
 import { freePorts } from "../../bench/livestream/free-ports.js";
 import { SystemClock } from "../../engine/time/clock.js";

@@ -3,10 +3,12 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import type { TestContext } from "node:test";
 import { findDebianParts } from "../../api/commands/livestream-local/debian-packages.js";
-import { rtmpIngest } from "../../api/commands/livestream-local/rtmp-ingest.js";
+import {
+  rtmpIngest,
+  stateApi,
+  transcoder,
+} from "../../api/commands/livestream-local/local-command.js";
 import { type PartCommand, RunningPart } from "../../api/commands/livestream-local/running-part.js";
-import { stateApi } from "../../api/commands/livestream-local/state-api.js";
-import { transcoder } from "../../api/commands/livestream-local/transcoder.js";
 import { SystemClock } from "../../engine/time/clock.js";
 import { eventually } from "../system/eventually.js";
 import { Broadcaster, type Picture } from "./broadcaster.js";

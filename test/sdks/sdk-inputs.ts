@@ -1,4 +1,4 @@
-import { EDGE_TRUSTED_CLIENT_TOKEN } from "../../engine/sandbox/edge/edge-token.js";
+import { EDGE_TRUSTED_CLIENT_TOKEN } from "../../engine/sandbox/edge/edge-simulator.js";
 import { wavHeader } from "../../engine/sandbox/sound/wav-header.js";
 import { bytesOf } from "../../engine/sandbox/telephone/telephone-audio.js";
 import { encodeSpeech } from "../../engine/sandbox/telephone/tone-code.js";

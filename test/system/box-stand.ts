@@ -3,7 +3,7 @@ import { rm } from "node:fs/promises";
 import { freePorts } from "../../bench/livestream/free-ports.js";
 import { parseConfig } from "../../config.js";
 import { startSandbox } from "../../engine/sandbox/sandbox.js";
-import { type Tenancy } from "../../engine/tenancy/tenancy.js";
+import type { Tenancy } from "../../engine/tenancy/tenancy.js";
 import { SystemClock } from "../../engine/time/clock.js";
 import { type Box, startBox } from "../../parley.js";
 import type { CallRecord } from "../../storage/records.js";

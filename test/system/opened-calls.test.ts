@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { after, before, test } from "node:test";
-import type { OpenedCall } from "../../engine/calls/opening/call-opener.js";
-import { OpenRefusal, type RefusalReason } from "../../engine/calls/opening/open-refusal.js";
+import type { OpenedCall } from "../../engine/calls/call-opener.js";
+import { OpenRefusal, type RefusalReason } from "../../engine/calls/open-refusal.js";
 import { WEB_AUDIO } from "../../engine/conversation/leg-audio.js";
 import type { Session } from "../../engine/conversation/session.js";
 import { RecordingCaller } from "../doubles/recording-caller.js";

@@ -1,8 +1,10 @@
 import assert from "node:assert/strict";
 import { after, before, describe, test } from "node:test";
-import type { PhoneCaller } from "../../engine/sandbox/telephone/phone-caller.js";
-import type { PhoneCallerOptions } from "../../engine/sandbox/telephone/phone-caller-options.js";
-import { phoneFrames } from "../../engine/sandbox/telephone/phone-speech.js";
+import {
+  type PhoneCaller,
+  type PhoneCallerOptions,
+  phoneFrames,
+} from "../../engine/sandbox/telephone/phone-caller.js";
 import type { CallRecord } from "../../storage/records.js";
 import { cleared, closeOfPhone, closeServer, heard, PacerWatch, ring } from "./telephone-stand.js";
 import { type Customer, TestServer } from "./test-server.js";

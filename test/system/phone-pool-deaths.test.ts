@@ -5,7 +5,7 @@ import type { Worker } from "node:worker_threads";
 import { MULAW_8K, PCM_24K } from "../../engine/audio/audio-format.js";
 import type { AudioPool } from "../../engine/audio/audio-pool.js";
 import { audioThread } from "../../engine/audio/audio-thread.js";
-import { type Conversion } from "../../engine/audio/conversion-queue.js";
+import type { Conversion } from "../../engine/audio/conversion-queue.js";
 import { RecordingLogger } from "../doubles/recording-logger.js";
 import { VirtualClock } from "../doubles/virtual-clock.js";
 import { heard, ring } from "./telephone-stand.js";

@@ -1,7 +1,9 @@
 import assert from "node:assert/strict";
-import { PhoneCaller } from "../../engine/sandbox/telephone/phone-caller.js";
-import type { PhoneCallerEvent } from "../../engine/sandbox/telephone/phone-caller-events.js";
-import type { PhoneCallerOptions } from "../../engine/sandbox/telephone/phone-caller-options.js";
+import {
+  PhoneCaller,
+  type PhoneCallerEvent,
+  type PhoneCallerOptions,
+} from "../../engine/sandbox/telephone/phone-caller.js";
 import type { CancelTimer } from "../../engine/time/clock.js";
 import { Changes } from "../doubles/changes.js";
 import { PatientClock } from "../doubles/patient-clock.js";

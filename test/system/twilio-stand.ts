@@ -3,8 +3,10 @@ import { createServer } from "node:http";
 import { connect, createServer as createTcpServer, type Server, type Socket } from "node:net";
 import { Exchange } from "../../engine/sandbox/exchange.js";
 import { noFaults } from "../../engine/sandbox/faults.js";
-import type { TwilioCall } from "../../engine/sandbox/telephone/twilio-call.js";
-import { TwilioSimulator } from "../../engine/sandbox/telephone/twilio-simulator.js";
+import {
+  type TwilioCall,
+  TwilioSimulator,
+} from "../../engine/sandbox/telephone/twilio-simulator.js";
 import { eventually } from "./eventually.js";
 
 export const ACCOUNT_SID = `AC${"1".repeat(32)}`;

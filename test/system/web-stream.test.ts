@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { after, before, describe, test } from "node:test";
 import type { Caller } from "../../engine/sandbox/caller.js";
-import { STREAMED_FORMATS } from "../../engine/sandbox/sound/raw-sound.js";
+import { STREAMED_FORMATS } from "../../engine/sandbox/sound/raw-audio.js";
 import { decodeSpeech } from "../../engine/sandbox/telephone/tone-code.js";
 import { readStereo, recordedCall } from "./call-recordings.js";
 import { closeOf, ended, repliesOf, spoke, stopped } from "./events.js";

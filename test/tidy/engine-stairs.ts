@@ -41,7 +41,6 @@ const STAIRS: Readonly<Record<string, readonly string[]>> = {
 const ENGINE_FOOT = new Set([
   "engine/failure.ts",
   "engine/fair-cache.ts",
-  "engine/log-lines.ts",
   "engine/log.ts",
   "engine/mp3-decoder.ts",
   "engine/organization-counts.ts",
@@ -54,8 +53,8 @@ const VENDORS_SHARED = new Set([
   "transport",
   "chat-completions",
   "openai-protocol",
-  "recognizer-stream",
-  "socket-voice",
+  "stt-stream",
+  "tts-socket",
 ]);
 
 /** Imports inside the engine go down the stairs: who decides a call knows nothing of who records, bills or connects it. */

@@ -206,6 +206,47 @@ export const transitionIsPure: TreeRule = (files) => {
   return faults;
 };
 
+const BESIDE_THE_PRODUCT = ["bench/", "test/"];
+
+/**
+ * Product files import each other in one direction, types as well as values: a file can be read with what stands below it, and
+ * nothing of it runs before what it needs. Whatever imports nothing that is left, or is imported by nothing that is left, is
+ * taken away; what remains is in a circle, or between two of them.
+ */
+export const noImportCircle: TreeRule = (files) => {
+  const product = files.filter(({ path }) => !isIn(path, BESIDE_THE_PRODUCT));
+  const paths = new Set(product.map(({ path }) => path));
+  const importsByFile = new Map(
+    product.map((file) => [
+      file,
+      importsOf(file).map((found) => ({ ...found, target: fileOf(found.target, paths) })),
+    ]),
+  );
+  const left = new Map(importsByFile);
+  for (let before = -1; before !== left.size; ) {
+    before = left.size;
+    const remaining = new Set(Array.from(left.keys(), ({ path }) => path));
+    const imported = new Set([...left.values()].flat().map(({ target }) => target));
+    for (const [file, imports] of left) {
+      const isInside =
+        imported.has(file.path) && imports.some(({ target }) => remaining.has(target));
+      if (!isInside) left.delete(file);
+    }
+  }
+  const circling = new Set(Array.from(left.keys(), ({ path }) => path));
+  return Array.from(left, ([file, imports]) =>
+    imports
+      .filter(({ target }) => circling.has(target))
+      .map((found) => fault(file, found, `imports ${found.target} in a circle`)),
+  ).flat();
+};
+
+/** Pages are written in `.tsx`, and imported as `.js` like all others. */
+function fileOf(target: string, paths: ReadonlySet<string>): string {
+  const page = target.replace(/\.ts$/, ".tsx");
+  return !paths.has(target) && paths.has(page) ? page : target;
+}
+
 export function fault(file: SourceFile, at: Import, message: string): Fault {
   return { path: file.path, line: at.line, message };
 }

@@ -4,11 +4,13 @@ import { engineStairs } from "./engine-stairs.js";
 import {
   builtinPrefix,
   importDirection,
+  noImportCircle,
   ownedPackages,
   sandboxStaysOutside,
   transitionIsPure,
 } from "./import-rules.js";
 import { check } from "./planted.js";
+import { describeFault } from "./source-file.js";
 
 test("a wrong import is found with its line", () => {
   const text = 'import { a } from "./a.js";\n\nimport { b } from "../../api/http/server.js";\n';
@@ -162,4 +164,29 @@ test("a transition that is not pure, however far away the reason is", () => {
   for (const text of right) assert.deepEqual(turnWith(text), [], text);
   const actor = { path: "engine/conversation/session.ts", text: "await Promise.resolve();" };
   assert.deepEqual(transitionIsPure([transition, actor]), []);
+});
+
+test("a circle of imports, also of types, and between a page and what it shows", () => {
+  const found = (...files: readonly (readonly [path: string, text: string])[]) =>
+    noImportCircle(files.map(([path, text]) => ({ path, text }))).map(describeFault);
+  const above = ["engine/a.ts", 'import { b } from "./b.js";'] as const;
+  const below = ["engine/d.ts", "export const d = 1;"] as const;
+  const rest = 'import type { C } from "./c.js";\nimport { d } from "./d.js";';
+  assert.deepEqual(
+    found(above, ["engine/b.ts", rest], ["engine/c.ts", 'export { b } from "./b.js";'], below),
+    [
+      "engine/b.ts:1 imports engine/c.ts in a circle",
+      "engine/c.ts:1 imports engine/b.ts in a circle",
+    ],
+  );
+  assert.deepEqual(
+    found(
+      ["api/console/a.tsx", 'import { b } from "./b.js";'],
+      ["api/console/b.ts", 'import type { A } from "./a.js";'],
+    ).length,
+    2,
+  );
+  assert.deepEqual(found(above, ["engine/b.ts", rest], ["engine/c.ts", ""], below), []);
+  const double = 'import { a } from "./other.js";';
+  assert.deepEqual(found(["test/a.ts", double], ["test/other.ts", 'import "./a.js";']), []);
 });

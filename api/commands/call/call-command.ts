@@ -1,27 +1,232 @@
 import { access, constants, writeFile } from "node:fs/promises";
 import { dirname, resolve } from "node:path";
+import { createInterface } from "node:readline";
 import { Caller } from "../../../engine/sandbox/caller.js";
+import type { Received } from "../../../engine/sandbox/caller-events.js";
 import { readSandboxNote, type SandboxNote } from "../../../engine/sandbox/sandbox-note.js";
+import { MULAW_8K, STREAMED_FORMATS } from "../../../engine/sandbox/sound/raw-audio.js";
 import { SANDBOX_TWILIO } from "../../../engine/sandbox/telephone/sandbox-telephony.js";
 import { readDemo } from "../../../engine/tenancy/seeding/demo-file.js";
 import type { Command } from "../command.js";
-import { CommandFault } from "../command-fault.js";
+import { CommandFault, UsageFault } from "../command-fault.js";
 import { type CommandSettings, readCommandSettings } from "../data-folder.js";
 import { sizeText } from "../measures.js";
 import type { Terminal } from "../terminal.js";
 import { CallEnded, explainEnd } from "./call-ended.js";
-import { type CallOptions, type Detail, readCallOptions } from "./call-options.js";
+import { type CallOptions, type Detail, readCallOptions, sayable } from "./call-options.js";
 import { CallScreen } from "./call-screen.js";
 import { Conversation, type ConversationOptions } from "./conversation.js";
 import type { CallReport, Display } from "./display.js";
-import { JsonLines } from "./json-lines.js";
+import { type FrameMeasures, FrameMeter } from "./frame-meter.js";
 import { type Medium, type VoiceCall, WEB } from "./medium.js";
 import { perform } from "./performance.js";
 import { awaitPlacedCall, dialAgent } from "./phone-dialing.js";
-import { TELEPHONE } from "./phone-medium.js";
-import { QuietScreen } from "./quiet-screen.js";
-import { STREAM_FORMAT, WEB_STREAM } from "./stream-medium.js";
-import { sayTypedLines } from "./typed-lines.js";
+import { LATE_MS } from "./phone-voice-call.js";
+import { RawPlayback, wavOf } from "./raw-playback.js";
+import type { Turn } from "./turn.js";
+import { printTurns } from "./turn-table.js";
+
+/** Nothing but the table of the turns. */
+export class QuietScreen implements Display {
+  readonly #terminal: Terminal;
+
+  constructor(terminal: Terminal) {
+    this.#terminal = terminal;
+  }
+
+  dialled(): void {}
+
+  received(): void {}
+
+  vendorSaid(): void {}
+
+  speaking(): void {}
+
+  fellSilent(): void {}
+
+  turnOver(): void {}
+
+  ended(report: CallReport): void {
+    printTurns(this.#terminal, report);
+  }
+}
+
+/** What the command has the agent's voice streamed in. */
+export const STREAM_FORMAT = "pcm24k";
+const FORMAT = STREAMED_FORMATS[STREAM_FORMAT];
+
+/** The web, with the agent's voice as a stream. */
+export const WEB_STREAM: Medium = {
+  ...WEB,
+  newPlayback: () => new RawPlayback(FORMAT),
+  tellsEveryPiece: false,
+  fileOf: (replies) => wavOf(replies, FORMAT),
+};
+
+/**
+ * Says every line that is typed; one that is typed while the agent talks interrupts it. Resolves when there is no more to
+ * read and the agent has finished; rejects with CallEnded when the service ends the call.
+ */
+export async function sayTypedLines(conversation: Conversation, terminal: Terminal): Promise<void> {
+  const lines = createInterface({ input: terminal.input, crlfDelay: Number.POSITIVE_INFINITY });
+  try {
+    await Promise.race([conversation.untilEnded(), sayAll(conversation, terminal, lines)]);
+  } finally {
+    lines.close();
+  }
+}
+
+async function sayAll(
+  conversation: Conversation,
+  terminal: Terminal,
+  lines: AsyncIterable<string>,
+): Promise<void> {
+  for await (const line of lines) {
+    if (line.trim() === "") continue;
+    await sayLine(conversation, terminal, line);
+  }
+  await conversation.over(conversation.lastTurn);
+}
+
+async function sayLine(
+  conversation: Conversation,
+  terminal: Terminal,
+  line: string,
+): Promise<void> {
+  try {
+    const text = sayable(line);
+    await (conversation.isTalking ? conversation.interrupt(text) : conversation.say(text));
+  } catch (error) {
+    if (!(error instanceof UsageFault)) throw error;
+    terminal.complain(error.message);
+  }
+}
+
+/** One reply in µ-law of 8 kHz, as the vendor plays it. */
+class PhonePlayback extends RawPlayback {
+  readonly #meter = new FrameMeter();
+
+  constructor() {
+    super(MULAW_8K);
+  }
+
+  get frames(): FrameMeasures {
+    return this.#meter.measures;
+  }
+
+  override play(sound: Uint8Array, atNs: bigint): void {
+    this.#meter.add(sound.length, atNs);
+    super.play(sound, atNs);
+  }
+}
+
+export const TELEPHONE: Medium = {
+  newPlayback: () => new PhonePlayback(),
+  tellsEveryPiece: false,
+  // A stream is open before its session is, and the first one starts the server's threads for audio.
+  greetingWaitMs: 10_000,
+  // A server sends a fraction of a second ahead, so nothing is ever left for long, and a frame may be late.
+  leftMsMin: -LATE_MS,
+  fileOf: (replies) => wavOf(replies, MULAW_8K),
+};
+
+/** For programs: one JSON object a line, each with `type` and the milliseconds since the call began. */
+export class JsonLines implements Display {
+  readonly #terminal: Terminal;
+  #beganNs = 0n;
+
+  constructor(terminal: Terminal) {
+    this.#terminal = terminal;
+  }
+
+  dialled(url: string, atNs: bigint): void {
+    this.#beganNs = atNs;
+    this.#write("dialled", atNs, { url });
+  }
+
+  received(event: Received, turn: Turn | undefined): void {
+    const { type, atNs } = event;
+    switch (event.type) {
+      case "audio":
+        this.#write(type, atNs, { turn: turn?.number, bytes: event.sound.length });
+        return;
+      case "connected":
+        this.#write(type, atNs, { agentName: event.agentName, historyKey: event.historyKey });
+        return;
+      case "transcript":
+      case "error":
+        this.#write(type, atNs, { payload: event.payload });
+        return;
+      case "audioStart": {
+        const { turnId, encoding, sampleRateHz } = event;
+        this.#write(type, atNs, { turnId, encoding, sampleRateHz });
+        return;
+      }
+      case "unreadable":
+        this.#write(type, atNs, { text: event.text });
+        return;
+      case "closed":
+        this.#write(type, atNs, { code: event.code, reason: event.reason });
+        return;
+      case "audioStop":
+      case "audioEnd":
+        this.#write(type, atNs, { turn: turn?.number });
+        return;
+    }
+  }
+
+  vendorSaid(number: string, status: string, atNs: bigint): void {
+    this.#write("vendor", atNs, { number, status });
+  }
+
+  speaking(turn: Turn, atNs: bigint): void {
+    this.#write("speaking", atNs, { turn: turn.number, kind: turn.kind, text: turn.said });
+  }
+
+  fellSilent({ number, silencedAfterMs }: Turn): void {
+    const fields = { turn: number, silencedAfterMs: rounded(silencedAfterMs) };
+    this.#write("silenced", process.hrtime.bigint(), fields);
+  }
+
+  turnOver(turn: Turn): void {
+    this.#write("turn", process.hrtime.bigint(), described(turn));
+  }
+
+  ended({ historyKey, replyHeard, turns }: CallReport): void {
+    const fields = { historyKey, replyHeard, turns: turns.map(described) };
+    this.#write("ended", process.hrtime.bigint(), fields);
+  }
+
+  #write(type: string, atNs: bigint, fields: object): void {
+    const atMs = rounded(Number(atNs - this.#beganNs) / 1e6);
+    this.#terminal.print(JSON.stringify({ atMs, type, ...fields }));
+  }
+}
+
+function described(turn: Turn) {
+  const { number, kind, said, outcome, transcript, heard, latencyMs, silencedAfterMs } = turn;
+  const { count: frames, bytes, jitterMs, longestGapMs } = turn.frames ?? {};
+  return {
+    turn: number,
+    kind,
+    said,
+    outcome,
+    transcript,
+    heard,
+    latencyMs: rounded(latencyMs),
+    silencedAfterMs: rounded(silencedAfterMs),
+    frames,
+    bytes,
+    jitterMs: rounded(jitterMs),
+    longestGapMs: rounded(longestGapMs),
+  };
+}
+
+function rounded(valueMs: number): number;
+function rounded(valueMs: number | undefined): number | undefined;
+function rounded(valueMs: number | undefined): number | undefined {
+  return valueMs === undefined ? undefined : Math.round(valueMs * 10) / 10;
+}
 
 const USAGE = `Usage: npm run call -- [options]
 

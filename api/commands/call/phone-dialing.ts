@@ -1,13 +1,102 @@
 import { randomInt } from "node:crypto";
+import * as v from "valibot";
 import type { SandboxNote } from "../../../engine/sandbox/sandbox-note.js";
+import { CallTurnedAway, WebhookRefusal } from "../../../engine/sandbox/telephone/phone-webhook.js";
 import type { ToTelephone } from "../../../engine/sandbox/telephone/telephone-message.js";
 import { TelephonePlug } from "../../../engine/sandbox/telephone/telephone-plug.js";
 import { serverAddress } from "../../client/call-address.js";
 import { CommandFault } from "../command-fault.js";
+import { printable } from "../terminal.js";
+import { diagnose } from "./call-ended.js";
 import type { VoiceCall } from "./medium.js";
-import { explainDialling } from "./phone-dialing-fault.js";
 import { PhoneVoiceCall } from "./phone-voice-call.js";
-import { placeCall } from "./placing.js";
+
+const UNAUTHORIZED = 401;
+const FORBIDDEN = 403;
+const NOT_FOUND = 404;
+
+const RefusalText = v.pipe(v.string(), v.parseJson(), v.object({ error: v.string() }));
+
+/** Why a telephone call did not come about, for a person. */
+export async function explainDialling(error: unknown, url: string): Promise<Error> {
+  if (error instanceof CommandFault) return error;
+  if (error instanceof CallTurnedAway) {
+    return new CommandFault(`the caller is told: "${printable(error.words)}"`, { cause: error });
+  }
+  if (error instanceof WebhookRefusal) {
+    return new CommandFault(await wordsFor(error, url), { cause: error });
+  }
+  // What `fetch` rejects with when nobody listens, or nobody answers in time.
+  const isUnheard =
+    error instanceof TypeError || (error instanceof Error && error.name === "TimeoutError");
+  if (isUnheard) return new CommandFault(await diagnose(url), { cause: error });
+  const reason = error instanceof Error ? printable(error.message) : "";
+  return new CommandFault(
+    `the media stream could not be opened (${reason}): does PUBLIC_BASE_URL lead to the server?`,
+    { cause: error },
+  );
+}
+
+async function wordsFor({ status, body }: WebhookRefusal, url: string): Promise<string> {
+  const parsed = v.safeParse(RefusalText, body);
+  const words = parsed.success ? `: ${printable(parsed.output.error)}` : "";
+  switch (status) {
+    case UNAUTHORIZED:
+      return "the API key was not accepted. Give another one with --key";
+    case FORBIDDEN:
+      return words.includes("X-Twilio-Signature")
+        ? "the server wants Twilio's signature: set TWILIO_AUTH_TOKEN as the server has it"
+        : `the call was not allowed${words}`;
+    case NOT_FOUND:
+      return diagnose(url);
+    default:
+      return `the server refused the call with status ${status}${words}`;
+  }
+}
+
+const ANSWER_MAX_MS = 15_000;
+
+const Agents = v.array(v.object({ _id: v.string(), status: v.optional(v.string()) }));
+const Refusal = v.object({ error: v.string() });
+
+export interface CallOrder {
+  /** The server's URL, with its sub-path where it has one. */
+  readonly url: string;
+  readonly apiKey: string;
+  /** Undefined: the organization's first active agent. */
+  readonly agentId: string | undefined;
+  readonly to: string;
+  readonly from: string;
+}
+
+/** `POST /api/dashboard/calls`. Rejects with a CommandFault that has the server's words. */
+export async function placeCall({ url, apiKey, to, from, ...order }: CallOrder): Promise<void> {
+  const base = url.replace(/^ws/, "http");
+  const agentId = order.agentId ?? (await firstAgent(base, apiKey));
+  await ask(base, "/api/dashboard/calls", apiKey, { agentId, to, from });
+}
+
+async function firstAgent(base: string, apiKey: string): Promise<string> {
+  const agents = v.safeParse(Agents, await ask(base, "/api/dashboard/agents", apiKey));
+  if (!agents.success) throw new CommandFault(`what answers at ${base} is not a Parley server`);
+  const agent = agents.output.find(({ status }) => status === undefined || status === "active");
+  if (agent === undefined) throw new CommandFault("the organization has no agent that is active");
+  return agent._id;
+}
+
+async function ask(base: string, path: string, apiKey: string, body?: object): Promise<unknown> {
+  const response = await fetch(serverAddress(base, path), {
+    method: body === undefined ? "GET" : "POST",
+    headers: { "x-api-key": apiKey, "content-type": "application/json" },
+    ...(body === undefined ? {} : { body: JSON.stringify(body) }),
+    signal: AbortSignal.timeout(ANSWER_MAX_MS),
+  });
+  const answer: unknown = await response.json().catch(() => undefined);
+  if (response.ok) return answer;
+  const refusal = v.safeParse(Refusal, answer);
+  const words = refusal.success ? `: ${printable(refusal.output.error)}` : "";
+  throw new CommandFault(`the server refused with status ${response.status}${words}`);
+}
 
 /** Whoever is called when the caller dials. */
 const AGENTS_NUMBER = "+15550002222";

@@ -1,9 +1,11 @@
 import { AwaitedEvents } from "../../../engine/sandbox/awaited-events.js";
 import type { Utterance } from "../../../engine/sandbox/caller.js";
 import { describeEvent, type Received } from "../../../engine/sandbox/caller-events.js";
-import { PhoneCaller } from "../../../engine/sandbox/telephone/phone-caller.js";
-import type { PhoneCallerEvent } from "../../../engine/sandbox/telephone/phone-caller-events.js";
-import type { PhoneCallerOptions } from "../../../engine/sandbox/telephone/phone-caller-options.js";
+import {
+  PhoneCaller,
+  type PhoneCallerEvent,
+  type PhoneCallerOptions,
+} from "../../../engine/sandbox/telephone/phone-caller.js";
 import type { VoiceCall } from "./medium.js";
 
 const NS_PER_BYTE = 125_000n;

@@ -1,5 +1,5 @@
-import { wavHeader } from "../../../engine/calls/recording/wav-header.js";
-import type { RawFormat } from "../../../engine/sandbox/sound/raw-sound.js";
+import { wavHeader } from "../../../engine/calls/recording/recording-file.js";
+import type { RawFormat } from "../../../engine/sandbox/sound/raw-audio.js";
 import {
   PhoneEarpiece,
   pauseOf,

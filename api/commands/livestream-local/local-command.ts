@@ -1,24 +1,358 @@
-import { SystemClock } from "../../../engine/time/clock.js";
+import { once } from "node:events";
+import { readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { createServer } from "node:net";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { fileURLToPath } from "node:url";
+import * as v from "valibot";
+import {
+  type Defaults,
+  defaultsOf,
+  type Environment,
+  parseSettings,
+  wholeNumber,
+} from "../../../engine/settings.js";
+import { type Clock, SystemClock } from "../../../engine/time/clock.js";
 import { transcoderDefaults } from "../../livestream/transcoder/transcoder-config.js";
 import type { Command } from "../command.js";
 import { CommandFault, UsageFault } from "../command-fault.js";
-import type { Terminal } from "../terminal.js";
-import { printable } from "../terminal.js";
+import { printable, type Terminal } from "../terminal.js";
 import { type DebianParts, findDebianParts } from "./debian-packages.js";
-import { frontProxy } from "./front-proxy.js";
-import { type LocalFolders, makeLocalFolders, removeLocalFolders } from "./local-folders.js";
+import { filledTemplate } from "./filled-template.js";
 import {
-  type LocalSettings,
-  listenAddress,
-  ownAddress,
-  parseLocalSettings,
-} from "./local-settings.js";
-import { demandFreePort, untilReady } from "./readiness.js";
-import { rtmpIngest } from "./rtmp-ingest.js";
-import { demandNoOther, noteRunning } from "./running-copies.js";
+  FOLDER_PREFIX,
+  type LocalFolders,
+  makeLocalFolders,
+  removeLocalFolders,
+} from "./local-folders.js";
+import { packageRoot } from "./package-root.js";
 import { type PartCommand, RunningPart } from "./running-part.js";
-import { stateApi } from "./state-api.js";
-import { transcoder } from "./transcoder.js";
+
+/** What an operator can set of the component on one machine; the parts' own settings are passed on to them. */
+export interface LocalSettings {
+  /** What broadcasters and viewers connect to; the state API is on loopback whatever this is. */
+  readonly host: string;
+  readonly frontPort: number;
+  readonly rtmpPort: number;
+  readonly stateApiPort: number;
+  /** Statistics and the check of publishers, on loopback. */
+  readonly ingestStatusPort: number;
+  /** Where the ingest rings the transcoder, on loopback. */
+  readonly transcoderPort: number;
+  readonly arePublishKeysChecked: boolean;
+  readonly areViewersChecked: boolean;
+}
+
+const port = (fallback: number) => wholeNumber(fallback, 1, 65_535);
+
+const Settings = v.object({
+  HOST: v.optional(v.pipe(v.string(), v.ip("expected an IPv4 or IPv6 address")), "0.0.0.0"),
+  FRONT_PORT: port(8_080),
+  RTMP_PORT: port(1_935),
+  LIVESTREAM_PORT: port(4_000),
+  INGEST_STATUS_PORT: port(8_936),
+  TRANSCODER_PORT: port(8_937),
+  PUBLISH_KEYS: v.optional(v.string()),
+  PUBLISH_KEYS_FILE: v.optional(v.string()),
+  PRIVATE_STREAMS: v.optional(v.string()),
+});
+
+export function localDefaults(): Defaults {
+  return defaultsOf(Settings.entries);
+}
+
+/** Throws a ConfigFault that lists everything that is wrong. */
+export function parseLocalSettings(environment: Environment): LocalSettings {
+  const env = parseSettings(Settings, environment);
+  return {
+    host: env.HOST,
+    frontPort: env.FRONT_PORT,
+    rtmpPort: env.RTMP_PORT,
+    stateApiPort: env.LIVESTREAM_PORT,
+    ingestStatusPort: env.INGEST_STATUS_PORT,
+    transcoderPort: env.TRANSCODER_PORT,
+    arePublishKeysChecked: env.PUBLISH_KEYS !== undefined || env.PUBLISH_KEYS_FILE !== undefined,
+    areViewersChecked: env.PRIVATE_STREAMS !== undefined,
+  };
+}
+
+/** The argument of nginx's `listen`. With `::` nginx accepts IPv4 as well. */
+export function listenAddress(host: string, port: number): string {
+  if (host === "::") return `[::]:${port} ipv6only=off`;
+  return `${bracketed(host)}:${port}`;
+}
+
+/** The address at which this machine reaches a server that listens on `host`. */
+export function ownAddress(host: string): string {
+  return host === "0.0.0.0" || host === "::" ? "127.0.0.1" : bracketed(host);
+}
+
+function bracketed(host: string): string {
+  return host.includes(":") ? `[${host}]` : host;
+}
+
+const READY_TIMEOUT_MS = 20_000;
+const ASK_PERIOD_MS = 100;
+const ANSWER_TIMEOUT_MS = 2_000;
+
+/** Resolves when the address answers with success; throws a CommandFault when it does not in time, or at the signal. */
+export async function untilReady(
+  name: string,
+  url: string,
+  clock: Clock,
+  signal: AbortSignal,
+): Promise<void> {
+  const beganMs = clock.monotonicMs();
+  while (!signal.aborted) {
+    if (await answers(url)) return;
+    if (clock.monotonicMs() - beganMs > READY_TIMEOUT_MS) {
+      throw new CommandFault(`the ${name} does not answer at ${url}`);
+    }
+    await new Promise<void>((resolve) => clock.after(ASK_PERIOD_MS, resolve));
+  }
+}
+
+async function answers(url: string): Promise<boolean> {
+  try {
+    const answer = await fetch(url, { signal: AbortSignal.timeout(ANSWER_TIMEOUT_MS) });
+    await answer.body?.cancel();
+    return answer.ok;
+  } catch {
+    return false;
+  }
+}
+
+/** Throws a CommandFault that names the setting, since nginx would only try again and again. */
+export async function demandFreePort(setting: string, host: string, port: number): Promise<void> {
+  const server = createServer();
+  try {
+    server.listen({ host, port });
+    await once(server, "listening");
+  } catch (error) {
+    const reason = error instanceof Error ? error.message : String(error);
+    throw new CommandFault(`${setting}: expected a free port: ${reason}`);
+  }
+  server.close();
+  await once(server, "close");
+}
+
+const RunningCopy = v.object({
+  pid: v.number(),
+  ports: v.array(v.number()),
+  watchUrl: v.string(),
+});
+/** One `npm run livestream:local`, as its folder tells of it. */
+export type RunningCopy = v.InferOutput<typeof RunningCopy>;
+
+const NOTE = "running.json";
+
+/** So that a second start can say what it meets. */
+export function noteRunning(root: string, copy: RunningCopy): void {
+  writeFileSync(join(root, NOTE), JSON.stringify(copy));
+}
+
+/** Throws a CommandFault when a copy that runs has one of the ports; removes what a killed one left behind. */
+export function demandNoOther(ports: readonly number[]): void {
+  for (const name of readdirSync(tmpdir())) {
+    if (!name.startsWith(FOLDER_PREFIX)) continue;
+    const root = join(tmpdir(), name);
+    const copy = readCopy(root);
+    if (copy === undefined) continue;
+    if (!isRunning(copy.pid)) rmSync(root, { recursive: true, force: true });
+    else if (copy.ports.some((port) => ports.includes(port))) {
+      throw new CommandFault(
+        `it runs already, as process ${copy.pid}: watch at ${copy.watchUrl}, stop it with: kill ${copy.pid}`,
+      );
+    }
+  }
+}
+
+/** Undefined for a folder of somebody else, or of a start that has not come so far. */
+function readCopy(root: string): RunningCopy | undefined {
+  try {
+    return v.parse(RunningCopy, JSON.parse(readFileSync(join(root, NOTE), "utf8")));
+  } catch {
+    return undefined;
+  }
+}
+
+/** A number is given to another process after a while: its command line tells. */
+function isRunning(pid: number): boolean {
+  try {
+    return readFileSync(`/proc/${pid}/cmdline`, "utf8").includes("livestream-local");
+  } catch {
+    return false;
+  }
+}
+
+export interface FrontProxyOptions {
+  /** What nginx listens on: a port, or address:port. */
+  readonly listen: string;
+  /** host:port */
+  readonly stateApi: string;
+  /** host:port of the ingest's WebRTC side; may be one where nothing listens. */
+  readonly webrtc: string;
+  /** Read by nginx's workers, which may be another user. */
+  readonly hlsRoot: string;
+  readonly siteRoot: string;
+  /** For its configuration and buffers; written to by nginx. */
+  readonly tempFolder: string;
+  /** The state API is asked who may watch. */
+  readonly areViewersChecked?: boolean;
+  /** As nginx's `access_log` takes it; none otherwise. */
+  readonly accessLog?: string;
+}
+
+const TEMPLATE = "deploy/livestream/front/nginx.conf.template";
+
+/** Writes the configuration that the container has too, and says how to start nginx with it. */
+export function frontProxy(nginx: string, options: FrontProxyOptions): PartCommand {
+  const path = join(options.tempFolder, "front.conf");
+  const template = readFileSync(join(packageRoot(), TEMPLATE), "utf8");
+  writeFileSync(
+    path,
+    filledTemplate(template, {
+      FRONT_LISTEN: options.listen,
+      FRONT_STATE_API: options.stateApi,
+      FRONT_WEBRTC: options.webrtc,
+      // Never asked: both upstreams are addresses.
+      FRONT_RESOLVER: "127.0.0.1",
+      FRONT_HLS_ROOT: options.hlsRoot,
+      FRONT_SITE_ROOT: options.siteRoot,
+      FRONT_TEMP: options.tempFolder,
+      FRONT_VIEW_AUTH: options.areViewersChecked === true ? "/view-auth" : "off",
+      FRONT_ACCESS_LOG: options.accessLog ?? "off",
+    }),
+  );
+  return {
+    name: "front proxy",
+    file: nginx,
+    args: ["-c", path, "-p", options.tempFolder, "-e", "stderr", "-g", "daemon off;"],
+    env: {},
+    stopSignal: "SIGTERM",
+  };
+}
+
+export interface RtmpIngestOptions {
+  /** Who its workers run as. */
+  readonly user: string;
+  /** address:port for broadcasters. */
+  readonly rtmpListen: string;
+  readonly statusPort: number;
+  readonly stateApiPort: number;
+  readonly arePublishKeysChecked: boolean;
+  /** Where the transcoder is rung. */
+  readonly transcoderPort: number;
+  readonly tempFolder: string;
+}
+
+/** As seen from the folder with package.json. */
+const INGEST_FOLDER = "deploy/livestream/ingest";
+
+/** Writes the stand-in ingest's configuration, and says how to start Debian's nginx with it. */
+export function rtmpIngest(parts: DebianParts, options: RtmpIngestOptions): PartCommand {
+  const path = join(options.tempFolder, "ingest.conf");
+  const stateApiUrl = `http://127.0.0.1:${options.stateApiPort}`;
+  const status = `127.0.0.1:${options.statusPort}`;
+  writeFileSync(
+    path,
+    filledTemplate(ingestTemplate(), {
+      INGEST_RTMP_MODULE: parts.rtmpModule,
+      INGEST_USER: options.user,
+      INGEST_TEMP: options.tempFolder,
+      INGEST_RTMP_LISTEN: options.rtmpListen,
+      INGEST_HTTP_LISTEN: status,
+      INGEST_TRANSCODER: `127.0.0.1:${options.transcoderPort}`,
+      INGEST_CHECK_KEYS: options.arePublishKeysChecked ? "1" : "0",
+      INGEST_STATE_API_URL: stateApiUrl,
+    }),
+  );
+  return {
+    name: "ingest",
+    file: parts.nginx,
+    args: ["-c", path, "-p", options.tempFolder, "-e", "stderr"],
+    env: {},
+    stopSignal: "SIGTERM",
+  };
+}
+
+function ingestTemplate(): string {
+  return readFileSync(join(packageRoot(), INGEST_FOLDER, "nginx-rtmp.conf"), "utf8");
+}
+
+export interface StateApiOptions {
+  readonly port: number;
+  readonly hlsRoot: string;
+  /** The operator's own settings of it; what is given here wins. */
+  readonly environment: Readonly<Record<string, string>>;
+}
+
+const STATE_API_MAIN = fileURLToPath(new URL("../../livestream/main.js", import.meta.url));
+
+export function stateApi({ port, hlsRoot, environment }: StateApiOptions): PartCommand {
+  return {
+    name: "state API",
+    file: process.execPath,
+    args: ["--enable-source-maps", STATE_API_MAIN],
+    env: {
+      LOG_LEVEL: "warn",
+      ...environment,
+      HOST: "127.0.0.1",
+      LIVESTREAM_PORT: String(port),
+      HLS_ROOT: hlsRoot,
+    },
+    stopSignal: "SIGTERM",
+  };
+}
+
+export interface TranscoderOptions {
+  readonly stateApiPort: number;
+  /** Left out: loopback. */
+  readonly rtmpHost?: string;
+  readonly rtmpPort: number;
+  readonly statusPort: number;
+  /** Where it is rung when a broadcaster has gone. */
+  readonly port: number;
+  readonly hlsRoot: string;
+  readonly runFolder: string;
+  /** Who ffmpeg runs as: user and group; undefined: who runs this. */
+  readonly ids: readonly [user: number, group: number] | undefined;
+  /** The operator's own settings of it; what is given here wins. */
+  readonly environment: Readonly<Record<string, string>>;
+}
+
+const TRANSCODER_MAIN = fileURLToPath(new URL("../livestream-transcoder.js", import.meta.url));
+
+export function transcoder(options: TranscoderOptions): PartCommand {
+  const {
+    rtmpHost = "127.0.0.1",
+    stateApiPort,
+    rtmpPort,
+    statusPort,
+    port,
+    hlsRoot,
+    runFolder,
+    ids,
+  } = options;
+  return {
+    name: "transcoder",
+    file: process.execPath,
+    args: ["--enable-source-maps", TRANSCODER_MAIN],
+    env: {
+      ...options.environment,
+      STATE_API_URL: `http://127.0.0.1:${stateApiPort}`,
+      SOURCE_URL: `rtmp://${rtmpHost}:${rtmpPort}/live/KEY`,
+      NGINX_STAT_URL: `http://127.0.0.1:${statusPort}/stat`,
+      TRANSCODER_PORT: String(port),
+      HLS_ROOT: hlsRoot,
+      RUN_DIR: runFolder,
+      ...(ids === undefined
+        ? {}
+        : { LADDER_USER_ID: String(ids[0]), LADDER_GROUP_ID: String(ids[1]) }),
+    },
+    stopSignal: "SIGTERM",
+  };
+}
 
 const USAGE = `Usage: npm run livestream:local
 

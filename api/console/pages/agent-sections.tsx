@@ -1,10 +1,548 @@
 import type { ComponentType } from "react";
-import type { AgentDraft } from "../model/agent-draft.js";
-import { FallbacksSection } from "./agent-fallbacks-section.js";
-import { ToolsSection } from "./agent-tools-section.js";
-import { TurnSection } from "./agent-turn-section.js";
-import { HearingSection, ThinkingSection, VoiceSection } from "./agent-vendor-sections.js";
-import { PersonaSection, RecordingSection } from "./agent-word-sections.js";
+import { type AgentDraft, toolsFault, withToolsText } from "../model/agent-draft.js";
+import { newTool, TOOLS_MAX, type ToolDraft } from "../model/agent-tools.js";
+import { useModels } from "../model/queries.js";
+import { SERVER_URL } from "../model/server-address.js";
+import { CheckField, SelectField, TextField } from "../parts/forms/field.js";
+import { NumberField } from "../parts/forms/number-field.js";
+import { OrderedList } from "../parts/forms/ordered-list.js";
+import { ToolForm } from "../parts/forms/tool-form.js";
+import { faultWords } from "../parts/states.js";
+import { SETTING_COST_WORDS } from "../words/setting-costs.js";
+
+/** The contract's. */
+const USUAL_TEMPERATURE = 0.4;
+
+type Category = "llm" | "tts" | "stt";
+
+interface ModelFieldProps {
+  readonly category: Category;
+  readonly label: string;
+  readonly hint?: string;
+  readonly providerId: string;
+  /** Empty: the provider's first. */
+  readonly modelId: string;
+  readonly onChange: (providerId: string, modelId: string) => void;
+  readonly wrong: string | undefined;
+}
+
+const SEPARATOR = " ";
+
+/** Provider and model as one choice; what the plan does not include is named with the plan that does. */
+export function ModelField({ category, providerId, modelId, onChange, ...field }: ModelFieldProps) {
+  const models = useModels(category);
+  const valueOf = (provider: string, model: string) => `${provider}${SEPARATOR}${model}`;
+  const options = (models.data?.items ?? []).map((item) => ({
+    value: valueOf(item.providerId, item.modelId),
+    label: `${item.providerName} · ${item.label}${
+      item.allowed ? "" : ` (plan ${item.requiredPlan ?? "of your own"})`
+    }`,
+  }));
+  const value = valueOf(providerId, modelId);
+  const isListed = options.some((option) => option.value === value);
+  const all = isListed
+    ? options
+    : [{ value, label: modelId === "" ? "the first that the plan allows" : modelId }, ...options];
+  return (
+    <SelectField
+      {...field}
+      wrong={field.wrong ?? (models.error === null ? undefined : faultWords(models.error))}
+      value={value}
+      options={all}
+      onChange={(chosen) => {
+        const [provider = "", ...model] = chosen.split(SEPARATOR);
+        onChange(provider, model.join(SEPARATOR));
+      }}
+    />
+  );
+}
+
+export function VoiceSection({ draft, onChange, wrongAt }: SectionProps) {
+  return (
+    <>
+      <ModelField
+        category="tts"
+        label="Voice"
+        hint="Who speaks. What callers wait for its first sound is shown in the page of each call."
+        providerId={draft.ttsProviderId}
+        modelId={draft.ttsModelId}
+        onChange={(ttsProviderId, ttsModelId) => onChange({ ...draft, ttsProviderId, ttsModelId })}
+        wrong={wrongAt("ttsModelId") ?? wrongAt("ttsProviderId")}
+      />
+      <NumberField
+        label="Speed"
+        hint="1 is the voice’s own. 0.25 to 4; most callers follow 1.1 with ease."
+        step={0.05}
+        value={draft.ttsConfig.speed}
+        onChange={(speed) => onChange({ ...draft, ttsConfig: { speed } })}
+        wrong={wrongAt("ttsConfig.speed")}
+      />
+    </>
+  );
+}
+
+export function HearingSection({ draft, onChange, wrongAt }: SectionProps) {
+  return (
+    <ModelField
+      category="stt"
+      label="Recognizer"
+      hint="Who writes down what the caller says. Unless one is chosen, it is the provider’s first that the plan allows."
+      providerId={draft.sttProviderId}
+      modelId={draft.sttModelId ?? ""}
+      onChange={(sttProviderId, sttModelId) => onChange({ ...draft, sttProviderId, sttModelId })}
+      wrong={wrongAt("sttModelId") ?? wrongAt("sttProviderId")}
+    />
+  );
+}
+
+export function ThinkingSection({ draft, onChange, wrongAt }: SectionProps) {
+  const { llmConfig } = draft;
+  return (
+    <>
+      <ModelField
+        category="llm"
+        label="Language model"
+        hint="Who finds the words. Its first token is most of the wait in many calls."
+        providerId={draft.llmProviderId}
+        modelId={draft.llmModelId}
+        onChange={(llmProviderId, llmModelId) => onChange({ ...draft, llmProviderId, llmModelId })}
+        wrong={wrongAt("llmModelId") ?? wrongAt("llmProviderId")}
+      />
+      <div className="grid2">
+        {llmConfig.temperature === null ? null : (
+          <NumberField
+            label="Temperature"
+            hint="0 says the same every time, 2 rambles. 0.4 unless changed."
+            step={0.1}
+            value={llmConfig.temperature}
+            onChange={(temperature) =>
+              onChange({ ...draft, llmConfig: { ...llmConfig, temperature } })
+            }
+            wrong={wrongAt("llmConfig.temperature")}
+          />
+        )}
+        <NumberField
+          label="Longest reply, in tokens"
+          hint="A reply is cut there. 200 is about three sentences of some length."
+          value={llmConfig.maxTokens}
+          onChange={(maxTokens) => onChange({ ...draft, llmConfig: { ...llmConfig, maxTokens } })}
+          wrong={wrongAt("llmConfig.maxTokens")}
+        />
+      </div>
+      <CheckField
+        label="Send no temperature"
+        hint="For models that refuse any, such as Claude 5."
+        value={llmConfig.temperature === null}
+        onChange={(isLeftOut) =>
+          onChange({
+            ...draft,
+            llmConfig: { ...llmConfig, temperature: isLeftOut ? null : USUAL_TEMPERATURE },
+          })
+        }
+      />
+    </>
+  );
+}
+
+type Fallbacks = AgentDraft["fallbacks"];
+type Kind = Exclude<keyof Fallbacks, "hedging">;
+
+/** As many of each kind as the API takes. */
+const FALLBACKS_MAX = 3;
+const FALLBACK_KINDS = [
+  { kind: "llm", title: "Language models", one: "language model" },
+  { kind: "tts", title: "Voices", one: "voice" },
+  { kind: "stt", title: "Recognizers", one: "recognizer" },
+] as const;
+
+interface Link {
+  readonly providerId: string;
+  readonly modelId: string | null;
+  readonly speed?: number;
+}
+
+export function FallbacksSection(props: SectionProps) {
+  const { draft, onChange } = props;
+  return (
+    <>
+      <p className="soft">
+        Who is asked when a vendor fails, in this order. A call goes on with them without a word
+        being lost. One whose vendor, and whose key, is another one helps most.
+      </p>
+      {FALLBACK_KINDS.map((each) => (
+        <FallbackList key={each.kind} {...props} {...each} />
+      ))}
+      <CheckField
+        label="Asks the next language model too when the first is later than usual"
+        hint="Who begins first goes on. The other is paid for in vain; the operator bounds what that may cost."
+        measured={SETTING_COST_WORDS.hedging}
+        value={draft.fallbacks.hedging}
+        onChange={(hedging) => onChange({ ...draft, fallbacks: { ...draft.fallbacks, hedging } })}
+      />
+    </>
+  );
+}
+
+interface FallbackListProps extends SectionProps {
+  readonly kind: Kind;
+  readonly title: string;
+  readonly one: string;
+}
+
+function FallbackList({ draft, onChange, wrongAt, kind, title, one }: FallbackListProps) {
+  const links: readonly Link[] = draft.fallbacks[kind];
+  const next = useNextLink(draft, kind);
+  const setLinks = (changed: readonly Link[]) =>
+    onChange({ ...draft, fallbacks: withLinks(draft, kind, changed) });
+  return (
+    <fieldset className="stack tight">
+      <legend>{title}</legend>
+      {links.length === 0 ? <p className="soft">None: a call waits for its {one}.</p> : null}
+      <OrderedList
+        items={links}
+        onChange={setLinks}
+        nameOf={(_link, index) => `${one} ${index + 1}`}
+      >
+        {(link, index, change) => {
+          const path = `fallbacks.${kind}.${index}`;
+          return (
+            <>
+              <ModelField
+                category={kind}
+                label={index === 0 ? "First" : index === 1 ? "Then" : "Last"}
+                providerId={link.providerId}
+                modelId={link.modelId ?? ""}
+                onChange={(providerId, modelId) => change({ ...link, providerId, modelId })}
+                wrong={wrongAt(`${path}.modelId`) ?? wrongAt(`${path}.providerId`) ?? wrongAt(path)}
+              />
+              {link.speed === undefined ? null : (
+                <NumberField
+                  label="Speed"
+                  step={0.05}
+                  value={link.speed}
+                  onChange={(speed) => change({ ...link, speed })}
+                  wrong={wrongAt(`${path}.speed`)}
+                />
+              )}
+            </>
+          );
+        }}
+      </OrderedList>
+      <div>
+        <button
+          type="button"
+          className="button"
+          disabled={next === undefined || links.length >= FALLBACKS_MAX}
+          onClick={() => (next === undefined ? undefined : setLinks([...links, next]))}
+        >
+          Add a {one}
+        </button>
+      </div>
+    </fieldset>
+  );
+}
+
+/** The first that the plan allows of a provider that is not asked yet, or of any. */
+function useNextLink(draft: AgentDraft, kind: Kind): Link | undefined {
+  const models = useModels(kind);
+  const asked = new Set([
+    draft[`${kind}ProviderId`],
+    ...draft.fallbacks[kind].map(({ providerId }) => providerId),
+  ]);
+  const allowed = (models.data?.items ?? []).filter((item) => item.allowed);
+  const found = allowed.find((item) => !asked.has(item.providerId)) ?? allowed[0];
+  if (found === undefined) return undefined;
+  const { providerId, modelId } = found;
+  return { providerId, modelId, ...(kind === "tts" ? { speed: draft.ttsConfig.speed } : {}) };
+}
+
+function withLinks({ fallbacks, ttsConfig }: AgentDraft, kind: Kind, links: readonly Link[]) {
+  const named = links.map(({ providerId, modelId }) => ({ providerId, modelId: modelId ?? "" }));
+  switch (kind) {
+    case "llm":
+      return { ...fallbacks, llm: named };
+    case "tts":
+      return {
+        ...fallbacks,
+        tts: named.map((link, index) => ({
+          ...link,
+          speed: links[index]?.speed ?? ttsConfig.speed,
+        })),
+      };
+    case "stt":
+      return {
+        ...fallbacks,
+        stt: links.map(({ providerId, modelId }) => ({ providerId, modelId: modelId || null })),
+      };
+  }
+}
+
+const TOOL_KINDS = [
+  { type: "http", label: "Ask a service" },
+  { type: "client", label: "Ask the page" },
+  { type: "transfer", label: "Transfer" },
+  { type: "hangup", label: "Hang up" },
+  { type: "sendDigits", label: "Press keys" },
+] as const;
+
+export function ToolsSection(props: SectionProps) {
+  const { draft, onChange } = props;
+  const isText = draft.toolsText !== undefined;
+  const fault = toolsFault(draft);
+  return (
+    <>
+      <div className="row">
+        <p className="soft" style={{ flex: "1 1 240px" }}>
+          What the agent may do besides talking. The model is told of all of them with every
+          question.
+        </p>
+        <button
+          type="button"
+          className="button"
+          aria-pressed={isText}
+          disabled={fault !== undefined}
+          onClick={() =>
+            onChange({
+              ...draft,
+              toolsText: isText ? undefined : JSON.stringify(draft.tools, null, 2),
+            })
+          }
+        >
+          Edit as JSON
+        </button>
+      </div>
+      {isText ? <ToolsText {...props} /> : <ToolList {...props} />}
+    </>
+  );
+}
+
+function ToolsText({ draft, onChange, wrongAt }: SectionProps) {
+  return (
+    <TextField
+      label="Tools, as JSON"
+      hint={
+        <>
+          <a href={`${SERVER_URL}/api/docs`}>The API’s page</a> shows all fields. Secret headers
+          stay as they are unless you write them anew.
+        </>
+      }
+      isLong
+      value={draft.toolsText ?? ""}
+      onChange={(toolsText) => onChange(withToolsText(draft, toolsText))}
+      wrong={toolsFault(draft) ?? wrongAt("tools")}
+      placeholder='[{ "type": "hangup" }]'
+    />
+  );
+}
+
+function ToolList({ draft, onChange, wrongAt }: SectionProps) {
+  const { tools } = draft;
+  const setTools = (changed: readonly ToolDraft[]) => onChange({ ...draft, tools: changed });
+  const isFree = (type: ToolDraft["type"]) =>
+    type === "http" || type === "client" || tools.every((tool) => tool.type !== type);
+  return (
+    <>
+      <OrderedList items={tools} isOrdered={false} onChange={setTools} nameOf={nameOf}>
+        {(tool, index, change) => (
+          <>
+            <ToolForm
+              tool={tool}
+              onChange={change}
+              wrongAt={(field) => wrongAt(`tools.${index}.${field}`)}
+            />
+            <Wrong message={wrongAt(`tools.${index}`)} />
+          </>
+        )}
+      </OrderedList>
+      <Wrong message={wrongAt("tools")} />
+      <fieldset className="row">
+        <legend>Add a tool</legend>
+        {TOOL_KINDS.map(({ type, label }) => (
+          <button
+            key={type}
+            type="button"
+            className="button"
+            disabled={!isFree(type) || tools.length >= TOOLS_MAX}
+            onClick={() => setTools([...tools, newTool(type)])}
+          >
+            {label}
+          </button>
+        ))}
+      </fieldset>
+    </>
+  );
+}
+
+function Wrong({ message }: { message: string | undefined }) {
+  return message === undefined ? null : <p className="wrong">{message}</p>;
+}
+
+function nameOf(tool: ToolDraft, index: number): string {
+  if ("name" in tool) return tool.name === "" ? `tool ${index + 1}` : tool.name;
+  return TOOL_KINDS.find(({ type }) => type === tool.type)?.label ?? tool.type;
+}
+
+type Thresholds = AgentDraft["thresholds"];
+type NumberKey = Exclude<
+  { [Key in keyof Thresholds]: Thresholds[Key] extends number ? Key : never }[keyof Thresholds],
+  undefined
+>;
+
+const NUMBERS: readonly {
+  readonly key: NumberKey;
+  readonly label: string;
+  readonly hint: string;
+  readonly measured?: string;
+}[] = [
+  {
+    key: "endpointingMs",
+    label: "Silence after which words count as final, in ms",
+    hint: "Every reply waits for it. Lower is quicker and cuts off more callers who only breathe. 10 to 10,000.",
+    measured: SETTING_COST_WORDS.endpointingMs,
+  },
+  {
+    key: "silenceTimeoutMs",
+    label: "Silence that ends a turn, in ms",
+    hint: "Where the recognizer does not say that a sentence is over. 50 to 60,000.",
+  },
+  {
+    key: "patienceMs",
+    label: "Patience with an open sentence, in ms",
+    hint: "For who dictates a number or says “and …”. 0 to 10,000.",
+    measured: SETTING_COST_WORDS.patienceMs,
+  },
+  {
+    key: "waitingWordMs",
+    label: "Says that it is at work after, in ms",
+    hint: "“One moment.” 0 for never.",
+  },
+  {
+    key: "keypadDigits",
+    label: "Keys that make an answer",
+    hint: "0 where that varies: then a pause or # ends it. At most 32.",
+  },
+  {
+    key: "maxCallDurationSec",
+    label: "Longest call, in seconds",
+    hint: "The plan has a limit of its own.",
+  },
+];
+
+export function TurnSection({ draft, onChange, wrongAt }: SectionProps) {
+  const { thresholds } = draft;
+  const change = (changed: Partial<Thresholds>) =>
+    onChange({ ...draft, thresholds: { ...thresholds, ...changed } });
+  return (
+    <>
+      <div className="grid2">
+        {NUMBERS.map(({ key, ...field }) => (
+          <NumberField
+            key={key}
+            {...field}
+            value={thresholds[key]}
+            onChange={(value) => change({ [key]: value })}
+            wrong={wrongAt(`thresholds.${key}`)}
+          />
+        ))}
+      </div>
+      <CheckField
+        label="Begins the reply before the turn’s end is certain"
+        hint="Quicker where the words stay as they are, and some tokens are wasted where the caller goes on."
+        measured={SETTING_COST_WORDS.earlyReply}
+        value={thresholds.earlyReply}
+        onChange={(earlyReply) => change({ earlyReply })}
+      />
+      <SelectField
+        label="How easily the caller interrupts"
+        hint="High: any voice stops the agent. Low: it takes words."
+        value={thresholds.interruptionSensitivity}
+        options={SENSITIVITIES}
+        onChange={(value) => {
+          const chosen = SENSITIVITIES.find((each) => each.value === value)?.value;
+          if (chosen !== undefined) change({ interruptionSensitivity: chosen });
+        }}
+      />
+      <SelectField
+        label="“Uh-huh” and “okay” while the agent speaks"
+        hint="Ignored, they do not interrupt. Answered, the agent replies when it has spoken."
+        value={thresholds.agreementWords}
+        options={AGREEMENTS}
+        onChange={(value) =>
+          change({ agreementWords: value === "answered" ? "answered" : "ignored" })
+        }
+      />
+      <SelectField
+        label="A call whose vendors have all failed"
+        hint="It ends, or is handed on by the agent’s transfer tool, where the line can."
+        value={thresholds.onVendorsLost}
+        options={LOST_VENDORS}
+        onChange={(value) => change({ onVendorsLost: value === "transfer" ? "transfer" : "end" })}
+        wrong={wrongAt("thresholds.onVendorsLost")}
+      />
+      <SelectField
+        label="Speech that the STT returned no words for"
+        hint="The agent says that it did not catch that, twice at most until words come."
+        value={thresholds.onUnrecognizedSpeech ?? "line"}
+        options={UNRECOGNIZED_SPEECH}
+        onChange={(value) => {
+          const isChosen = value === "ask" || value === "ignore";
+          change({ onUnrecognizedSpeech: isChosen ? value : null });
+        }}
+      />
+      <SilenceFields thresholds={thresholds} change={change} wrong={wrongAt} />
+    </>
+  );
+}
+
+interface SilenceFieldsProps {
+  readonly thresholds: Thresholds;
+  readonly change: (changed: Partial<Thresholds>) => void;
+  readonly wrong: (path: string) => string | undefined;
+}
+
+const SILENCE_OF_PHONES_MS = 10_000;
+
+function SilenceFields({ thresholds, change, wrong }: SilenceFieldsProps) {
+  const { callerSilenceMs } = thresholds;
+  return (
+    <>
+      <CheckField
+        label="Asks a silent caller whether somebody is there as the line has it"
+        hint="After 10 s on the telephone, and never in a browser."
+        value={callerSilenceMs === null}
+        onChange={(isUsual) => change({ callerSilenceMs: isUsual ? null : SILENCE_OF_PHONES_MS })}
+      />
+      {callerSilenceMs === null ? null : (
+        <NumberField
+          label="Asks after a silence of, in ms"
+          hint="0 for never, at most 600,000."
+          value={callerSilenceMs}
+          onChange={(value) => change({ callerSilenceMs: value })}
+          wrong={wrong("thresholds.callerSilenceMs")}
+        />
+      )}
+    </>
+  );
+}
+
+const SENSITIVITIES = [
+  { value: "low", label: "Low" },
+  { value: "medium", label: "Medium" },
+  { value: "high", label: "High" },
+] as const;
+const LOST_VENDORS = [
+  { value: "end", label: "Ends with an apology" },
+  { value: "transfer", label: "Is handed on after an apology" },
+] as const;
+const UNRECOGNIZED_SPEECH = [
+  { value: "line", label: "Asks on the telephone, not in a browser" },
+  { value: "ask", label: "Asks the caller to repeat it" },
+  { value: "ignore", label: "Ignores it" },
+] as const;
+const AGREEMENTS = [
+  { value: "ignored", label: "Ignored" },
+  { value: "answered", label: "Answered" },
+] as const;
 
 export interface SectionProps {
   readonly draft: AgentDraft;
@@ -44,4 +582,90 @@ export function AgentSections({ draft, wrong, onChange }: AgentSectionsProps) {
       <Content draft={draft} onChange={onChange} wrongAt={wrongAt} />
     </section>
   ));
+}
+
+export function PersonaSection({ draft, onChange, wrongAt }: SectionProps) {
+  const { persona } = draft;
+  const words = (field: keyof typeof persona) => ({
+    value: persona[field],
+    onChange: (value: string) => onChange({ ...draft, persona: { ...persona, [field]: value } }),
+    wrong: wrongAt(`persona.${field}`),
+  });
+  return (
+    <>
+      <TextField
+        label="Name"
+        hint="For you and your colleagues."
+        value={draft.name}
+        onChange={(name) => onChange({ ...draft, name })}
+        wrong={wrongAt("name")}
+      />
+      <CheckField
+        label="Takes calls"
+        hint="Switched off, callers are refused; calls in progress go on."
+        value={draft.active}
+        onChange={(active) => onChange({ ...draft, active })}
+      />
+      <TextField
+        label="Public at these sites"
+        hint="Pages of these origins may talk to it without a token, such as https://shop.example.com, with blanks between. Empty: none."
+        value={draft.publicOrigins.join(" ")}
+        onChange={(text) =>
+          onChange({ ...draft, publicOrigins: text === "" ? [] : text.split(" ") })
+        }
+        wrong={wrongAt("publicOrigins")}
+      />
+      <TextField
+        label="First sentence"
+        hint="Said when the call is answered. It is made before, so callers do not wait for it. Empty: the caller speaks first."
+        {...words("greeting")}
+      />
+      <TextField
+        label="Instructions"
+        hint="What the agent is for and what it knows. Every thousand words cost the model some time at each turn."
+        isLong
+        {...words("systemPrompt")}
+      />
+      <TextField label="Manner" hint="How it speaks, in a few words." {...words("personality")} />
+      <TextField
+        label="Rules of every answer"
+        hint="Short answers are heard to their end. Lists and symbols cannot be spoken."
+        isLong
+        {...words("guardrails")}
+      />
+      <TextField
+        label="Language"
+        hint="Of the caller, as a tag such as en-US or de-DE."
+        {...words("language")}
+      />
+      <TextField
+        label="Time zone"
+        hint="Such as Europe/Berlin: the model is told date and time there."
+        {...words("timeZone")}
+      />
+    </>
+  );
+}
+
+export function RecordingSection({ draft, onChange, wrongAt }: SectionProps) {
+  const { recording } = draft;
+  return (
+    <>
+      <CheckField
+        label="Record calls"
+        hint="Both voices, each on its own track. In many places callers have to be told: say so in the first sentence."
+        value={recording.enabled}
+        onChange={(enabled) => onChange({ ...draft, recording: { ...recording, enabled } })}
+      />
+      <NumberField
+        label="Kept for, in days"
+        hint="After that a recording is deleted. 1 to 3,650."
+        value={recording.retentionDays}
+        onChange={(retentionDays) =>
+          onChange({ ...draft, recording: { ...recording, retentionDays } })
+        }
+        wrong={wrongAt("recording.retentionDays")}
+      />
+    </>
+  );
 }

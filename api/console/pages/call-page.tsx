@@ -1,21 +1,410 @@
-import { useCallback, useMemo, useRef, useState } from "react";
+import { useMutation, useQuery } from "@tanstack/react-query";
+import { Pause, PhoneOff, Play } from "lucide-react";
+import {
+  type ReactNode,
+  type RefObject,
+  useCallback,
+  useEffect,
+  useMemo,
+  useRef,
+  useState,
+} from "react";
+import WaveSurfer from "wavesurfer.js";
+import RegionsPlugin from "wavesurfer.js/dist/plugins/regions.esm.js";
 import { Link, useSearchParams } from "wouter";
+import { answered, api, faultOf, fetchAsUser } from "../model/api.js";
 import type { Answered } from "../model/contract-paths.js";
 import { isKnown } from "../model/known.js";
+import { useLiveWords } from "../model/live-words.js";
 import { useAgents, useCall } from "../model/queries.js";
+import { SERVER_URL } from "../model/server-address.js";
+import type { ToolUse } from "../model/tool-uses.js";
 import { percentile, recordsOf, type SaidTurn, saidTurns } from "../model/turns.js";
 import { agentNameOf, type ListedAgent } from "../parts/calls/call-rows.js";
-import { EndCall } from "../parts/calls/end-call.js";
-import { LiveWords } from "../parts/calls/live-words.js";
-import { Recording, type Seek } from "../parts/calls/recording.js";
-import { Transcript } from "../parts/calls/transcript.js";
+import { Waterfall } from "../parts/calls/waterfall.js";
 import { type Figure, Figures } from "../parts/figures.js";
+import { AskDialog } from "../parts/forms/ask-dialog.js";
 import { Moment } from "../parts/moment.js";
 import { PageHead } from "../parts/page-head.js";
-import { Loaded, Outline } from "../parts/states.js";
+import { Empty, Fault, Loaded, Outline } from "../parts/states.js";
+import { TalkWords } from "../parts/talk/talk-words.js";
+import { themeColor } from "../parts/theme-color.js";
 import { answersOf } from "../words/answer-words.js";
 import { endingWords, numberFacts, otherEndWords } from "../words/call-words.js";
-import { lengthWords, waitWords } from "../words/durations.js";
+import { lengthWords, momentWords, waitWords } from "../words/durations.js";
+import { toolWords } from "../words/tool-words.js";
+
+/** Ends a call in progress, after asking. */
+export function EndCall({ callId }: { callId: string }) {
+  const [isAsking, setAsking] = useState(false);
+  const end = useMutation({
+    mutationFn: () =>
+      answered(api.POST("/api/dashboard/calls/{id}/end", { params: { path: { id: callId } } })),
+    onSuccess: () => setAsking(false),
+  });
+  if (end.isSuccess) {
+    return (
+      <span className="state live" role="status">
+        The agent says goodbye
+      </span>
+    );
+  }
+  return (
+    <>
+      <button type="button" className="button fault" onClick={() => setAsking(true)}>
+        <PhoneOff size={16} aria-hidden /> End the call
+      </button>
+      {isAsking ? (
+        <AskDialog
+          title="End this call?"
+          consequence="The agent stops, says to the caller that it has to end the call, and hangs up."
+          keep="Let it go on"
+          action="End the call"
+          isBusy={end.isPending}
+          error={end.error}
+          onKeep={() => setAsking(false)}
+          onAct={() => end.mutate()}
+        />
+      ) : null}
+    </>
+  );
+}
+
+interface LiveWordsProps {
+  readonly callId: string;
+  readonly isActive: boolean;
+  /** Whether the server tells what is said. */
+  readonly onTold: (isTold: boolean) => void;
+}
+
+/** The words of a call in progress as they are said. */
+export function LiveWords({ callId, isActive, onTold }: LiveWordsProps) {
+  const { words, isTold } = useLiveWords(callId, isActive);
+  useEffect(() => onTold(isTold), [isTold, onTold]);
+  if (!isActive) return null;
+  return (
+    <section className="stack tight card">
+      <h2>
+        <span className="state live">Now</span>
+      </h2>
+      {words.length === 0 ? (
+        <p className="soft">
+          {isTold ? "The next words appear here." : "What is said now is not known here."}
+        </p>
+      ) : (
+        <TalkWords words={words} caller="Caller" />
+      )}
+    </section>
+  );
+}
+
+/** About two hours of two voices; more than that a page does not hold. */
+const RECORDING_BYTES_MAX = 256 * 1024 * 1024;
+const LANE_PX = 56;
+/** A recording is whole some moments after its call has ended: so often it is looked for. */
+const LOOKS_MAX = 4;
+const LOOK_EVERY_MS = 2_000;
+
+export type Seek = (atSec: number) => void;
+
+interface RecordingProps {
+  readonly callId: string;
+  /** Whether the call's record says that there is one. */
+  readonly isKept: boolean;
+  readonly turns: readonly SaidTurn[];
+  readonly seek: RefObject<Seek | undefined>;
+  readonly beginSec: number;
+  readonly onTime: (atSec: number) => void;
+}
+
+/** The caller above, the agent below. A call that was not recorded has none of this. */
+export function Recording(props: RecordingProps) {
+  const { callId, isKept } = props;
+  const sound = useQuery({
+    queryKey: ["recording", callId],
+    queryFn: () => recordingOf(callId),
+    staleTime: Number.POSITIVE_INFINITY,
+    refetchInterval: ({ state }) =>
+      state.data === "none" && state.dataUpdateCount < LOOKS_MAX ? LOOK_EVERY_MS : false,
+  });
+  if (sound.error !== null) return <Fault error={sound.error} retry={sound.refetch} />;
+  if (sound.data === undefined && isKept) {
+    return (
+      <Frame isPlaying={false} onPlay={undefined} lengthSec={0}>
+        <span className="bone lanes" aria-hidden />
+      </Frame>
+    );
+  }
+  if (sound.data === undefined || sound.data === "none") {
+    return (
+      <p className="soft">
+        This call was not recorded. Recording is switched on in the agent’s settings.
+      </p>
+    );
+  }
+  if (sound.data === "large") {
+    return <p className="note warn">The recording is too long to be shown; the API gives it.</p>;
+  }
+  return <Lanes {...props} sound={sound.data} />;
+}
+
+async function recordingOf(callId: string): Promise<Blob | "none" | "large"> {
+  const url = `${SERVER_URL}/api/dashboard/calls/${callId}/recording`;
+  const response = await fetchAsUser(new Request(url));
+  if (response.status === 404) return "none";
+  if (!response.ok) throw faultOf(response.status, await response.json().catch(() => undefined));
+  if (Number(response.headers.get("content-length") ?? 0) > RECORDING_BYTES_MAX) {
+    await response.body?.cancel();
+    return "large";
+  }
+  return response.blob();
+}
+
+function Lanes({ sound, turns, seek, beginSec, onTime }: RecordingProps & { sound: Blob }) {
+  const place = useRef<HTMLDivElement>(null);
+  const player = useRef<WaveSurfer>(undefined);
+  const [isPlaying, setPlaying] = useState(false);
+  const [length, setLength] = useState(0);
+  const atStart = useRef({ turns, beginSec, onTime });
+  useEffect(() => {
+    if (place.current === null) return undefined;
+    const wave = newWave(place.current, atStart.current.turns);
+    player.current = wave;
+    seek.current = (atSec) => wave.setTime(atSec);
+    wave.on("play", () => setPlaying(true));
+    wave.on("pause", () => setPlaying(false));
+    wave.on("timeupdate", (atSec) => atStart.current.onTime(atSec));
+    wave.on("ready", (durationSec) => {
+      setLength(durationSec);
+      if (atStart.current.beginSec > 0) wave.setTime(atStart.current.beginSec);
+    });
+    void wave.loadBlob(sound);
+    return () => {
+      seek.current = undefined;
+      wave.destroy();
+    };
+  }, [sound, seek]);
+  return (
+    <Frame isPlaying={isPlaying} onPlay={() => void player.current?.playPause()} lengthSec={length}>
+      <div ref={place} className="lanes" />
+    </Frame>
+  );
+}
+
+interface FrameProps {
+  readonly isPlaying: boolean;
+  /** Undefined while the sound is being loaded. */
+  readonly onPlay: (() => void) | undefined;
+  readonly lengthSec: number;
+  readonly children: ReactNode;
+}
+
+/** As high while the sound is being loaded as afterwards: what stands below is not pushed away. */
+function Frame({ isPlaying, onPlay, lengthSec, children }: FrameProps) {
+  return (
+    <section className="card stack tight recording">
+      <div className="row">
+        <h2>Recording</h2>
+        <button type="button" className="button" disabled={onPlay === undefined} onClick={onPlay}>
+          {isPlaying ? <Pause size={16} aria-hidden /> : <Play size={16} aria-hidden />}
+          {isPlaying ? "Pause" : "Play"}
+        </button>
+        <span className="soft">
+          Caller above, agent below, {momentWords(lengthSec)}. A click plays from there.
+        </span>
+      </div>
+      {children}
+    </section>
+  );
+}
+
+function newWave(container: HTMLElement, turns: readonly SaidTurn[]): WaveSurfer {
+  const nonce = document.querySelector<HTMLMetaElement>('meta[name="style-nonce"]')?.content;
+  const regions = RegionsPlugin.create();
+  const wave = WaveSurfer.create({
+    container,
+    height: LANE_PX,
+    cursorColor: themeColor("--ink"),
+    splitChannels: [
+      { waveColor: themeColor("--line-strong"), progressColor: themeColor("--ink-soft") },
+      { waveColor: themeColor("--part-token"), progressColor: themeColor("--accent") },
+    ],
+    plugins: [regions],
+    ...(nonce === undefined ? {} : { cspNonce: nonce }),
+  });
+  wave.on("decode", () => {
+    for (const { atSec } of turns) regions.addRegion({ start: atSec, color: themeColor("--line") });
+  });
+  wave.on("interaction", () => void wave.play());
+  return wave;
+}
+
+/** The tools that were at work for what was said; what they were given and answered is folded. */
+export function ToolsUsed({ turn: { tools, moreTools } }: { turn: SaidTurn }) {
+  if (tools.length === 0) return null;
+  return (
+    <ul className="tools-used">
+      {tools.map((tool, index) => (
+        <li key={index}>
+          <UsedTool tool={tool} />
+        </li>
+      ))}
+      {moreTools === 0 ? null : <li className="soft">and {moreTools} more that were not kept</li>}
+    </ul>
+  );
+}
+
+function UsedTool({ tool }: { tool: ToolUse }) {
+  const { name, input, output, isDone } = tool;
+  return (
+    <details>
+      <summary>
+        <bdi>{name}</bdi> <span className={isDone ? "soft" : "state warn"}>{toolWords(tool)}</span>
+      </summary>
+      <div className="stack tight">
+        <span className="soft">It was given</span>
+        <Told text={input} />
+        {output === undefined ? null : (
+          <>
+            <span className="soft">The model was told</span>
+            <Told text={output} />
+          </>
+        )}
+      </div>
+    </details>
+  );
+}
+
+/** JSON reads from left to right, whatever the language of the words in it. */
+function Told({ text }: { text: string }) {
+  return (
+    <pre className="wrapped" tabIndex={0} dir={/^\s*[[{]/.test(text) ? "ltr" : "auto"}>
+      {text}
+    </pre>
+  );
+}
+
+interface TranscriptProps {
+  readonly turns: readonly SaidTurn[];
+  /** The moment of the call that is shown or played. */
+  readonly nowSec: number | undefined;
+  readonly onMoment: (atSec: number) => void;
+}
+
+/** What was said as far as it was heard, and what the caller waited for before each reply. */
+export function Transcript({ turns, nowSec, onMoment }: TranscriptProps) {
+  const nowIndex =
+    nowSec === undefined ? -1 : turns.findLastIndex(({ atSec }) => atSec <= nowSec + 0.05);
+  const list = useFollowing(nowIndex);
+  if (turns.length === 0) {
+    return (
+      <Empty title="Nothing was said">
+        <p>Neither side had a word heard. How the call ended is told above.</p>
+      </Empty>
+    );
+  }
+  const longestMs = Math.max(...turns.map(({ wait }) => wait?.totalMs ?? 0));
+  return (
+    <section className="stack tight">
+      <h2>What was said, and heard</h2>
+      <ol className="transcript card" ref={list}>
+        {turns.map((turn, index) => (
+          <li
+            key={`${turn.timestamp} ${turn.role}`}
+            className={`turn ${turn.role}${index === nowIndex ? " now" : ""}`}
+            aria-current={index === nowIndex ? "true" : undefined}
+          >
+            <button
+              type="button"
+              className="at"
+              data-row
+              aria-label={`Go to ${momentWords(turn.atSec)}`}
+              onClick={() => onMoment(turn.atSec)}
+            >
+              {momentWords(turn.atSec)}
+            </button>
+            <div className="stack tight">
+              <p dir="auto">
+                <span className="who" dir="ltr">
+                  {turn.role === "user" ? "Caller" : "Agent"}
+                </span>{" "}
+                {turn.text}
+                {turn.wasInterrupted ? <CutOff /> : null}
+                <Unheard words={turn.unheard} />
+              </p>
+              {turn.wait === undefined ? null : (
+                <Waterfall wait={turn.wait} longestMs={longestMs} />
+              )}
+              <ToolsUsed turn={turn} />
+              <Answers turn={turn} />
+            </div>
+          </li>
+        ))}
+      </ol>
+    </section>
+  );
+}
+
+/**
+ * Brings the turn that is heard now into sight. Who has scrolled away from what plays is left there, until a click or a link asks
+ * for another moment.
+ */
+function useFollowing(nowIndex: number): RefObject<HTMLOListElement | null> {
+  const list = useRef<HTMLOListElement>(null);
+  const before = useRef(-1);
+  useEffect(() => {
+    const [was, rows] = [before.current, list.current?.children];
+    before.current = nowIndex;
+    const playsOn = nowIndex === was + 1;
+    if (playsOn && isOutOfSight(rows?.[was])) return;
+    rows?.[nowIndex]?.scrollIntoView({ block: "nearest" });
+  }, [nowIndex]);
+  return list;
+}
+
+function isOutOfSight(row: Element | undefined): boolean {
+  if (row === undefined) return false;
+  const { top, bottom } = row.getBoundingClientRect();
+  return bottom < 0 || top > innerHeight;
+}
+
+/** Vendors that answered, and those that failed before. */
+function Answers({ turn }: { turn: SaidTurn }) {
+  const answers = answersOf(turn.record);
+  if (answers.length === 0) return null;
+  return (
+    <p className="answers">
+      {answers.map(({ text, isStandIn }) => (
+        <span key={text} className={isStandIn ? "state warn" : "soft"}>
+          {text}
+        </span>
+      ))}
+    </p>
+  );
+}
+
+/** What the agent had more to say, when the caller interrupted or hung up. */
+function Unheard({ words }: { words: string }) {
+  return words === "" ? null : (
+    <>
+      {" "}
+      <s title="The caller never heard this">{words}</s>
+    </>
+  );
+}
+
+function CutOff() {
+  return (
+    <span
+      className="soft"
+      dir="ltr"
+      title="The agent had more to say, which the caller never heard."
+    >
+      {" "}
+      – cut off here by the caller
+    </span>
+  );
+}
 
 type Call = Answered<"getCall">;
 

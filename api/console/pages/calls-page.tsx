@@ -1,16 +1,167 @@
-import { type ReactNode, useEffect } from "react";
+import { useVirtualizer } from "@tanstack/react-virtual";
+import { type ReactNode, useEffect, useRef, useSyncExternalStore } from "react";
 import { Link, useSearchParams } from "wouter";
-import { filtersOf } from "../model/call-filters.js";
+import { filtersOf, WORDS_CHARACTERS_MAX } from "../model/call-filters.js";
 import type { Answered } from "../model/contract-paths.js";
 import { isKnown } from "../model/known.js";
 import { useLiveCalls } from "../model/live-calls.js";
 import { useAgents, useCalls, useLatestCalls } from "../model/queries.js";
 import { Attention } from "../parts/calls/attention.js";
-import { CallFilterChips } from "../parts/calls/call-filter-chips.js";
-import { CallRows } from "../parts/calls/call-rows.js";
-import { LongCalls, type LongCallsProps } from "../parts/calls/long-calls.js";
+import {
+  agentNameOf,
+  CallHead,
+  CallRow,
+  CallRows,
+  type ListedAgent,
+  type ListedCall,
+} from "../parts/calls/call-rows.js";
+import {
+  ChipSelect,
+  type Choice,
+  useAddressFilters,
+  WordsField,
+} from "../parts/forms/filter-fields.js";
 import { PageHead } from "../parts/page-head.js";
 import { Empty, Loaded, Outline } from "../parts/states.js";
+
+const OUTCOMES: readonly Choice[] = [
+  { value: "", label: "Any outcome" },
+  { value: "active", label: "In progress" },
+  { value: "completed", label: "Completed" },
+  { value: "failed", label: "Failed" },
+];
+const CHANNELS: readonly Choice[] = [
+  { value: "", label: "Any channel" },
+  { value: "web", label: "Browser" },
+  { value: "phone", label: "Telephone" },
+];
+const DIRECTIONS: readonly Choice[] = [
+  { value: "", label: "Any direction" },
+  { value: "inbound", label: "Inbound" },
+  { value: "outbound", label: "Outbound" },
+];
+const LENGTHS: readonly Choice[] = [
+  { value: "", label: "Any length" },
+  { value: "30", label: "Longer than 30 s" },
+  { value: "120", label: "Longer than 2 min" },
+  { value: "600", label: "Longer than 10 min" },
+];
+const WAITS: readonly Choice[] = [
+  { value: "", label: "Any wait" },
+  { value: "1000", label: "Waited more than 1 s" },
+  { value: "1500", label: "Waited more than 1.5 s" },
+  { value: "2500", label: "Waited more than 2.5 s" },
+];
+
+/** The filters stand in the address, so that a link shows the same list. */
+export function CallFilterChips({ agents }: { agents: readonly ListedAgent[] }) {
+  const { search, choose } = useAddressFilters();
+  const agentChoices = [
+    { value: "", label: "Any agent" },
+    ...agents.map(({ _id, name }) => ({ value: _id, label: name })),
+  ];
+  const needsAttention = search.get("attention") === "true";
+  const chip = (name: string, label: string, choices: readonly Choice[]) => (
+    <ChipSelect
+      label={label}
+      choices={choices}
+      value={search.get(name) ?? ""}
+      onChange={choose(name)}
+    />
+  );
+  return (
+    <div className="chips filters" role="group" aria-label="Filters">
+      <WordsField
+        key={search.get("words")}
+        label="Words that were said"
+        about="Among the latest 2,000 calls"
+        charactersMax={WORDS_CHARACTERS_MAX}
+        words={search.get("words") ?? ""}
+        onChange={choose("words")}
+      />
+      <button
+        type="button"
+        className="chip"
+        aria-pressed={needsAttention}
+        onClick={() => choose("attention")(needsAttention ? "" : "true")}
+      >
+        Needs attention
+      </button>
+      <ChipSelect
+        label="Agent"
+        choices={agentChoices}
+        isSteady
+        value={search.get("agent") ?? ""}
+        onChange={choose("agent")}
+      />
+      {chip("status", "Outcome", OUTCOMES)}
+      {chip("channel", "Channel", CHANNELS)}
+      {chip("direction", "Direction", DIRECTIONS)}
+      {chip("longer", "Length", LENGTHS)}
+      {chip("waited", "Wait", WAITS)}
+    </div>
+  );
+}
+
+const ROW_PX = 44;
+const ROW_OF_PHONE_PX = 68;
+const OVERSCAN_ROWS = 12;
+/** More are loaded when so few that are loaded are left below. */
+const AHEAD_ROWS = 60;
+const PHONE = matchMedia("(max-width: 760px)");
+
+export interface LongCallsProps {
+  readonly calls: readonly ListedCall[];
+  /** Undefined where they are not known, or not yet. */
+  readonly agents: readonly ListedAgent[] | undefined;
+  /** How many there are at the server. */
+  readonly total: number;
+  readonly more: () => void;
+}
+
+/** However many calls there are, only those in sight are in the page. */
+export function LongCalls({ calls, agents, total, more }: LongCallsProps) {
+  const scroller = useRef<HTMLDivElement>(null);
+  const isPhone = useSyncExternalStore(onPhone, () => PHONE.matches);
+  const rowPx = isPhone ? ROW_OF_PHONE_PX : ROW_PX;
+  const rows = useVirtualizer({
+    count: calls.length,
+    getScrollElement: () => scroller.current,
+    estimateSize: () => rowPx,
+    overscan: OVERSCAN_ROWS,
+  });
+  useEffect(() => rows.measure(), [rows, rowPx]);
+  const shown = rows.getVirtualItems();
+  const lastShown = shown.at(-1)?.index ?? 0;
+  useEffect(() => {
+    if (calls.length < total && lastShown >= calls.length - AHEAD_ROWS) more();
+  }, [calls.length, total, lastShown, more]);
+  return (
+    <div className="calls">
+      <CallHead />
+      <section className="scroller" ref={scroller} aria-label="Calls" tabIndex={-1}>
+        <div className="long" style={{ height: rows.getTotalSize() }}>
+          {shown.map(({ index, start }) => {
+            const call = calls[index];
+            return call === undefined ? null : (
+              <CallRow
+                key={call._id}
+                call={call}
+                offsetPx={start}
+                agentName={agentNameOf(call.agentId, agents)}
+              />
+            );
+          })}
+        </div>
+      </section>
+    </div>
+  );
+}
+
+function onPhone(tell: () => void): () => void {
+  PHONE.addEventListener("change", tell);
+  return () => PHONE.removeEventListener("change", tell);
+}
 
 const LIVE_MAX = 20;
 const ATTENTION_MAX = 3;

@@ -1,3 +1,4 @@
+import { Mic } from "lucide-react";
 import { useSyncExternalStore } from "react";
 import { Link } from "wouter";
 import { connection, onConnection } from "../model/connection.js";
@@ -15,11 +16,81 @@ import {
 import { spanOf } from "../model/spans.js";
 import { Attention } from "../parts/calls/attention.js";
 import { PageHead } from "../parts/page-head.js";
-import { SparkLine } from "../parts/spark-line.js";
 import { Loaded, Outline } from "../parts/states.js";
 import { againstWords, lengthWords, totalWords, waitWords } from "../words/durations.js";
 import { KIND_WORDS } from "../words/provider-words.js";
-import { FirstSteps } from "./first-steps.js";
+
+const WIDTH = 160;
+const HEIGHT = 32;
+const EDGE = 3;
+
+/** A line without axes; where a value is missing there is a gap, and a lone value is a dot. */
+export function SparkLine({
+  values,
+  label,
+}: {
+  values: readonly (number | null)[];
+  label: string;
+}) {
+  const known = values.filter((value) => value !== null);
+  if (known.length < 2) return null;
+  const max = Math.max(...known, 1);
+  const stepX = values.length < 2 ? 0 : (WIDTH - 2 * EDGE) / (values.length - 1);
+  const point = (value: number, index: number) => ({
+    x: EDGE + index * stepX,
+    y: HEIGHT - EDGE - (value / max) * (HEIGHT - 2 * EDGE),
+  });
+  let isPen = false;
+  const path = values
+    .map((value, index) => {
+      if (value === null) {
+        isPen = false;
+        return "";
+      }
+      const { x, y } = point(value, index);
+      const command = isPen ? "L" : "M";
+      isPen = true;
+      return `${command}${x.toFixed(1)} ${y.toFixed(1)}`;
+    })
+    .join("");
+  const last = values.at(-1);
+  const end = typeof last === "number" ? point(last, values.length - 1) : undefined;
+  return (
+    <svg width={WIDTH} height={HEIGHT} role="img" aria-label={label}>
+      <path d={path} fill="none" stroke="var(--accent)" strokeWidth="2" strokeLinejoin="round" />
+      {end === undefined ? null : <circle cx={end.x} cy={end.y} r="3" fill="var(--accent)" />}
+    </svg>
+  );
+}
+
+/** What somebody does who sees this for the first time. */
+export function FirstSteps() {
+  return (
+    <section className="card stack">
+      <h2>Three steps</h2>
+      <ol className="steps">
+        <li>
+          <span>Choose what an agent is to do: the desk, appointments, support, a survey.</span>
+          <Link className="button main" href="/start">
+            Choose a template
+          </Link>
+        </li>
+        <li>
+          <span>Talk to it here, with your microphone.</span>
+          <Link className="button" href="/talk">
+            <Mic size={16} aria-hidden /> Talk to an agent
+          </Link>
+        </li>
+        <li>
+          <span>Put it on a telephone number, or have it call somebody.</span>
+          <Link className="button" href="/numbers">
+            Numbers
+          </Link>
+        </li>
+      </ol>
+    </section>
+  );
+}
 
 const WEEK_DAYS = 8;
 const ATTENTION_MAX = 5;

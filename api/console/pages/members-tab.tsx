@@ -1,16 +1,158 @@
 import { useMutation } from "@tanstack/react-query";
 import { UserPlus } from "lucide-react";
 import { useState } from "react";
-import { answered, api } from "../model/api.js";
+import { answered, api, wordsOfFault } from "../model/api.js";
 import type { Answered, Sent } from "../model/contract-paths.js";
 import { isKnown } from "../model/known.js";
+import { newPassword } from "../model/new-password.js";
 import { queryClient, useMe, useMembers } from "../model/queries.js";
+import { signInWith } from "../model/session.js";
 import { AskDialog } from "../parts/forms/ask-dialog.js";
+import { SelectField, TextField } from "../parts/forms/field.js";
+import { FormDialog } from "../parts/forms/form-dialog.js";
 import { Moment } from "../parts/moment.js";
-import { NewMember } from "../parts/new-member.js";
-import { OwnPassword } from "../parts/own-password.js";
 import { Fault, Loaded, Outline } from "../parts/states.js";
-import { ROLE_WORDS, ROLES } from "../words/member-words.js";
+import { ROLE_WORDS, ROLES, type Role } from "../words/member-words.js";
+
+const OPTIONS = ROLES.map((value) => ({ value, label: ROLE_WORDS[value] }));
+
+const MARKED_PATHS = ["name", "email", "password"];
+
+/** Somebody who is let in from now on, with a password to begin with. */
+export function NewMember({ onClose }: { onClose: () => void }) {
+  const [name, setName] = useState("");
+  const [email, setEmail] = useState("");
+  const [role, setRole] = useState<Role>("member");
+  const [password, setPassword] = useState(newPassword);
+  const add = useMutation({
+    mutationFn: () =>
+      answered(api.POST("/api/dashboard/members", { body: { name, email, role, password } })),
+    onSuccess: async () => {
+      await queryClient.invalidateQueries({ queryKey: ["members"] });
+      onClose();
+    },
+  });
+  const wrong = (path: string) => wordsOfFault(add.error, path);
+  return (
+    <FormDialog
+      title="New member"
+      action="Add the member"
+      isBusy={add.isPending}
+      error={add.error}
+      markedPaths={MARKED_PATHS}
+      onSubmit={() => add.mutate()}
+      onClose={onClose}
+    >
+      <TextField label="Name" value={name} onChange={setName} wrong={wrong("name")} required />
+      <TextField
+        label="E-mail"
+        type="email"
+        hint="They sign in with it. Nothing is sent to it."
+        value={email}
+        onChange={setEmail}
+        wrong={wrong("email")}
+        autoComplete="off"
+        required
+      />
+      <SelectField
+        label="Role"
+        hint="Admins may also add and remove members."
+        value={role}
+        onChange={(value) => setRole(ROLES.find((each) => each === value) ?? "member")}
+        options={OPTIONS}
+      />
+      <TextField
+        label="First password"
+        hint="Made up just now. Copy it and hand it over yourself: it is not shown again. They can change it here, under Members."
+        value={password}
+        onChange={setPassword}
+        wrong={wrong("password")}
+        autoComplete="off"
+        required
+      />
+    </FormDialog>
+  );
+}
+
+/** Who is signed in, and the way to another password. */
+export function OwnPassword() {
+  const me = useMe();
+  const [isChanging, setChanging] = useState(false);
+  const [isChanged, setChanged] = useState(false);
+  return (
+    <section className="card stack">
+      <h2>You</h2>
+      <Loaded query={me}>
+        {({ user }) => (
+          <p className="name">
+            <bdi>{user.name}</bdi>, {user.email}, {ROLE_WORDS[user.role].toLowerCase()}
+          </p>
+        )}
+      </Loaded>
+      <div className="row">
+        <button type="button" className="button" onClick={() => setChanging(true)}>
+          Change my password
+        </button>
+        <span role="status">{isChanged ? "The new password holds from now on." : ""}</span>
+      </div>
+      {isChanging ? (
+        <PasswordDialog
+          onClose={() => setChanging(false)}
+          onChanged={() => {
+            setChanging(false);
+            setChanged(true);
+          }}
+        />
+      ) : null}
+    </section>
+  );
+}
+
+interface PasswordDialogProps {
+  readonly onClose: () => void;
+  readonly onChanged: () => void;
+}
+
+function PasswordDialog({ onClose, onChanged }: PasswordDialogProps) {
+  const [password, setPassword] = useState("");
+  const [next, setNext] = useState("");
+  const change = useMutation({
+    mutationFn: () =>
+      answered(api.POST("/api/auth/password", { body: { password, newPassword: next } })),
+    onSuccess: ({ token }) => {
+      signInWith(token);
+      onChanged();
+    },
+  });
+  return (
+    <FormDialog
+      title="Change my password"
+      action="Change it"
+      isBusy={change.isPending}
+      error={change.error}
+      onSubmit={() => change.mutate()}
+      onClose={onClose}
+    >
+      <TextField
+        label="Password of now"
+        type="password"
+        autoComplete="current-password"
+        value={password}
+        onChange={setPassword}
+        required
+      />
+      <TextField
+        label="New password"
+        type="password"
+        autoComplete="new-password"
+        hint="At least 8 characters. Wherever else you are signed in, you are asked for it."
+        value={next}
+        onChange={setNext}
+        required
+      />
+    </FormDialog>
+  );
+}
 
 type Member = Answered<"listMembers">[number];
 

@@ -1,13 +1,356 @@
-import type { Answered } from "../model/contract-paths.js";
+import { useMutation } from "@tanstack/react-query";
+import { Plus } from "lucide-react";
+import { useState } from "react";
+import { Link } from "wouter";
+import { answered, api } from "../model/api.js";
+import type { Answered, Sent } from "../model/contract-paths.js";
 import { isKnown } from "../model/known.js";
-import { useAgents, useProviders, useRegistry } from "../model/queries.js";
-import { NewProvider } from "../parts/new-provider.js";
+import {
+  changesOfProvider,
+  draftOfProvider,
+  newProvider,
+  type ProviderDraft,
+  sentOfDraft,
+} from "../model/provider-draft.js";
+import { providersChanged, useAgents, useProviders, useRegistry } from "../model/queries.js";
+import { AskDialog } from "../parts/forms/ask-dialog.js";
+import { CheckField, SelectField } from "../parts/forms/field.js";
+import { FormDialog } from "../parts/forms/form-dialog.js";
+import { Moment } from "../parts/moment.js";
 import { PageHead } from "../parts/page-head.js";
-import { ProviderCard } from "../parts/provider-card.js";
-import { Loaded, Outline } from "../parts/states.js";
-import type { Provider } from "../words/provider-words.js";
+import { ProviderFields } from "../parts/provider-fields.js";
+import { Fault, Loaded, Outline } from "../parts/states.js";
+import { waitWords } from "../words/durations.js";
+import {
+  correctionWords,
+  KIND_WORDS,
+  modelNoticeWords,
+  type Provider,
+  providerState,
+  vendorFaultWords,
+} from "../words/provider-words.js";
+
+type Entry = Answered<"listRegistry">[number];
+
+interface OwnProviderProps {
+  readonly provider: Provider;
+  /** What the catalogue says of its vendor; undefined until it is known. */
+  readonly entry: Entry | undefined;
+}
+
+/** What its owners may do with a provider. */
+export function OwnProvider({ provider, entry }: OwnProviderProps) {
+  const [open, setOpen] = useState<"change" | "delete">();
+  const close = () => setOpen(undefined);
+  return (
+    <div className="row">
+      <button
+        type="button"
+        className="button"
+        aria-label={`Change ${provider.name}`}
+        disabled={entry === undefined}
+        onClick={() => setOpen("change")}
+      >
+        Change
+      </button>
+      <button
+        type="button"
+        className="button fault"
+        aria-label={`Delete ${provider.name}`}
+        onClick={() => setOpen("delete")}
+      >
+        Delete
+      </button>
+      {open === "change" && entry !== undefined ? (
+        <ChangeForm provider={provider} entry={entry} onClose={close} />
+      ) : null}
+      {open === "delete" ? <DeleteDialog provider={provider} onClose={close} /> : null}
+    </div>
+  );
+}
+
+interface ChangeFormProps {
+  readonly provider: Provider;
+  readonly entry: Entry;
+  readonly onClose: () => void;
+}
+
+function ChangeForm({ provider, entry, onClose }: ChangeFormProps) {
+  const [draft, setDraft] = useState(() => draftOfProvider(entry, provider));
+  const [isActive, setActive] = useState(provider.active);
+  const change = useMutation({
+    mutationFn: (body: Sent<"updateProvider">) => {
+      const params = { path: { id: provider._id } };
+      return answered(api.PATCH("/api/dashboard/providers/{id}", { params, body }));
+    },
+    onSuccess: async () => {
+      await providersChanged();
+      onClose();
+    },
+  });
+  return (
+    <FormDialog
+      title={`Change ${provider.name}`}
+      action="Save"
+      isBusy={change.isPending}
+      error={change.error}
+      onSubmit={() =>
+        change.mutate({ ...changesOfProvider(entry, provider, draft), active: isActive })
+      }
+      onClose={onClose}
+    >
+      <CheckField
+        label="Switched on"
+        hint="Switched off, calls that need it turn to the agents’ fallbacks, or are refused."
+        value={isActive}
+        onChange={setActive}
+      />
+      <ProviderFields
+        entry={entry}
+        draft={draft}
+        isKeyRequired={false}
+        keyHint="Left empty, the one that is stored stays. It is asked for again where the address leads to another server."
+        error={change.error}
+        onChange={setDraft}
+      />
+    </FormDialog>
+  );
+}
+
+function DeleteDialog({ provider, onClose }: Pick<ChangeFormProps, "provider" | "onClose">) {
+  const remove = useMutation({
+    mutationFn: () => {
+      const params = { path: { id: provider._id } };
+      return answered(api.DELETE("/api/dashboard/providers/{id}", { params }));
+    },
+    onSuccess: async () => {
+      await providersChanged();
+      onClose();
+    },
+  });
+  return (
+    <AskDialog
+      title={`Delete ${provider.name}?`}
+      consequence="Its key is forgotten. A provider that an agent uses cannot be deleted."
+      keep="Keep it"
+      action="Delete"
+      isBusy={remove.isPending}
+      error={remove.error}
+      onKeep={onClose}
+      onAct={() => remove.mutate()}
+    />
+  );
+}
 
 type Agent = Answered<"getAgent">;
+
+const MODELS_SHOWN = 4;
+
+interface ProviderCardProps {
+  readonly provider: Provider;
+  /** What the catalogue says of its vendor; undefined until it is known. */
+  readonly entry: Answered<"listRegistry">[number] | undefined;
+  /** Whose calls ask it first; undefined where that cannot be known. */
+  readonly agents: readonly Agent[] | undefined;
+  /** Whose calls turn to it when another one fails; undefined as `agents`. */
+  readonly standInAgents: readonly Agent[] | undefined;
+}
+
+export function ProviderCard({ provider, entry, agents, standInAgents }: ProviderCardProps) {
+  const { name, models, orgId, providerKey, lastFault } = provider;
+  const labels = models.map(({ label }) => label);
+  const rest = labels.length - MODELS_SHOWN;
+  const state = providerState(provider);
+  return (
+    <article className="card stack tight">
+      <div className="row">
+        <h3>
+          <bdi>{name}</bdi>
+        </h3>
+        <span className={`state ${state.tone}`}>{state.text}</span>
+      </div>
+      <p className="soft">
+        {orgId === null ? "The platform’s" : "Your own"}, {providerKey}, id{" "}
+        <code className="id">{provider._id}</code>
+      </p>
+      {lastFault === null ? null : (
+        <p className="soft">
+          Last fault: {vendorFaultWords(lastFault.fault)}, <Moment at={lastFault.at} />
+        </p>
+      )}
+      <p>
+        {labels.slice(0, MODELS_SHOWN).join(", ")}
+        {rest > 0 ? ` and ${rest} more` : ""}
+      </p>
+      {provider.modelNotices.map(({ modelId, ...notice }) => (
+        <p key={modelId} className={`state ${notice.stage === "retired" ? "fault" : "warn"}`}>
+          {modelId} {modelNoticeWords(notice)}
+        </p>
+      ))}
+      {provider.parameterCorrections.map((correction) => (
+        <p key={`${correction.modelId} ${correction.parameter}`} className="soft">
+          {correction.modelId} {correctionWords(correction)}, <Moment at={correction.at} />
+        </p>
+      ))}
+      <UsersOf agents={agents} standInAgents={standInAgents} />
+      <ProviderTest id={provider._id} name={name} />
+      {orgId === null ? null : <OwnProvider provider={provider} entry={entry} />}
+    </article>
+  );
+}
+
+function UsersOf({ agents, standInAgents }: Pick<ProviderCardProps, "agents" | "standInAgents">) {
+  if (agents === undefined || standInAgents === undefined) {
+    return <p className="soft">Which agents use it could not be loaded.</p>;
+  }
+  if (agents.length + standInAgents.length === 0) return <p className="soft">No agent uses it.</p>;
+  return (
+    <>
+      <AgentNames lead="Used by" agents={agents} />
+      <AgentNames lead="Stands in for" agents={standInAgents} />
+    </>
+  );
+}
+
+function AgentNames({ lead, agents }: { lead: string; agents: readonly Agent[] }) {
+  if (agents.length === 0) return null;
+  return (
+    <p>
+      {lead}{" "}
+      {agents.map(({ _id, name }, index) => (
+        <span key={_id}>
+          {index === 0 ? "" : ", "}
+          <Link href={`/agents/${_id}`} title={name}>
+            <bdi className="short">{name}</bdi>
+          </Link>
+        </span>
+      ))}
+    </p>
+  );
+}
+
+/** One small call to the vendor, told in words. */
+function ProviderTest({ id, name }: { id: string; name: string }) {
+  const test = useMutation({
+    mutationFn: () =>
+      answered(api.POST("/api/dashboard/providers/{id}/test", { params: { path: { id } } })),
+  });
+  const { data } = test;
+  return (
+    <div className="stack tight">
+      <div>
+        <button
+          type="button"
+          className="button"
+          disabled={test.isPending}
+          aria-label={`Test ${name}`}
+          onClick={() => test.mutate()}
+        >
+          {test.isPending ? "Asking the vendor" : "Test"}
+        </button>
+      </div>
+      <div role="status">
+        {data === undefined ? null : (
+          <p className={`state ${data.ok ? "good" : "fault"}`}>
+            {data.ok
+              ? `It answered in ${waitWords(data.latencyMs)}.`
+              : `${data.error} (after ${waitWords(data.latencyMs)})`}
+          </p>
+        )}
+      </div>
+      {test.error === null ? null : <Fault error={test.error} />}
+    </div>
+  );
+}
+
+export function NewProvider({ entries }: { entries: readonly Entry[] }) {
+  const [isOpen, setOpen] = useState(false);
+  return (
+    <>
+      <button
+        type="button"
+        className="button main"
+        disabled={entries.length === 0}
+        onClick={() => setOpen(true)}
+      >
+        <Plus size={16} aria-hidden /> Own account
+      </button>
+      {isOpen ? <ProviderForm entries={entries} onClose={() => setOpen(false)} /> : null}
+    </>
+  );
+}
+
+const KEY_HINT = "Sealed when it is stored, and never shown again.";
+const NO_DRAFT: ProviderDraft = { name: "", apiKey: "", settings: {}, models: "" };
+
+interface ProviderFormProps {
+  readonly entries: readonly Entry[];
+  readonly onClose: () => void;
+}
+
+function ProviderForm({ entries, onClose }: ProviderFormProps) {
+  const [at, setAt] = useState(0);
+  const entry = entries[at];
+  const [draft, setDraft] = useState(() => draftFor(entry));
+  const add = useMutation({
+    mutationFn: (chosen: Entry) => addProvider(chosen, draft),
+    onSuccess: async () => {
+      await providersChanged();
+      onClose();
+    },
+  });
+  const choose = (value: string) => {
+    const index = Number(value);
+    setAt(index);
+    // What a person has typed of the account is for the vendor that it was typed for, but for its name.
+    setDraft({ ...draftFor(entries[index]), name: draft.name });
+    add.reset();
+  };
+  return (
+    <FormDialog
+      title="A vendor’s account of your own"
+      action="Add the provider"
+      isBusy={add.isPending}
+      error={add.error}
+      onSubmit={() => {
+        if (entry !== undefined) add.mutate(entry);
+      }}
+      onClose={onClose}
+    >
+      <SelectField
+        label="Vendor"
+        value={String(at)}
+        onChange={choose}
+        options={entries.map(({ displayName, category }, index) => ({
+          value: String(index),
+          label: `${displayName} (${KIND_WORDS[category]})`,
+        }))}
+      />
+      {entry === undefined ? null : (
+        <ProviderFields
+          entry={entry}
+          draft={draft}
+          isKeyRequired={entry.requiresKey}
+          keyHint={
+            entry.requiresKey ? KEY_HINT : `Empty where its server asks for none. ${KEY_HINT}`
+          }
+          error={add.error}
+          onChange={setDraft}
+        />
+      )}
+    </FormDialog>
+  );
+}
+
+function draftFor(entry: Entry | undefined): ProviderDraft {
+  return entry === undefined ? NO_DRAFT : newProvider(entry);
+}
+
+function addProvider(entry: Entry, draft: ProviderDraft) {
+  const { category, providerKey } = entry;
+  const body = { category, providerKey, ...sentOfDraft(entry, draft) };
+  return answered(api.POST("/api/dashboard/providers", { body }));
+}
 
 const KINDS = [
   { category: "llm", title: "Thinking", about: "language models" },

@@ -1,7 +1,8 @@
-import { lazy, Suspense, useSyncExternalStore } from "react";
-import { Link, Route, Router, Switch } from "wouter";
+import { lazy, type ReactNode, Suspense, useSyncExternalStore } from "react";
+import { Link, Route, Router, Switch, useLocation } from "wouter";
+import { useMe } from "../model/queries.js";
 import { BASE_PATH } from "../model/server-address.js";
-import { onSession, shownPerson } from "../model/session.js";
+import { onSession, shownPerson, signOut } from "../model/session.js";
 import { AgentsPage } from "../pages/agents-page.js";
 import { CallsPage } from "../pages/calls-page.js";
 import { HomePage } from "../pages/home-page.js";
@@ -10,9 +11,46 @@ import { SettingsPage } from "../pages/settings-page.js";
 import { SignInPage } from "../pages/sign-in-page.js";
 import { LeaveGuard } from "./forms/leave-guard.js";
 import { PageHead } from "./page-head.js";
-import { PendingGate } from "./pending-gate.js";
 import { Shell } from "./shell.js";
-import { Outline } from "./states.js";
+import { Fault, Outline } from "./states.js";
+
+/** An organization that was not let in yet sees what it waits for, and nothing else; an operator may look after the platform. */
+export function PendingGate({ children }: { children: ReactNode }) {
+  const me = useMe();
+  const [location] = useLocation();
+  const isOperator = me.data?.isOperator === true;
+  if (me.data?.status === "active") return children;
+  if (isOperator && location.startsWith("/platform")) return children;
+  return (
+    <main className="gate">
+      <div className="card stack">
+        {me.data === undefined ? null : (
+          <>
+            <h1>Almost there</h1>
+            <p>
+              {me.data.organization.name} waits to be activated by the people who run this server.
+              On a server of your own, one command does it:
+            </p>
+            <code className="secret">npm run admin -- org activate {me.data.user.email}</code>
+            <button type="button" className="button main" onClick={() => void me.refetch()}>
+              Look again
+            </button>
+          </>
+        )}
+        {me.data === undefined && me.error === null ? <Outline lines={3} /> : null}
+        {me.error === null ? null : <Fault error={me.error} retry={me.refetch} />}
+        {isOperator ? (
+          <Link className="button" href="/platform">
+            Look after the platform
+          </Link>
+        ) : null}
+        <button type="button" className="button plain" onClick={signOut}>
+          Sign out
+        </button>
+      </div>
+    </main>
+  );
+}
 
 // What is large and not needed by most pages: the editor, charts, the waveform.
 const AgentPage = lazy(async () => ({

@@ -3,7 +3,6 @@ import { BODY_BYTES_MAX, type Route, type RouteAnswer } from "../routes/route.js
 import { refused } from "../routes/route-answer.js";
 import { ROUTES } from "../routes/route-table.js";
 import { VOICE_PROTOCOL } from "../voice-protocol.js";
-import { API_DESCRIPTION } from "./api-description.js";
 import { componentSchemas, type JsonSchema, jsonSchemaOf } from "./json-schema.js";
 import type { Media, Operation, Parameter } from "./operation.js";
 import {
@@ -11,6 +10,146 @@ import {
   TELEPHONY_OPERATION,
   TELEPHONY_PATH,
 } from "./telephony-operation.js";
+
+interface Step {
+  readonly text: string;
+  readonly command?: string;
+}
+
+const STEPS: readonly Step[] = [
+  {
+    text: "Sign up. The answer holds a token, but the organization is pending until a platform administrator activates it: `npm run admin -- org activate ada@example.com`.",
+    command: `curl -s $BASE/api/auth/signup -H 'content-type: application/json' \\
+  -d '{"name":"Ada","email":"ada@example.com",
+       "password":"at least 8 characters","orgName":"Example"}'`,
+  },
+  {
+    text: "Once activated, sign in and keep the token for an hour; send it as a bearer token.",
+    command: `TOKEN=$(curl -s $BASE/api/auth/signin -H 'content-type: application/json' \\
+  -d '{"email":"ada@example.com","password":"at least 8 characters"}' | jq -r .token)`,
+  },
+  {
+    text: "Choose models that the plan allows, one for each category: `llm`, `tts` and `stt`.",
+    command: `curl -s "$BASE/api/dashboard/models/search?category=llm" -H "authorization: Bearer $TOKEN"`,
+  },
+  {
+    text: "Create an agent with the ids that were found.",
+    command: `curl -s $BASE/api/dashboard/agents -H "authorization: Bearer $TOKEN" \\
+  -H 'content-type: application/json' \\
+  -d '{"name":"Receptionist","llmProviderId":"…","llmModelId":"…",
+       "ttsProviderId":"…","ttsModelId":"…","sttProviderId":"…"}'`,
+  },
+  {
+    text: "Try it in text: the reply comes as server-sent events, through the prompt and the model of its calls.",
+    command: `curl -sN $BASE/api/dashboard/agents/$AGENT/chat -H "authorization: Bearer $TOKEN" \\
+  -H 'content-type: application/json' \\
+  -d '{"messages":[{"role":"user","content":"When are you open?"}]}'`,
+  },
+  {
+    text: "Create an API key for calls. It is shown once. Without `scopes` it would open the dashboard too, and make further keys: such a one belongs on your own server only.",
+    command: `curl -s $BASE/api/dashboard/api-keys -H "authorization: Bearer $TOKEN" \\
+  -H 'content-type: application/json' \\
+  -d '{"name":"Website","scopes":["voice"]}'`,
+  },
+  {
+    text: "Open the voice WebSocket with the key, wait for `connected`, and send the microphone; on a sandbox a program can call in its place.",
+    command: `npm run call -- --url $BASE --key vk_… --text "My name is Anna."`,
+  },
+  {
+    text: "Look at the calls, newest first, at one of them with its transcript, and at the usage of the last days.",
+    command: `curl -s "$BASE/api/dashboard/calls?limit=5" -H "authorization: Bearer $TOKEN"
+curl -s $BASE/api/dashboard/calls/$CALL -H "authorization: Bearer $TOKEN"
+curl -s "$BASE/api/dashboard/analytics/usage?days=7" -H "authorization: Bearer $TOKEN"`,
+  },
+];
+
+const RULES: readonly string[] = [
+  "Bodies are JSON of at most 1 MiB. Fields that are not known are ignored; of equal keys the last counts.",
+  "Every refusal has the body `{error}`, with `details: [{path, message}]` where fields are wrong. A 500 has a `requestId`, which every answer carries as `x-request-id` too.",
+  "What belongs to another organization answers 404, as what does not exist.",
+  "Lists that are paged take `skip` and `limit` and answer `{items, total, skip, limit}`; others are plain arrays.",
+  "429 and 503 say in `Retry-After` how many seconds to wait. Sign-up and sign-in have a limit of their own, and so have tests of providers and chats with agents, which cost something at a vendor.",
+  "A token or an API key opens the dashboard: `authorization: Bearer …`, `x-api-key: …`, or `api_key=…` in the query where headers cannot be set.",
+];
+
+/** In Markdown: how to get from nothing to a call, and what holds for every endpoint. */
+export const QUICK_START: string = [
+  "## How to start",
+  "`BASE` is the address of this server, with its sub-path where it has one:",
+  shellBlock("BASE=https://voice.example.com"),
+  ...STEPS.map(stepText),
+  "## What holds everywhere",
+  RULES.map((rule) => `- ${rule}`).join("\n"),
+].join("\n\n");
+
+function stepText({ text, command }: Step, index: number): string {
+  const line = `${index + 1}. ${text}`;
+  return command === undefined ? line : `${line}\n\n${indented(shellBlock(command))}`;
+}
+
+function shellBlock(command: string): string {
+  return `\`\`\`sh\n${command}\n\`\`\``;
+}
+
+/** Indents a block so that it belongs to its step, whose number and blank take three columns. */
+function indented(block: string): string {
+  return block.replaceAll(/^/gm, "   ");
+}
+
+const SUMMARY =
+  "Configurable voice agents for many organizations: accounts, agents, providers, API keys, calls and usage.";
+
+const TELEPHONY = [
+  "## Telephony",
+  `A vendor asks \`POST ${TELEPHONY_PATH}?api_key=…&agent_id=…&vendor=…\` when a number is called, and is answered with its own document, which connects the call to \`/ws/telephony/stream\`.`,
+  "The key needs the scope `voice` and never leaves this server: the stream carries a token that lasts minutes and fits one call. Where the vendor's own key is set, its signature is checked, and a wrong one is refused with 403. What a caller has to hear, as that all lines are taken, is answered with 200 and said on the telephone.",
+].join("\n\n");
+
+/** What the document says of the whole API, in Markdown: the parts that OpenAPI has no fields for too. */
+export const API_DESCRIPTION: string = [
+  SUMMARY,
+  QUICK_START,
+  voiceSection(VOICE_PROTOCOL),
+  TELEPHONY,
+].join("\n\n");
+
+function voiceSection(protocol: typeof VOICE_PROTOCOL): string {
+  const { path, summary, parameters, clientSends, serverSends, closeCodes } = protocol;
+  return [
+    "## Voice WebSocket",
+    summary,
+    `\`GET ${path}?api_key=…&agent_id=…\``,
+    table(
+      ["Query parameter", "Needed", "Meaning"],
+      parameters.map(({ name, required, description }) => [
+        `\`${name}\``,
+        required ? "yes" : "no",
+        description,
+      ]),
+    ),
+    `**The client sends** ${clientSends}`,
+    "**The server sends**",
+    table(
+      ["Type", "Frame", "Meaning"],
+      serverSends.map(({ type, example, description }) => [
+        `\`${type}\``,
+        `\`${example}\``,
+        description,
+      ]),
+    ),
+    table(
+      ["Close code", "Meaning"],
+      closeCodes.map(({ code, meaning }) => [String(code), meaning]),
+    ),
+  ].join("\n\n");
+}
+
+/** No cell may hold a line break or a `|`. */
+function table(headings: readonly string[], rows: readonly (readonly string[])[]): string {
+  return [headings, headings.map(() => "---"), ...rows]
+    .map((cells) => `| ${cells.join(" | ")} |`)
+    .join("\n");
+}
 
 export interface OpenApiDocument {
   readonly openapi: "3.1.0";

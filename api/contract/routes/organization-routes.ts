@@ -16,7 +16,8 @@ import {
 } from "../call.js";
 import { CALL_EVENTS } from "../call-events.js";
 import { ClientTokenBody, IssuedClientToken } from "../client-token.js";
-import { Success } from "../fields.js";
+import { Count, Id, Success, Timestamp } from "../fields.js";
+import { Member, MemberBody, MemberRoleBody } from "../member.js";
 import {
   FoundModels,
   ModelSearchQuery,
@@ -25,9 +26,117 @@ import {
   Stats,
 } from "../organization.js";
 import { OwnPlan } from "../plan.js";
-import { UsageShares, VendorShare } from "../usage-shares.js";
 import type { Route } from "./route.js";
 import { created, downloaded, ok, refused, streamed } from "./route-answer.js";
+
+const shareFields = {
+  calls: Count,
+  failed: Count,
+  failures: v.pipe(
+    v.array(
+      v.object({
+        endReason: v.pipe(v.string(), v.description("as in the call's metadata")),
+        calls: Count,
+      }),
+    ),
+    v.description("why those failed, the most frequent reason first"),
+  ),
+  minutes: v.number(),
+  llmTokens: v.number(),
+  ttsChars: v.number(),
+};
+
+export const UsageShares = v.object({
+  calls: v.pipe(Count, v.description("how many calls were counted")),
+  isWhole: v.pipe(
+    v.boolean(),
+    v.description("false where there were more than the latest 5,000, which alone are counted"),
+  ),
+  agents: v.array(v.object({ id: Id, ...shareFields })),
+  apiKeys: v.array(
+    v.object({
+      id: v.pipe(
+        v.nullable(Id),
+        v.description(
+          "null: calls without a key, such as by client token or placed in the console",
+        ),
+      ),
+      channel: v.optional(
+        v.pipe(
+          v.picklist(["web", "phone"]),
+          v.description("where `id` is null: how those calls came; each has a share of its own"),
+        ),
+      ),
+      ...shareFields,
+    }),
+  ),
+});
+
+export const VendorShare = v.object({
+  category: v.picklist(["llm", "tts", "stt"]),
+  vendor: v.pipe(v.string(), v.examples(["openai"])),
+  answered: v.pipe(Count, v.description("turns in which it answered")),
+  failed: v.pipe(Count, v.description("turns in which it was asked first, in vain")),
+  lastFault: v.pipe(
+    v.nullable(v.string()),
+    v.description("what went wrong when it failed last, such as timeout"),
+  ),
+  wastedMs: v.pipe(Count, v.description("what asking it in vain has cost, in all")),
+  faults: v.pipe(
+    v.array(
+      v.object({
+        fault: v.pipe(v.string(), v.examples(["timeout"])),
+        model: v.pipe(v.nullable(v.string()), v.description("null where the record has none")),
+        turns: Count,
+        lastCallId: v.pipe(Id, v.description("the newest call that has such a turn")),
+        lastCallAt: v.pipe(Timestamp, v.description("when that call began")),
+      }),
+    ),
+    v.description("what went wrong in the turns in which it failed, the most frequent first"),
+  ),
+});
+
+const group = "Members";
+const admins = { auth: "admin", limit: "general", group } as const;
+
+/** Who belongs to the organization. */
+export const MEMBER_ROUTES = {
+  listMembers: {
+    method: "get",
+    path: "/api/dashboard/members",
+    group,
+    summary: "List the members",
+    auth: "dashboard",
+    limit: "general",
+    success: ok("All members, in the order in which they came", v.array(Member)),
+  },
+  addMember: {
+    method: "post",
+    path: "/api/dashboard/members",
+    summary: "Add a member with a first password",
+    ...admins,
+    body: MemberBody,
+    success: created("The member, who can sign in at once", Member),
+    others: [refused(409, "The e-mail address has an account")],
+  },
+  changeMemberRole: {
+    method: "patch",
+    path: "/api/dashboard/members/:id",
+    summary: "Change the role of a member",
+    ...admins,
+    body: MemberRoleBody,
+    success: ok("The member; the role holds from the next request on", Member),
+    others: [refused(409, "The member is the owner, who stays an admin")],
+  },
+  removeMember: {
+    method: "delete",
+    path: "/api/dashboard/members/:id",
+    summary: "Remove a member",
+    ...admins,
+    success: ok("Removed: the member's tokens open nothing any more", Success),
+    others: [refused(409, "The member is the owner, who stays")],
+  },
+} as const satisfies Record<string, Route>;
 
 const dashboard = { auth: "dashboard", limit: "general" } as const;
 

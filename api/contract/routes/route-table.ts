@@ -1,7 +1,6 @@
 import { AGENT_ROUTES } from "./agent-routes.js";
-import { MEMBER_ROUTES } from "./member-routes.js";
 import { OPERATOR_ROUTES } from "./operator-routes.js";
-import { ORGANIZATION_ROUTES } from "./organization-routes.js";
+import { MEMBER_ROUTES, ORGANIZATION_ROUTES } from "./organization-routes.js";
 import { PLATFORM_ROUTES } from "./platform-routes.js";
 
 /** Every endpoint of the REST API. What serves, validates, guards and documents them is made from this. */

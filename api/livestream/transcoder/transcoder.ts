@@ -1,13 +1,135 @@
+import { execFile } from "node:child_process";
+import { promisify } from "node:util";
+import * as v from "valibot";
 import type { Logger } from "../../../engine/log.js";
 import type { CancelTimer, Clock } from "../../../engine/time/clock.js";
 import type { EncodingBudget } from "./encoding-budget.js";
 import { Ladder, type LadderParts } from "./ladder.js";
+import { readingArguments } from "./ladder-arguments.js";
 import { folderOf } from "./ladder-run.js";
-import { type MediaServer, MediaServerGone, type PublishedStream } from "./published-stream.js";
-import { SourceDescriber } from "./source-describer.js";
-import { probeSource } from "./source-probe.js";
+import { LineQuota } from "./line-quota.js";
+import {
+  type MediaServer,
+  MediaServerGone,
+  NO_TRACKS,
+  type PublishedStream,
+} from "./published-stream.js";
+import { type Probed, SourceDescriber } from "./source-describer.js";
+import type { LadderReport, StateApiClient } from "./state-api-client.js";
 import { leftFolders } from "./stream-folder.js";
-import { TurnedAway } from "./turned-away.js";
+
+const REPORT_PERIOD_MS = 2_000;
+/** As many as /health names. */
+const REPORTED_MAX = 100;
+
+export interface TurnedAwayParts {
+  readonly api: StateApiClient;
+  readonly clock: Clock;
+  readonly log: Logger;
+  readonly broadcastsMax: number;
+  readonly leaseSec: number;
+}
+
+/** Broadcasts beyond what this machine takes at once: told in the log and to the state API until there is room for them, or they go. */
+export class TurnedAway {
+  readonly #parts: TurnedAwayParts;
+  readonly #lines: LineQuota;
+  #sessions: ReadonlyMap<string, string> = new Map();
+  #reportAtMs = 0;
+
+  constructor(parts: TurnedAwayParts) {
+    this.#parts = parts;
+    this.#lines = new LineQuota(parts.clock);
+  }
+
+  /** `streams` are all that there is no room for now; `isPublished` says whether a session is still there, with room or without. */
+  see(streams: readonly PublishedStream[], isPublished: (session: string) => boolean): void {
+    const before = this.#sessions;
+    this.#sessions = new Map(streams.map(({ streamKey, session }) => [streamKey, session]));
+    for (const [streamKey, session] of before) {
+      if (!isPublished(session)) this.#report(streamKey, session, "ended");
+    }
+    const nowMs = this.#parts.clock.monotonicMs();
+    const isDue = nowMs >= this.#reportAtMs;
+    if (isDue) this.#reportAtMs = nowMs + REPORT_PERIOD_MS;
+    for (const { streamKey, session } of streams.slice(0, REPORTED_MAX)) {
+      const isNew = before.get(streamKey) !== session;
+      if (isNew) this.#tell(streamKey);
+      if (isNew || isDue) this.#report(streamKey, session, "refused");
+    }
+  }
+
+  #tell(streamKey: string): void {
+    const { log, broadcastsMax } = this.#parts;
+    if (!this.#lines.takes()) return;
+    log.error(
+      { streamKey, broadcastsMax },
+      "a broadcast is refused: this machine takes no more of them (BROADCASTS_MAX)",
+    );
+  }
+
+  #report(streamKey: string, session: string, state: LadderReport["state"]): void {
+    const { api, leaseSec, broadcastsMax } = this.#parts;
+    const reason = `this machine takes ${broadcastsMax} broadcasts at once: see BROADCASTS_MAX`;
+    const how = { speed: undefined, rungs: [], restarts: 0, leaseSec };
+    void api.report({ streamKey, session, state, reason, ...how });
+  }
+}
+
+const PROBE_TIMEOUT_MS = 20_000;
+const ANSWER_BYTES_MAX = 256 * 1024;
+
+const Answer = v.object({
+  streams: v.array(
+    v.object({
+      codec_type: v.optional(v.string()),
+      codec_name: v.optional(v.string(), "unknown"),
+      width: v.optional(v.number(), 0),
+      height: v.optional(v.number(), 0),
+    }),
+  ),
+});
+
+/** What an RTMP message calls them, in hexadecimal; Debian's ffmpeg knows neither. */
+const UNKNOWN_CODEC = /Video codec \(([0-9a-f]+)\) is not implemented/;
+const CODEC_NAMES: Readonly<Record<string, string>> = { c: "HEVC", d: "AV1" };
+const NO_NAME = "HEVC or AV1";
+
+const run = promisify(execFile);
+
+/** What ffprobe finds in a broadcast, which costs about a group of pictures; nothing when it cannot be read. */
+export async function probeSource(sourceUrl: string, path: string): Promise<Probed> {
+  const args = [
+    ["-v", "warning", ...readingArguments(sourceUrl), "-analyzeduration", "3000000"],
+    ["-probesize", "5000000", "-show_entries", "stream=codec_type,codec_name,width,height"],
+    ["-of", "json", sourceUrl],
+  ].flat();
+  try {
+    const { stdout, stderr } = await run("ffprobe", args, {
+      timeout: PROBE_TIMEOUT_MS,
+      maxBuffer: ANSWER_BYTES_MAX,
+      env: { PATH: path },
+    });
+    const { streams } = v.parse(Answer, JSON.parse(stdout));
+    const video = streams.find((stream) => stream.codec_type === "video");
+    const audio = streams.find((stream) => stream.codec_type === "audio");
+    const tracks = {
+      video: video && { codec: video.codec_name, width: video.width, height: video.height },
+      audioCodec: audio?.codec_name,
+    };
+    return { tracks, unreadableCodec: unreadableIn(stderr) };
+  } catch (error) {
+    // It found nothing, and has said why.
+    const failure = v.safeParse(v.object({ stderr: v.string() }), error);
+    const words = failure.success ? failure.output.stderr : "";
+    return { tracks: NO_TRACKS, unreadableCodec: unreadableIn(words) };
+  }
+}
+
+function unreadableIn(words: string): string | undefined {
+  const [, number] = UNKNOWN_CODEC.exec(words) ?? [];
+  return number === undefined ? undefined : (CODEC_NAMES[number] ?? NO_NAME);
+}
 
 /** The media server also says when a broadcaster goes: this is how late one that comes may be seen. */
 const ASK_PERIOD_MS = 200;

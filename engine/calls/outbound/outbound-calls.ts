@@ -1,26 +1,83 @@
 import type { Ending } from "../../conversation/call-end.js";
-import { Failure } from "../../failure.js";
+import { Failure, type FailureKind } from "../../failure.js";
 import type { Logger } from "../../log.js";
 import type { OutboundClaims, OutboundTokens } from "../../security/outbound-token.js";
 import type { CallInfo } from "../../telephony/call-info.js";
 import { DEFAULT_PHONE_VENDOR } from "../../telephony/phone-vendors.js";
+import { TelephonyRefusal } from "../../telephony/telephony-request.js";
 import type { DialTargets } from "../../tenancy/agents/dial-targets.js";
 import type { PhoneNumbers } from "../../tenancy/agents/phone-numbers.js";
 import type { Tenant } from "../../tenancy/tenant.js";
 import type { CancelTimer, Clock } from "../../time/clock.js";
+import { VendorError } from "../../vendors/contracts.js";
+import { codeOf } from "../../vendors/vendor-fault.js";
+import type { Slots } from "../admission.js";
 import type { CallJournal } from "../call-journal.js";
+import type { CallOpener } from "../call-opener.js";
 import type { LiveCall, LiveCalls } from "../live-calls.js";
-import type { CallOpener } from "../opening/call-opener.js";
-import type { Slots } from "../opening/call-slots.js";
-import { endingOf, NO_OUTCOME, NOT_CONNECTED, type OutboundReport } from "./outbound-ending.js";
-import {
-  callsTaken,
-  mayHaveBeenPlaced,
-  placingFailed,
-  placingRefused,
-} from "./outbound-refusal.js";
+import type { OpenRefusal, RefusalReason } from "../open-refusal.js";
 import type { OutboundOrder, OutboundTelephony, QueuedCall } from "./outbound-telephony.js";
-import { CallNotTaken, type HandedOver, type PlacedCalls } from "./placed-calls.js";
+import {
+  CallNotTaken,
+  endingOf,
+  type HandedOver,
+  NO_OUTCOME,
+  NOT_CONNECTED,
+  type OutboundReport,
+  type PlacedCalls,
+} from "./placed-calls.js";
+
+const KIND_BY_REFUSAL: Readonly<Record<RefusalReason, FailureKind>> = {
+  agentNotFound: "notFound",
+  providerUnavailable: "conflict",
+  modelNotAllowed: "forbidden",
+  limitReached: "rateLimited",
+  overloaded: "unavailable",
+  storeFailing: "unavailable",
+  callerLeft: "unavailable",
+  serverStopping: "unavailable",
+};
+
+/** A call that is in the way lasts minutes, and a vendor that is down seldom less; nobody knows better. */
+const RETRY_AFTER_SEC = 10;
+
+/** Why no call would be opened, for who places one. */
+export function placingRefused({ reason, message }: OpenRefusal): Failure {
+  const kind = KIND_BY_REFUSAL[reason];
+  const isPassing = kind === "rateLimited" || kind === "unavailable";
+  return new Failure(kind, message, isPassing ? { retryAfterSec: RETRY_AFTER_SEC } : {});
+}
+
+/** All calls that the plan allows at the same time are taken. */
+export function callsTaken(callsMax: number): Failure {
+  const message = `the plan allows ${callsMax} calls at the same time`;
+  return new Failure("rateLimited", message, { retryAfterSec: RETRY_AFTER_SEC });
+}
+
+/** What the telephony vendor's error means for who places the call; other errors as they are. */
+export function placingFailed(error: unknown, log: Logger): unknown {
+  if (!(error instanceof VendorError)) return error;
+  const what = mayHaveBeenPlaced(error)
+    ? "it is not known whether a call was placed: its answer was lost"
+    : "a call could not be placed";
+  log.warn({ vendor: error.vendor, reason: error.message }, what);
+  const options = { cause: error, retryAfterSec: RETRY_AFTER_SEC };
+  if (!(error instanceof TelephonyRefusal) || error.code === undefined || error.retryable) {
+    return new Failure("unavailable", "the telephony vendor does not take calls now", options);
+  }
+  const words = `the telephony vendor refused the call with its error ${error.code}`;
+  const isOrder = error.fault === "refused";
+  return isOrder
+    ? new Failure("invalid", words, { cause: error })
+    : new Failure("unavailable", words, options);
+}
+
+/** The order may have reached the vendor, whose answer was lost or came too late. */
+export function mayHaveBeenPlaced(error: unknown): boolean {
+  if (!(error instanceof VendorError) || error instanceof TelephonyRefusal) return false;
+  if (codeOf(error) === "UND_ERR_CONNECT_TIMEOUT") return false;
+  return error.fault === "timeout" || error.fault === "disconnected";
+}
 
 /** The vendor's own default: some ten rings. */
 const RING_TIMEOUT_SEC = 60;

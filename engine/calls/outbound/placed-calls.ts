@@ -3,7 +3,56 @@ import type { OutboundClaims } from "../../security/outbound-token.js";
 import type { CallInfo } from "../../telephony/call-info.js";
 import type { Soon } from "../../time/soon.js";
 import type { LiveCall } from "../live-calls.js";
-import type { OutboundReport } from "./outbound-ending.js";
+
+/** What the vendor says of a placed call; words that are not known mean nothing. */
+export interface OutboundReport {
+  /** `completed`, `busy`, `no-answer`, `failed`, `canceled`; the others are on the way. */
+  readonly status: string;
+  /** `human`, `machine_start`, `fax`, `unknown` and so on, or empty. */
+  readonly answeredBy: string;
+  /** Who was called, for the record of a call of which nothing else is known any more. */
+  readonly callInfo?: CallInfo | undefined;
+}
+
+const BUSY: Ending = { reason: "busy", status: "failed", message: "the line was busy" };
+const NO_ANSWER: Ending = { reason: "noAnswer", status: "failed", message: "nobody answered" };
+const MACHINE: Ending = {
+  reason: "machine",
+  status: "failed",
+  message: "an answering machine took the call",
+};
+const VENDOR_FAILED: Ending = {
+  reason: "vendorFailed",
+  status: "failed",
+  message: "the telephony vendor could not connect the call",
+};
+
+/** Answered, and over before its audio came here. */
+export const NOT_CONNECTED: Ending = {
+  reason: "vendorFailed",
+  status: "failed",
+  message: "the call ended before it reached the agent",
+};
+
+export const NO_OUTCOME: Ending = {
+  reason: "noAnswer",
+  status: "failed",
+  message: "the telephony vendor told no outcome of the call",
+};
+
+const ENDING_BY_STATUS: ReadonlyMap<string, Ending> = new Map([
+  ["busy", BUSY],
+  ["no-answer", NO_ANSWER],
+  ["canceled", NO_ANSWER],
+  ["failed", VENDOR_FAILED],
+  ["completed", NOT_CONNECTED],
+]);
+
+/** How a call ends that has not reached its agent; undefined while it may still. */
+export function endingOf({ status, answeredBy }: OutboundReport): Ending | undefined {
+  if (answeredBy.startsWith("machine") || answeredBy === "fax") return MACHINE;
+  return ENDING_BY_STATUS.get(status);
+}
 
 /** What opens the session of a placed call rejects with it where the call is to be recorded with that ending. */
 export class CallNotTaken extends Error {

@@ -1,14 +1,221 @@
 import type { RawFormat } from "../../audio/audio-format.js";
 import type { Conversion, ConversionListener } from "../../audio/conversion-queue.js";
 import { mp3Stream } from "../../audio/mp3-frames.js";
-import { decodeSamples } from "../../audio/sample-coding.js";
+import { decodePcm, decodeSamples } from "../../audio/sample-coding.js";
 import type { LegAudio } from "../../conversation/leg-audio.js";
 import type { CallAudioTap } from "../../conversation/session.js";
 import type { CancelTimer, Clock } from "../../time/clock.js";
-import { CallerPlacement, STALL_MAX_MS } from "../opening/caller-placement.js";
-import { StreamedSound } from "../streamed-sound.js";
-import { AudioTrack } from "./audio-track.js";
-import { WAV_CHANNELS } from "./wav-header.js";
+import { WAV_CHANNELS } from "./recording-file.js";
+
+interface Piece {
+  /** In samples from the beginning of the recording. */
+  readonly at: number;
+  readonly pcm: Int16Array;
+}
+
+/** One side of a call, as pieces of sound at their positions, with silence between; written audio is let go. */
+export class AudioTrack {
+  #pieces: Piece[] = [];
+
+  get heldSamples(): number {
+    return this.#pieces.reduce((sum, { pcm }) => sum + pcm.length, 0);
+  }
+
+  /** Pieces may come in any order; where two overlap, the one that came later is heard. */
+  place(at: number, pcm: Int16Array): void {
+    if (pcm.length > 0) this.#pieces.push({ at, pcm });
+  }
+
+  /** Nothing is heard from `position` on. */
+  cutFrom(position: number): void {
+    this.#pieces = this.#pieces.flatMap(({ at, pcm }) => {
+      const length = Math.min(pcm.length, position - at);
+      return length > 0 ? [{ at, pcm: pcm.subarray(0, length) }] : [];
+    });
+  }
+
+  /** Writes what stands at `from` and after it into one channel of a block, and forgets all that ends with the block. */
+  take(from: number, block: Int16Array, channel: number): void {
+    const to = from + block.length / WAV_CHANNELS;
+    for (const { at, pcm } of this.#pieces) {
+      const first = Math.max(at, from);
+      const last = Math.min(at + pcm.length, to);
+      let target = (first - from) * WAV_CHANNELS + channel;
+      for (let index = first - at; index < last - at; index += 1) {
+        block[target] = pcm[index] ?? 0;
+        target += WAV_CHANNELS;
+      }
+    }
+    this.#pieces = this.#pieces.filter(({ at, pcm }) => at + pcm.length > to);
+  }
+}
+
+/** A longer pause in the leg's audio is silence; a shorter one is the network's unevenness. */
+export const GAP_MS = 60;
+/** How far the caller's clock may run away from ours before a sample is left out or said twice. */
+const SLIP_TOLERANCE_MS = 8;
+/** One sample in so many: a change of pitch by a hundredth of a semitone's tenth, which nobody hears. */
+const SLIP_EVERY_SAMPLES = 160;
+/** A leg that brings more than this ahead of time is flooding; what is too much is left out. */
+const CALLER_AHEAD_MAX_MS = 5_000;
+/** So much of what the network held back and then brings at once is kept; of a longer stall, the end. */
+export const STALL_MAX_MS = 10_000;
+/** What comes while the end of a stall waits to be placed. */
+const WAITING_MAX_MS = STALL_MAX_MS + 2_000;
+/** So many pieces of 3 ms; legs send some of 20 ms. */
+const WAITING_CHUNKS_MAX = WAITING_MAX_MS / 3;
+
+interface Chunk {
+  readonly pcm: Int16Array;
+  /** Where the call was when the last of it arrived. */
+  readonly arrivedAt: number;
+}
+
+/**
+ * Finds the positions of the caller's audio, whose chunks come more or less late. Audio is contiguous unless nothing
+ * that follows makes up for a delay, so a chunk waits a while for those after it.
+ */
+export class CallerPlacement {
+  readonly #track: AudioTrack;
+  readonly #gapSamples: number;
+  readonly #toleranceSamples: number;
+  readonly #aheadSamplesMax: number;
+  readonly #waitingSamplesMax: number;
+  #waiting: Chunk[] = [];
+  #waitingSamples = 0;
+  /** Where the last chunk that was placed ends. */
+  #endsAt: number | undefined;
+
+  constructor(track: AudioTrack, rateHz: number) {
+    this.#track = track;
+    this.#gapSamples = (GAP_MS * rateHz) / 1_000;
+    this.#toleranceSamples = (SLIP_TOLERANCE_MS * rateHz) / 1_000;
+    this.#aheadSamplesMax = (CALLER_AHEAD_MAX_MS * rateHz) / 1_000;
+    this.#waitingSamplesMax = (WAITING_MAX_MS * rateHz) / 1_000;
+  }
+
+  /** Until there everything is placed; 0 before anything is. */
+  get endsAt(): number {
+    return this.#endsAt ?? 0;
+  }
+
+  add(pcm: Int16Array, arrivedAt: number): void {
+    this.#waiting.push({ pcm, arrivedAt });
+    this.#waitingSamples += pcm.length;
+    while (
+      this.#waitingSamples > this.#waitingSamplesMax ||
+      this.#waiting.length > WAITING_CHUNKS_MAX
+    ) {
+      this.#waitingSamples -= this.#waiting.shift()?.pcm.length ?? 0;
+    }
+  }
+
+  /** Places what is left: with nothing after it, only a gap can be told from a delay. */
+  finish(): void {
+    this.settle(Number.POSITIVE_INFINITY, this.#gapSamples);
+  }
+
+  /** Places every chunk that arrived until then; those after it tell how late it was. */
+  settle(arrivedUntil: number, toleranceSamples = this.#toleranceSamples): void {
+    const starts = this.#latestStarts();
+    let count = 0;
+    for (const [index, chunk] of this.#waiting.entries()) {
+      if (chunk.arrivedAt > arrivedUntil) break;
+      this.#place(chunk, starts[index] ?? chunk.arrivedAt, toleranceSamples);
+      this.#waitingSamples -= chunk.pcm.length;
+      count += 1;
+    }
+    this.#waiting.splice(0, count);
+  }
+
+  /** Where each chunk has to begin at the latest, so that it and all after it, without gaps, end before they arrived. */
+  #latestStarts(): readonly number[] {
+    const starts: number[] = Array.from({ length: this.#waiting.length });
+    let latestEnd = Number.POSITIVE_INFINITY;
+    for (let index = this.#waiting.length - 1; index >= 0; index -= 1) {
+      const chunk = this.#waiting[index];
+      if (chunk === undefined) continue;
+      latestEnd = Math.min(latestEnd, chunk.arrivedAt) - chunk.pcm.length;
+      starts[index] = latestEnd;
+    }
+    return starts;
+  }
+
+  #place({ pcm, arrivedAt }: Chunk, latestStart: number, toleranceSamples: number): void {
+    const endsAt = this.#endsAt ?? latestStart;
+    const lag = latestStart - endsAt;
+    if (lag > this.#gapSamples) return this.#put(latestStart, pcm);
+    if (endsAt > arrivedAt + this.#aheadSamplesMax) return;
+    this.#put(endsAt, Math.abs(lag) > toleranceSamples ? slipped(pcm, lag) : pcm);
+  }
+
+  #put(at: number, pcm: Int16Array): void {
+    this.#track.place(at, pcm);
+    this.#endsAt = at + pcm.length;
+  }
+}
+
+/** A few samples longer or shorter, to make up for the lag. */
+function slipped(pcm: Int16Array, lag: number): Int16Array {
+  const slip = Math.min(Math.abs(lag), Math.ceil(pcm.length / SLIP_EVERY_SAMPLES));
+  const length = Math.max(1, pcm.length + Math.sign(lag) * Math.floor(slip));
+  return Int16Array.from(
+    { length },
+    (_, index) => pcm[Math.floor((index * pcm.length) / length)] ?? 0,
+  );
+}
+
+export interface StreamedSoundOptions {
+  readonly track: AudioTrack;
+  /** Where it begins, in samples of the recording. */
+  readonly at: number;
+  /** Samples of the recording for each one of the sound. */
+  readonly ratio: number;
+  readonly open: (listener: ConversionListener) => Conversion;
+  /** Nothing of it follows; with an error, the rest of it is missing. */
+  readonly onOver: (error?: Error) => void;
+}
+
+/** Speech that came in pieces, each where the one before it ended, on its way to the recording's own rate. */
+export class StreamedSound {
+  /** The sample at which it is cut. */
+  until = Number.POSITIVE_INFINITY;
+  readonly #options: StreamedSoundOptions;
+  readonly #conversion: Conversion;
+  #samples = 0;
+  #placedSamples = 0;
+
+  constructor(options: StreamedSoundOptions) {
+    this.#options = options;
+    this.#conversion = options.open({
+      onAudio: (audio) => this.#place(decodePcm(audio, true)),
+      onEnd: () => options.onOver(),
+      onFailed: (error) => options.onOver(error),
+    });
+  }
+
+  /** Where the next piece would stand. */
+  get endsAt(): number {
+    return this.#options.at + Math.round(this.#samples * this.#options.ratio);
+  }
+
+  /** Whole samples of 16 bits, low byte first; the bytes must stay as they are. */
+  add(pcm: Uint8Array): void {
+    this.#samples += pcm.byteLength / 2;
+    this.#conversion.write(pcm);
+  }
+
+  end(): void {
+    this.#conversion.end();
+  }
+
+  #place(pcm: Int16Array): void {
+    const { at, track } = this.#options;
+    const position = at + this.#placedSamples;
+    this.#placedSamples += pcm.length;
+    track.place(position, pcm.subarray(0, Math.max(0, this.until - position)));
+  }
+}
 
 const FLUSH_MS = 1_000;
 /** So long the caller's audio waits to be placed: what follows shows whether a silence is one. */

@@ -1,4 +1,5 @@
 import * as v from "valibot";
+import type { WebSocket } from "ws";
 import type { Exchange } from "../exchange.js";
 import { takeFault } from "../faults.js";
 import {
@@ -10,10 +11,166 @@ import {
 } from "../simulator.js";
 import { SimulatorSockets } from "../simulator-sockets.js";
 import { streamAudio } from "../sound/audio-stream.js";
-import { speak } from "../sound/simulated-voice.js";
-import { isUpgradeRefused, statusOfSpeechFault } from "../sound/voice-over-socket.js";
-import { Generation, voiceFormatOf } from "./cartesia-request.js";
-import { CartesiaStream } from "./cartesia-stream.js";
+import { speak, type VoiceFormat } from "../sound/simulated-voice.js";
+import {
+  isUpgradeRefused,
+  sayOverSocket,
+  statusOfSpeechFault,
+} from "../sound/voice-over-socket.js";
+import { timedWords } from "../spoken-words.js";
+
+const RawFormat = v.strictObject({
+  container: v.literal("raw"),
+  encoding: v.picklist(["pcm_s16le", "pcm_mulaw"]),
+  sample_rate: v.picklist([8000, 16_000, 22_050, 24_000, 44_100]),
+});
+const Mp3Format = v.strictObject({
+  container: v.literal("mp3"),
+  sample_rate: v.picklist([22_050, 24_000, 44_100]),
+  bit_rate: v.picklist([32_000, 48_000, 64_000, 96_000, 128_000, 192_000]),
+});
+
+/** A generation; the WebSocket has no containers, and HTTP no contexts. The sandbox has no floating-point audio. */
+export const Generation = v.looseObject({
+  model_id: v.pipe(v.string(), v.minLength(1)),
+  transcript: v.string(),
+  voice: v.looseObject({ mode: v.literal("id"), id: v.pipe(v.string(), v.minLength(1)) }),
+  language: v.optional(v.nullable(v.string())),
+  output_format: v.variant("container", [RawFormat, Mp3Format]),
+  generation_config: v.optional(
+    v.looseObject({
+      speed: v.optional(v.pipe(v.number(), v.minValue(0.6), v.maxValue(1.5)), 1),
+      volume: v.optional(v.pipe(v.number(), v.minValue(0.5), v.maxValue(2))),
+    }),
+    {},
+  ),
+});
+export type Generation = v.InferOutput<typeof Generation>;
+
+export const SocketGeneration = v.object({
+  ...Generation.entries,
+  output_format: RawFormat,
+  context_id: v.pipe(v.string(), v.minLength(1)),
+  continue: v.optional(v.nullable(v.boolean()), false),
+  flush: v.optional(v.nullable(v.boolean()), false),
+  add_timestamps: v.optional(v.nullable(v.boolean()), false),
+  max_buffer_delay_ms: v.optional(v.nullable(v.number())),
+});
+export type SocketGeneration = v.InferOutput<typeof SocketGeneration>;
+
+export const Cancellation = v.object({ context_id: v.string(), cancel: v.literal(true) });
+
+export function voiceFormatOf({
+  output_format: format,
+  generation_config,
+}: Pick<Generation, "output_format" | "generation_config">): VoiceFormat {
+  const voice = { sampleRateHz: format.sample_rate, speed: generation_config.speed ?? 1 };
+  if (format.container === "raw") {
+    return { ...voice, codec: format.encoding === "pcm_mulaw" ? "mulaw" : "pcm" };
+  }
+  const kbps = ([32, 48, 64, 96, 128, 192] as const).find(
+    (each) => each * 1000 === format.bit_rate,
+  );
+  return { ...voice, codec: "mp3", kbps: kbps ?? 48 };
+}
+
+interface SpeechContext {
+  readonly id: string;
+  text: string;
+  isCancelled: boolean;
+  isSpeaking: boolean;
+}
+
+/** One `/tts/websocket`: many contexts side by side, each told by its id. */
+export class CartesiaStream {
+  readonly #context: SandboxContext;
+  readonly #socket: WebSocket;
+  readonly #contexts = new Map<string, SpeechContext>();
+
+  constructor(context: SandboxContext, socket: WebSocket) {
+    this.#context = context;
+    this.#socket = socket;
+  }
+
+  start(): void {
+    this.#socket.on("message", (data: Buffer) => this.#receive(data.toString("utf8")));
+    // A broken frame or a reset connection: `ws` closes the socket itself.
+    this.#socket.on("error", () => undefined);
+  }
+
+  #receive(text: string): void {
+    let json: unknown;
+    try {
+      json = JSON.parse(text);
+    } catch {
+      json = undefined;
+    }
+    const cancellation = v.safeParse(Cancellation, json);
+    const generation = v.safeParse(SocketGeneration, json);
+    if (cancellation.success) {
+      const context = this.#contexts.get(cancellation.output.context_id);
+      // The vendor lets a generation that has begun go on; here it ends, which a client has to bear as well.
+      if (context !== undefined) context.isCancelled = true;
+    } else if (generation.success) this.#generate(generation.output);
+    else {
+      const where = v.getDotPath(generation.issues[0]) ?? "message";
+      this.#refuse(undefined, `Invalid ${where}`, "invalid_request");
+    }
+  }
+
+  #generate(request: SocketGeneration): void {
+    const { context_id: id } = request;
+    const context = this.#contexts.get(id) ?? {
+      id,
+      text: "",
+      isCancelled: false,
+      isSpeaking: false,
+    };
+    if (context.isSpeaking) {
+      // The vendor continues a context after its last input for a short while; the sandbox does not.
+      this.#refuse(id, "The context has ended", "context_closed");
+      return;
+    }
+    this.#contexts.set(id, context);
+    context.text += request.transcript;
+    if (request.continue === true && request.flush !== true) return;
+    context.isSpeaking = true;
+    this.#speak(request, context).catch(() => this.#socket.close(1011, "internal error"));
+  }
+
+  async #speak(request: SocketGeneration, context: SpeechContext): Promise<void> {
+    const format = voiceFormatOf(request);
+    const { text, id } = context;
+    const told = { context_id: id, status_code: 206 };
+    const send = (message: object) => this.#socket.send(JSON.stringify(message));
+    await sayOverSocket(this.#context, "cartesia", this.#socket, text, format, {
+      audio: (chunk, isFirst) => {
+        const data = Buffer.from(chunk).toString("base64");
+        send({ type: "chunk", data, done: false, step_time: 10, ...told });
+        if (!isFirst || request.add_timestamps !== true) return;
+        const words = timedWords(text, format.speed);
+        const word_timestamps = {
+          words: words.map((word) => word.text),
+          start: words.map(({ startMs }) => startMs / 1000),
+          end: words.map(({ endMs }) => endMs / 1000),
+        };
+        send({ type: "timestamps", done: false, word_timestamps, ...told });
+      },
+      done: () => send({ type: "done", done: true, ...told, status_code: 200 }),
+      doneEarly: () => send({ type: "done", done: true, ...told, status_code: 200 }),
+      get isCancelled() {
+        return context.isCancelled;
+      },
+    });
+    this.#contexts.delete(id);
+  }
+
+  #refuse(contextId: string | undefined, title: string, code: string): void {
+    const error = { type: "error", done: true, title, message: title, error_code: code };
+    const context = contextId === undefined ? {} : { context_id: contextId };
+    this.#socket.send(JSON.stringify({ ...error, status_code: 400, ...context }));
+  }
+}
 
 const MESSAGE_BYTES_MAX = 64 * 1024;
 

@@ -21,8 +21,7 @@ import {
 } from "./deepgram-handshake.js";
 import { answerRest } from "./deepgram-rest.js";
 import { DeepgramStream } from "./deepgram-stream.js";
-import { readFluxOptions } from "./flux-options.js";
-import { FluxStream } from "./flux-stream.js";
+import { FluxStream, readFluxOptions } from "./flux-stream.js";
 
 const MESSAGE_BYTES_MAX = 1024 * 1024;
 

@@ -1,11 +1,366 @@
+import { createHash, randomUUID } from "node:crypto";
+import { setTimeout as sleep } from "node:timers/promises";
+import * as v from "valibot";
+import type { WebSocket } from "ws";
 import type { Exchange } from "../exchange.js";
-import { takeFault } from "../faults.js";
+import { type EdgeFault, takeFault } from "../faults.js";
 import { refuseUpgrade, type SandboxContext, type Simulator, type Upgrade } from "../simulator.js";
 import { SimulatorSockets } from "../simulator-sockets.js";
-import { EDGE_ID } from "./edge-frame.js";
-import { EdgeStream } from "./edge-stream.js";
-import { EDGE_TRUSTED_CLIENT_TOKEN, edgeToken } from "./edge-token.js";
-import { edgeVoices } from "./edge-voices.js";
+import { chunksOf, firstByteDelayMs } from "../sound/audio-stream.js";
+import { SentPace } from "../sound/sent-pace.js";
+import { bytesPerSecondOf, isSpeakable, speak, spoiltAudio } from "../sound/simulated-voice.js";
+import { encodeSpeech } from "../telephone/tone-code.js";
+
+/** The message format of the Edge read-aloud service: `Name:Value` lines, an empty line, a body. */
+export interface EdgeMessage {
+  readonly headers: ReadonlyMap<string, string>;
+  readonly body: string;
+}
+
+/** The id of a connection or a request: clients write it with and without dashes. */
+export const EDGE_ID = /^[0-9a-f]{8}(-?)[0-9a-f]{4}\1[0-9a-f]{4}\1[0-9a-f]{4}\1[0-9a-f]{12}$/i;
+
+/** Header names in lower case. Undefined when there is no empty line. */
+export function parseEdgeText(text: string): EdgeMessage | undefined {
+  const end = text.indexOf("\r\n\r\n");
+  if (end < 0) return undefined;
+  const lines = text.slice(0, end).split("\r\n");
+  const headers = new Map(
+    lines.map((line): [string, string] => {
+      const colon = line.indexOf(":");
+      return [line.slice(0, colon).trim().toLowerCase(), line.slice(colon + 1).trim()];
+    }),
+  );
+  return { headers, body: text.slice(end + 4) };
+}
+
+export function edgeText(requestId: string, path: string, body: object): string {
+  const type = "application/json; charset=utf-8";
+  return `X-RequestId:${requestId}\r\nContent-Type:${type}\r\nPath:${path}\r\n\r\n${JSON.stringify(body)}`;
+}
+
+/** Two bytes of length, the header, the audio. Without audio it is the last frame, which has no Content-Type. */
+export function edgeAudio(requestId: string, streamId: string, audio: Uint8Array): Buffer {
+  const type = audio.length === 0 ? "" : "Content-Type:audio/mpeg\r\n";
+  const header = `X-RequestId:${requestId}\r\n${type}X-StreamId:${streamId}\r\nPath:audio\r\n`;
+  const length = Buffer.alloc(2);
+  length.writeUInt16BE(header.length);
+  return Buffer.concat([length, Buffer.from(header, "ascii"), audio]);
+}
+
+export interface SpokenSsml {
+  readonly text: string;
+  /** The piece of text as it stood in the markup. */
+  readonly escapedBytes: number;
+  readonly voice: string;
+  /** 1 = the voice's own. */
+  readonly speed: number;
+}
+
+const SSML =
+  /^<speak\b[^>]*>\s*<voice\s+name\s*=\s*(['"])(.+?)\1\s*>\s*<prosody\b([^>]*)>([^<]*)<\/prosody>\s*<\/voice>\s*<\/speak>\s*$/s;
+const ENTITIES: Readonly<Record<string, string>> = {
+  amp: "&",
+  lt: "<",
+  gt: ">",
+  quot: '"',
+  apos: "'",
+};
+
+/** The speeds of SSML's names for a rate. */
+const NAMED_RATES: ReadonlyMap<string, number> = new Map([
+  ["x-slow", 0.5],
+  ["slow", 0.7],
+  ["medium", 1],
+  ["default", 1],
+  ["fast", 1.4],
+  ["x-fast", 2],
+]);
+const SPEED_MIN = 0.25;
+
+/** Undefined for all that the service refuses: other elements, unescaped text, a rate that is none. */
+export function parseSsml(ssml: string): SpokenSsml | undefined {
+  const found = SSML.exec(ssml);
+  if (found === null) return undefined;
+  const [, , voice = "", attributes = "", escaped = ""] = found;
+  if (/&(?!(?:amp|lt|gt|quot|apos|#\d+|#x[\da-f]+);)/i.test(escaped)) return undefined;
+  const speed = speedOf(/\brate\s*=\s*['"]([^'"]*)['"]/.exec(attributes)?.[1] ?? "default");
+  if (speed === undefined) return undefined;
+  const text = escaped
+    .trim()
+    .replace(/&(\w+|#\d+|#x[\da-f]+);/gi, (_, name: string) => entity(name));
+  return { text, escapedBytes: Buffer.byteLength(escaped), voice, speed };
+}
+
+/** `+10%` is relative, a bare number is a factor, and some rates have names. */
+function speedOf(rate: string): number | undefined {
+  const isRelative = /^[+-]\d+(?:\.\d+)?%$/.test(rate);
+  if (isRelative) return Math.max(SPEED_MIN, 1 + Number.parseFloat(rate) / 100);
+  if (/^\d+(?:\.\d+)?$/.test(rate)) return Math.max(SPEED_MIN, Number(rate));
+  return NAMED_RATES.get(rate);
+}
+
+function entity(name: string): string {
+  if (!name.startsWith("#")) return ENTITIES[name.toLowerCase()] ?? "";
+  const isHex = name[1]?.toLowerCase() === "x";
+  const codePoint = Number.parseInt(name.slice(isHex ? 2 : 1), isHex ? 16 : 10);
+  return codePoint <= 0x10ffff ? String.fromCodePoint(codePoint) : "\uFFFD";
+}
+
+const MEASURING_RATE_HZ = 8000;
+const BOUNDARY_TICKS_PER_SEC = 10_000_000;
+
+/** Which of the text's parts a client wants to be told the places of. */
+export interface WantedBoundaries {
+  readonly words: boolean;
+  readonly sentences: boolean;
+}
+
+interface Boundary {
+  readonly Type: "WordBoundary" | "SentenceBoundary";
+  readonly Data: {
+    readonly Offset: number;
+    readonly Duration: number;
+    readonly text: {
+      readonly Text: string;
+      readonly Length: number;
+      readonly BoundaryType: "WordBoundary" | "SentenceBoundary";
+    };
+  };
+}
+
+/** Where in the audio the parts are, in ticks of 100 ns; every character sounds for an equal part of the whole. */
+export function boundariesOf(
+  { text, speed }: SpokenSsml,
+  { words, sentences }: WantedBoundaries,
+): readonly Boundary[] {
+  const durationSec = encodeSpeech(text, MEASURING_RATE_HZ, speed).length / MEASURING_RATE_HZ;
+  const ticksPerCharacter = (durationSec * BOUNDARY_TICKS_PER_SEC) / Math.max(1, text.length);
+  const place = (kind: Boundary["Type"], part: string, at: number): Boundary => ({
+    Type: kind,
+    Data: {
+      Offset: Math.round(at * ticksPerCharacter),
+      Duration: Math.round(part.length * ticksPerCharacter),
+      text: { Text: part, Length: part.length, BoundaryType: kind },
+    },
+  });
+  const find = (kind: Boundary["Type"], pattern: RegExp): readonly Boundary[] =>
+    Array.from(text.matchAll(pattern), (found) => place(kind, found[0], found.index));
+  return [
+    ...(words ? find("WordBoundary", /[\p{L}\p{N}'’-]+/gu) : []),
+    ...(sentences ? find("SentenceBoundary", /\S[^.!?]*[.!?]*/gu) : []),
+  ];
+}
+
+/** The piece of text of one request, with its entities. */
+const TEXT_BYTES_MAX = 4096;
+/** Requests that wait for the one being spoken; a client has no reason to queue more. */
+const TURNS_MAX = 16;
+const KBPS_OF_FORMAT: ReadonlyMap<string, 48 | 96> = new Map([
+  ["audio-24khz-48kbitrate-mono-mp3", 48],
+  ["audio-24khz-96kbitrate-mono-mp3", 96],
+]);
+/** About the handshake, and so already counted there. */
+const TURN_FAULTS: readonly EdgeFault[] = [
+  "stallBeforeFirstByte",
+  "stallMidStream",
+  "disconnectBeforeFirstByte",
+  "disconnectMidStream",
+  "slow",
+  "garbage",
+  "turnEndWithoutAudio",
+  "silentAudio",
+  "halfAudio",
+  "turnEndEarly",
+  "turnEndTwice",
+  "closeWithoutTurnEnd",
+  "neverTurnEnd",
+];
+
+/** Clients write it as a word or as JSON's own. */
+const Flag = v.union([
+  v.boolean(),
+  v.pipe(
+    v.picklist(["true", "false"]),
+    v.transform((word) => word === "true"),
+  ),
+]);
+
+const Config = v.object({
+  context: v.object({
+    synthesis: v.object({
+      audio: v.object({
+        metadataoptions: v.object({
+          sentenceBoundaryEnabled: Flag,
+          wordBoundaryEnabled: Flag,
+        }),
+        outputFormat: v.string(),
+      }),
+    }),
+  }),
+});
+
+/** One socket of the service: a configuration, then any number of texts, spoken in turn. */
+export class EdgeStream {
+  readonly #context: SandboxContext;
+  readonly #socket: WebSocket;
+  #kbps: 48 | 96 | undefined;
+  #boundaries: WantedBoundaries = { words: false, sentences: false };
+  #turns = 0;
+  #speaking: Promise<void> = Promise.resolve();
+
+  constructor(context: SandboxContext, socket: WebSocket) {
+    this.#context = context;
+    this.#socket = socket;
+  }
+
+  start(): void {
+    this.#socket.on("message", (data: Buffer, isBinary) => {
+      if (isBinary) this.#socket.close(1003, "text expected");
+      else this.#receive(data.toString("utf8"));
+    });
+    // A broken frame or a reset connection: `ws` closes the socket itself.
+    this.#socket.on("error", () => undefined);
+  }
+
+  #receive(text: string): void {
+    const message = parseEdgeText(text);
+    const path = message?.headers.get("path");
+    if (message !== undefined && path === "speech.config") this.#configure(message.body);
+    else if (message !== undefined && path === "ssml") {
+      this.#enqueue(message.headers.get("x-requestid") ?? "", message.body);
+    } else this.#socket.close(1007, "no known Path");
+  }
+
+  #configure(body: string): void {
+    const config = v.safeParse(v.pipe(v.string(), v.parseJson(), Config), body);
+    const audio = config.success ? config.output.context.synthesis.audio : undefined;
+    this.#kbps = KBPS_OF_FORMAT.get(audio?.outputFormat ?? "");
+    const wanted = audio?.metadataoptions;
+    this.#boundaries = {
+      words: wanted?.wordBoundaryEnabled ?? false,
+      sentences: wanted?.sentenceBoundaryEnabled ?? false,
+    };
+    if (this.#kbps === undefined) this.#socket.close(1007, "Unsupported output format.");
+  }
+
+  #enqueue(requestId: string, body: string): void {
+    const ssml = parseSsml(body);
+    if (this.#kbps === undefined) this.#socket.close(1007, "speech.config comes first");
+    else if (!EDGE_ID.test(requestId)) this.#socket.close(1007, "X-RequestId expected");
+    else if (ssml === undefined) this.#socket.close(1007, "SSML cannot be parsed.");
+    else if (ssml.escapedBytes > TEXT_BYTES_MAX || this.#turns >= TURNS_MAX) {
+      this.#socket.close(1009, "too much text");
+    } else {
+      const request = this.#context.journal.nextRequest();
+      this.#context.journal.record("edge", "request", request, ssml.text);
+      const kbps = this.#kbps;
+      this.#turns += 1;
+      this.#speaking = this.#speaking
+        .then(() => this.#speak(requestId, request, ssml, kbps))
+        .catch(() => this.#socket.close(1011, "internal error"))
+        .finally(() => {
+          this.#turns -= 1;
+        });
+    }
+  }
+
+  async #speak(requestId: string, request: number, ssml: SpokenSsml, kbps: 48 | 96): Promise<void> {
+    const { faults, journal } = this.#context;
+    const fault = takeFault(faults, "edge", TURN_FAULTS);
+    const streamId = randomUUID().replaceAll("-", "").toUpperCase();
+    if (fault === "stallBeforeFirstByte") return;
+    const format = { codec: "mp3", sampleRateHz: 24_000, kbps, speed: ssml.speed } as const;
+    const spoken = isSpeakable(ssml.text) ? await speak(ssml.text, format) : new Uint8Array();
+    const pace = new SentPace();
+    const voice = {
+      bytesPerSecond: bytesPerSecondOf(format),
+      delays: () => faults.edge,
+      fault,
+      pace,
+    };
+    await sleep(firstByteDelayMs(faults.edge, fault), undefined, { ref: false });
+    if (fault === "disconnectBeforeFirstByte") {
+      this.#socket.terminate();
+      return;
+    }
+    this.#socket.send(edgeText(requestId, "turn.start", { context: { serviceTag: streamId } }));
+    const response = { context: { serviceTag: streamId }, audio: { type: "inline", streamId } };
+    this.#socket.send(edgeText(requestId, "response", response));
+    const audio = await spoiltAudio(spoken, format, fault);
+    let isFirst = true;
+    for await (const chunk of chunksOf(audio, voice)) {
+      if (this.#socket.readyState !== this.#socket.OPEN) {
+        journal.record("edge", "aborted", request);
+        return;
+      }
+      if (isFirst) journal.record("edge", "firstByte", request);
+      this.#socket.send(edgeAudio(requestId, streamId, chunk));
+      if (isFirst) this.#sendBoundaries(requestId, ssml);
+      if (isFirst && fault === "turnEndEarly") this.#end(requestId);
+      isFirst = false;
+      if (this.#strike(fault)) return;
+    }
+    if (audio.length > 0) this.#socket.send(edgeAudio(requestId, streamId, new Uint8Array()));
+    if (fault === "closeWithoutTurnEnd") this.#socket.close(1000);
+    else if (fault !== "neverTurnEnd") this.#end(requestId);
+    if (fault === "turnEndTwice") this.#end(requestId);
+    journal.record("edge", "lastByte", request, pace.text);
+  }
+
+  #end(requestId: string): void {
+    this.#socket.send(edgeText(requestId, "turn.end", {}));
+  }
+
+  #sendBoundaries(requestId: string, ssml: SpokenSsml): void {
+    for (const boundary of boundariesOf(ssml, this.#boundaries)) {
+      this.#socket.send(edgeText(requestId, "audio.metadata", { Metadata: [boundary] }));
+    }
+  }
+
+  /** Whether the turn ends here. After a stall in mid-stream the socket stays open and says nothing more. */
+  #strike(fault: EdgeFault | undefined): boolean {
+    if (fault === "disconnectMidStream") this.#socket.terminate();
+    return fault === "disconnectMidStream" || fault === "stallMidStream";
+  }
+}
+
+/** Public in every client of this service; it identifies the product, not a user. */
+export const EDGE_TRUSTED_CLIENT_TOKEN = "6A5AA1D4EAFF4E9FB37E23D68491D6F4";
+/** The seconds from 1601 to 1970. */
+const EPOCH_OFFSET_SEC = 11_644_473_600n;
+const STEP_SEC = 300n;
+const TICKS_PER_SEC = 10_000_000n;
+
+/** The `Sec-MS-GEC` that is good at this moment, and for the rest of its five minutes. */
+export function edgeToken(epochMs: number, stepsAway = 0): string {
+  const seconds = BigInt(Math.floor(epochMs / 1000)) + EPOCH_OFFSET_SEC;
+  const step = seconds - (seconds % STEP_SEC) + BigInt(stepsAway) * STEP_SEC;
+  const hashed = `${step * TICKS_PER_SEC}${EDGE_TRUSTED_CLIENT_TOKEN}`;
+  return createHash("sha256").update(hashed, "ascii").digest("hex").toUpperCase();
+}
+
+/** The service's list, as far as the sandbox has one: any voice's name is spoken with. */
+export function edgeVoices(): readonly object[] {
+  return [
+    voice("en-US-AriaNeural", "en-US", "Female"),
+    voice("en-US-EmmaMultilingualNeural", "en-US", "Female"),
+    voice("es-ES-AlvaroNeural", "es-ES", "Male"),
+  ];
+}
+
+function voice(ShortName: string, Locale: string, Gender: string): object {
+  return {
+    Name: `Microsoft Server Speech Text to Speech Voice (${Locale}, ${ShortName.slice(6)})`,
+    ShortName,
+    Gender,
+    Locale,
+    SuggestedCodec: "audio-24khz-48kbitrate-mono-mp3",
+    FriendlyName: `${ShortName} of the sandbox`,
+    Status: "GA",
+    VoiceTag: { ContentCategories: ["General"], VoicePersonalities: ["Friendly"] },
+  };
+}
 
 const MESSAGE_BYTES_MAX = 64 * 1024;
 const SERVICE_PATH = "/consumer/speech/synthesize/readaloud/edge/v1";

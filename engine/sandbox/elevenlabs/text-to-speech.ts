@@ -4,8 +4,38 @@ import { takeFault } from "../faults.js";
 import type { SandboxContext } from "../simulator.js";
 import { streamAudio } from "../sound/audio-stream.js";
 import { speak, type VoiceFormat } from "../sound/simulated-voice.js";
-import { answerTimed } from "./alignment.js";
+import { encodeSpeech } from "../telephone/tone-code.js";
 import { type Refusal, refusalOf, refuse, refuseBody } from "./elevenlabs-refusal.js";
+
+const MEASURING_RATE_HZ = 8000;
+
+/** The audio in base64 with the time of every character, whole or as the one line of a stream. */
+export function answerTimed(
+  exchange: Exchange,
+  text: string,
+  audio: Uint8Array,
+  speed: number,
+  isStream: boolean,
+): void {
+  const alignment = alignmentOf(text, speed);
+  const audio_base64 = Buffer.from(audio).toString("base64");
+  const body = { audio_base64, alignment, normalized_alignment: alignment };
+  if (!isStream) exchange.answerJson(200, body);
+  else
+    exchange.answerText(200, `${JSON.stringify(body)}\n`, { "content-type": "text/event-stream" });
+}
+
+/** Every character sounds for an equal part of the text's duration. */
+function alignmentOf(text: string, speed: number): object {
+  const characters = Array.from(text);
+  const durationSec = encodeSpeech(text, MEASURING_RATE_HZ, speed).length / MEASURING_RATE_HZ;
+  const at = (position: number): number => (durationSec * position) / characters.length;
+  return {
+    characters,
+    character_start_times_seconds: characters.map((_, position) => at(position)),
+    character_end_times_seconds: characters.map((_, position) => at(position + 1)),
+  };
+}
 
 /** How the audio is sent: as such, or as JSON with the time of every character. */
 export type AudioForm = "bare" | "timed" | "timedLines";

@@ -1,10 +1,14 @@
 import type { Exchange } from "../exchange.js";
 import type { ChatFault, ChatVendor } from "../faults.js";
 import type { SandboxContext } from "../simulator.js";
-import type { ChatMessage } from "./chat-message.js";
-import { replyTo } from "./simulated-language-model.js";
-import { type ToolUse, toolUse, type WantedTool } from "./simulated-tool-use.js";
-import type { OfferedTool } from "./tool-offer.js";
+import {
+  type ChatMessage,
+  type OfferedTool,
+  replyTo,
+  type ToolUse,
+  toolUse,
+  type WantedTool,
+} from "./simulated-language-model.js";
 
 /** As servers without a parser for it let stand in the reply. */
 const THOUGHTS = "<think>\nOkay, the caller wants an answer. Keep it short.\n</think>\n\n";

@@ -1,8 +1,279 @@
 import * as v from "valibot";
-import type { ChatMessage } from "./chat-message.js";
-import { quoted } from "./quotation.js";
-import { sumIn } from "./simple-arithmetic.js";
-import { aboutToolResults } from "./simulated-tool-use.js";
+
+/** A message of the conversation that a language model is sent, as far as the sandbox reads it. */
+export interface ChatMessage {
+  readonly role: string;
+  readonly content: string;
+}
+
+/** A quotation is for recognizing what was heard, not for reading a book back. */
+const QUOTE_CHARACTERS_MAX = 200;
+
+/** Shortened, and without the mark at its end, so that the sentence around it has one end. */
+export function quoted(text: string): string {
+  const plain = text.replace(/[\s.!?]+$/u, "");
+  const characters = Array.from(plain);
+  if (characters.length <= QUOTE_CHARACTERS_MAX) return plain;
+  return characters.slice(0, QUOTE_CHARACTERS_MAX).join("");
+}
+
+const NUMBER_WORDS = [
+  "zero",
+  "one",
+  "two",
+  "three",
+  "four",
+  "five",
+  "six",
+  "seven",
+  "eight",
+  "nine",
+  "ten",
+  "eleven",
+  "twelve",
+];
+const OPERATIONS: readonly (readonly [pattern: string, apply: (a: number, b: number) => number])[] =
+  [
+    ["plus|\\+", (a, b) => a + b],
+    ["minus|-", (a, b) => a - b],
+    ["times|multiplied by|\\*|x", (a, b) => a * b],
+    ["divided by|\\/", (a, b) => a / b],
+  ];
+const NUMBER = `-?\\d+(?:\\.\\d+)?|${NUMBER_WORDS.join("|")}`;
+
+/** The first sum of two numbers in a sentence: `what is two plus 3.5`. */
+export function sumIn(
+  text: string,
+): { readonly words: string; readonly result: number } | undefined {
+  for (const [pattern, apply] of OPERATIONS) {
+    const found = new RegExp(
+      `(?<![\\w.])(${NUMBER})\\s*(?:${pattern})\\s*(${NUMBER})(?!\\w)`,
+      "i",
+    ).exec(text);
+    if (found === null) continue;
+    const result = apply(numberOf(found[1] ?? ""), numberOf(found[2] ?? ""));
+    if (Number.isFinite(result))
+      return { words: found[0], result: Math.round(result * 1000) / 1000 };
+  }
+  return undefined;
+}
+
+function numberOf(word: string): number {
+  const index = NUMBER_WORDS.indexOf(word.toLowerCase());
+  return index >= 0 ? index : Number(word);
+}
+
+/** The part of a tool's JSON schema that the simulated language model looks at. */
+export const ToolParameters = v.looseObject({
+  properties: v.optional(
+    v.record(
+      v.string(),
+      v.looseObject({
+        type: v.optional(v.unknown()),
+        enum: v.optional(v.array(v.unknown())),
+      }),
+    ),
+    {},
+  ),
+  required: v.optional(v.array(v.string()), []),
+});
+
+/** The `tools` of a request, as all chat vendors take them. */
+export const ToolsOffered = v.array(
+  v.looseObject({
+    type: v.literal("function"),
+    function: v.looseObject({
+      name: v.pipe(v.string(), v.regex(/^[a-zA-Z0-9_-]{1,64}$/)),
+      description: v.optional(v.string()),
+      parameters: v.optional(ToolParameters),
+    }),
+  }),
+);
+
+export type OfferedTool = v.InferOutput<typeof ToolsOffered>[number]["function"];
+
+/** The fields of a chat message that tie tool calls to their results. */
+export const toolMessageFields = {
+  tool_calls: v.optional(
+    v.nullable(
+      v.array(
+        v.looseObject({
+          id: v.string(),
+          type: v.literal("function"),
+          function: v.looseObject({ name: v.string(), arguments: v.string() }),
+        }),
+      ),
+    ),
+  ),
+  tool_call_id: v.optional(v.string()),
+};
+
+interface ToolMessage {
+  readonly role: string;
+  readonly tool_calls?: readonly { readonly id: string }[] | null | undefined;
+  readonly tool_call_id?: string | undefined;
+}
+
+/** What is wrong with a conversation in which tools were used: every call wants its result right behind it. */
+export function toolConversationFault(messages: readonly ToolMessage[]): string | undefined {
+  let waiting = new Set<string>();
+  for (const { role, tool_calls, tool_call_id } of messages) {
+    if (role === "tool") {
+      if (!waiting.delete(tool_call_id ?? "")) {
+        return "a message of role 'tool' answers no tool call before it";
+      }
+    } else if (waiting.size > 0) {
+      return `tool calls without a result: ${[...waiting].join(", ")}`;
+    } else {
+      waiting = new Set(tool_calls?.map(({ id }) => id));
+    }
+  }
+  return waiting.size > 0 ? `tool calls without a result: ${[...waiting].join(", ")}` : undefined;
+}
+
+export interface WantedTool {
+  readonly name: string;
+  readonly arguments: Readonly<Record<string, unknown>>;
+}
+
+export interface ToolUse {
+  /** Said along with the calls. */
+  readonly words: string;
+  readonly calls: readonly WantedTool[];
+}
+
+const JsonObjectText = v.pipe(v.string(), v.parseJson(), v.record(v.string(), v.unknown()));
+
+/** What the server tells of a request that a tool has made, or of what the caller's page has done. */
+const ToolResult = v.pipe(
+  v.string(),
+  v.parseJson(),
+  v.object({
+    ok: v.boolean(),
+    status: v.optional(v.number()),
+    body: v.optional(v.unknown()),
+    result: v.optional(v.unknown()),
+    error: v.optional(v.string()),
+  }),
+);
+
+const DIGIT_WORDS = [
+  "zero",
+  "one",
+  "two",
+  "three",
+  "four",
+  "five",
+  "six",
+  "seven",
+  "eight",
+  "nine",
+];
+const KEY = `(?:[0-9*#]+|${DIGIT_WORDS.join("|")}|star|pound|hash)`;
+const PRESS = new RegExp(`\\bpress (${KEY}(?:[ ,]+(?:and )?${KEY})*)`, "i");
+
+/**
+ * The tool that the caller's last words ask for, by rule; undefined when they ask for none. Rules know "hang up",
+ * "goodbye", "transfer me", "press 1 2 3", and any other tool by its name, as in `use look_up with {"order":"12"}`.
+ */
+export function toolUse(
+  messages: readonly ChatMessage[],
+  offered: readonly OfferedTool[],
+): ToolUse | undefined {
+  const last = messages.at(-1);
+  if (last?.role !== "user" || offered.length === 0) return undefined;
+  const isOffered = (name: string) => offered.some((tool) => tool.name === name);
+  const text = last.content;
+  const named = namedTools(text, offered);
+  if (named.length > 0) return { words: "", calls: named };
+  if (isOffered("transfer") && /\b(?:transfer|put) me\b/i.test(text)) {
+    const words = "One moment please, I will transfer you.";
+    return { words, calls: [{ name: "transfer", arguments: {} }] };
+  }
+  const keys = PRESS.exec(text)?.[1];
+  if (isOffered("sendDigits") && keys !== undefined) {
+    return { words: "", calls: [{ name: "sendDigits", arguments: { digits: digitsOf(keys) } }] };
+  }
+  if (isOffered("hangup") && /\bhang up\b|\bgood ?bye\b/i.test(text)) {
+    return { words: "Thank you for calling, goodbye.", calls: [{ name: "hangup", arguments: {} }] };
+  }
+  return undefined;
+}
+
+/** What the tools of the last round have said; undefined when the last message is of somebody else. */
+export function aboutToolResults(messages: readonly ChatMessage[]): string | undefined {
+  const others = messages.findLastIndex(({ role }) => role !== "tool");
+  const results = messages.slice(others + 1).map(({ content }) => content);
+  return results.length === 0 ? undefined : results.map(aboutResult).join(" ");
+}
+
+function aboutResult(content: string): string {
+  const result = v.safeParse(ToolResult, content);
+  if (!result.success) return `The tool says: ${quoted(content)}.`;
+  const { ok, status, body, error } = result.output;
+  const said = body ?? result.output.result ?? "";
+  if (!ok) return `The tool failed: ${quoted(error ?? `status ${status ?? "unknown"}`)}.`;
+  return `The tool says: ${quoted(typeof said === "string" ? said : JSON.stringify(said))}.`;
+}
+
+/** In the order in which they are named. */
+function namedTools(text: string, offered: readonly OfferedTool[]): readonly WantedTool[] {
+  return offered
+    .filter(({ name }) => !["hangup", "transfer", "sendDigits"].includes(name))
+    .map((tool) => ({ tool, at: placeOf(tool.name, text) }))
+    .filter(({ at }) => at >= 0)
+    .toSorted((a, b) => a.at - b.at)
+    .map(({ tool, at }) => {
+      const given = jsonAfter(text.slice(at + tool.name.length));
+      return { name: tool.name, arguments: given ?? guessed(tool, text) };
+    });
+}
+
+/** As a word of its own, also as it would be spoken: without the lines in it. */
+function placeOf(name: string, text: string): number {
+  const spoken = name.replaceAll(/[_-]/g, "[_ -]");
+  return text.search(new RegExp(`(?<![\\w-])${spoken}(?![\\w-])`, "i"));
+}
+
+/** The object of `… with {"a":1} …`: up to the first brace at which it is whole. */
+function jsonAfter(text: string): Readonly<Record<string, unknown>> | undefined {
+  const start = /^ with (?=\{)/i.exec(text)?.[0].length;
+  if (start === undefined) return undefined;
+  for (let end = text.indexOf("}", start); end >= 0; end = text.indexOf("}", end + 1)) {
+    // What does not parse ended at a brace inside the object.
+    const given = v.safeParse(JsonObjectText, text.slice(start, end + 1));
+    if (given.success) return given.output;
+  }
+  return undefined;
+}
+
+/** Something of the right kind for every argument that has to be there. */
+function guessed({ parameters }: OfferedTool, text: string): Readonly<Record<string, unknown>> {
+  const required = parameters?.required ?? [];
+  return Object.fromEntries(
+    required.map((name) => {
+      const { type, enum: choices } = parameters?.properties[name] ?? {};
+      if (choices !== undefined) return [name, choices[0]];
+      if (type === "number" || type === "integer") {
+        return [name, Number(/\d+/.exec(text)?.[0] ?? 0)];
+      }
+      return [name, type === "boolean" ? true : text];
+    }),
+  );
+}
+
+function digitsOf(keys: string): string {
+  const words = keys.toLowerCase().split(/[ ,]+/);
+  return words
+    .map((word) => {
+      if (word === "and") return "";
+      if (word === "star") return "*";
+      if (word === "pound" || word === "hash") return "#";
+      const digit = DIGIT_WORDS.indexOf(word);
+      return digit >= 0 ? String(digit) : word;
+    })
+    .join("");
+}
 
 const COUNT_MAX = 2000;
 

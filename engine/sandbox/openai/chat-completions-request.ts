@@ -3,7 +3,7 @@ import {
   ToolsOffered,
   toolConversationFault,
   toolMessageFields,
-} from "../language-model/tool-offer.js";
+} from "../language-model/simulated-language-model.js";
 import { type ApiError, badRequest } from "./api-error.js";
 
 /** The content of a message is text, or parts of which the text ones count. */

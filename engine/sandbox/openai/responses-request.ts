@@ -1,6 +1,9 @@
 import * as v from "valibot";
-import type { ChatMessage } from "../language-model/chat-message.js";
-import { type OfferedTool, ToolParameters } from "../language-model/tool-offer.js";
+import {
+  type ChatMessage,
+  type OfferedTool,
+  ToolParameters,
+} from "../language-model/simulated-language-model.js";
 import { type ApiError, badRequest } from "./api-error.js";
 import { MessageContent } from "./chat-completions-request.js";
 import { rulesOf } from "./model-rules.js";

@@ -1,6 +1,6 @@
 import { mp3Decoders } from "../../mp3-decoder.js";
 import { decodeSpeech } from "../telephone/tone-code.js";
-import { atDecodableRate, type Sound } from "./resampling.js";
+import { atDecodableRate, type Sound } from "./raw-audio.js";
 
 /** Decodes a whole MP3; what is no MP3 sounds as nothing, at a rate of zero. */
 export async function decodeMp3(mp3: Uint8Array): Promise<Sound> {

@@ -18,3 +18,65 @@ export class RawAudio {
     return samplesOf(isOdd ? whole.subarray(0, -1) : whole);
   }
 }
+
+/** Sound without a header, mono. */
+export interface RawFormat {
+  readonly sampleRateHz: number;
+  readonly bytesPerSample: 1 | 2;
+  /** The byte that silence is made of. */
+  readonly silence: number;
+  /** `bytes` must hold whole samples. */
+  samplesOf(bytes: Uint8Array): Int16Array;
+}
+
+export const MULAW_8K: RawFormat = {
+  sampleRateHz: 8000,
+  bytesPerSample: 1,
+  silence: 0xff,
+  samplesOf: decodeMuLaw,
+};
+
+const linear = (sampleRateHz: number): RawFormat => ({
+  sampleRateHz,
+  bytesPerSample: 2,
+  silence: 0,
+  samplesOf,
+});
+
+/** By the names that the voice WebSocket has for them. */
+export const STREAMED_FORMATS = {
+  pcm24k: linear(24_000),
+  pcm16k: linear(16_000),
+  mulaw: MULAW_8K,
+} as const;
+
+export type StreamedFormat = keyof typeof STREAMED_FORMATS;
+
+/** One channel of 16-bit samples. */
+export interface Sound {
+  readonly pcm: Int16Array;
+  readonly sampleRateHz: number;
+}
+
+/** The tone decoder takes multiples of this. */
+const RATE_STEP_HZ = 8000;
+/** So far above the tones that a straight line between two samples is near enough. */
+const RESAMPLED_HZ = 48_000;
+
+/** By straight lines between the samples: the crudest resampler that anybody would use. */
+export function resample(pcm: Int16Array, fromHz: number, toHz: number): Int16Array {
+  const length = Math.floor((pcm.length * toHz) / fromHz);
+  return Int16Array.from({ length }, (_, n) => {
+    const at = (n * fromHz) / toHz;
+    const left = pcm[Math.floor(at)] ?? 0;
+    const right = pcm[Math.ceil(at)] ?? left;
+    return left + (right - left) * (at % 1);
+  });
+}
+
+/** The sound at a rate that the tone decoder takes. */
+export function atDecodableRate(sound: Sound): Sound {
+  if (sound.sampleRateHz % RATE_STEP_HZ === 0) return sound;
+  const pcm = resample(sound.pcm, sound.sampleRateHz, RESAMPLED_HZ);
+  return { pcm, sampleRateHz: RESAMPLED_HZ };
+}

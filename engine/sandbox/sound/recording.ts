@@ -1,7 +1,7 @@
 import { decodeMuLaw, samplesOf } from "../telephone/telephone-audio.js";
 import { type HeardWord, ToneDecoder } from "../telephone/tone-code.js";
 import { decodeMp3 } from "./mp3-decoder.js";
-import { atDecodableRate, type Sound } from "./resampling.js";
+import { atDecodableRate, type Sound } from "./raw-audio.js";
 
 export interface RecognizedRecording {
   readonly text: string;

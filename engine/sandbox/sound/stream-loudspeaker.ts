@@ -1,6 +1,6 @@
 import { PhoneEarpiece, wholeWords } from "../telephone/phone-earpiece.js";
 import type { HeardReply } from "./loudspeaker.js";
-import { STREAMED_FORMATS, type StreamedFormat } from "./raw-sound.js";
+import { STREAMED_FORMATS, type StreamedFormat } from "./raw-audio.js";
 
 interface PlayedTurn {
   readonly turnId: number;

@@ -1,20 +1,149 @@
 import { randomBytes } from "node:crypto";
 import { once } from "node:events";
+import { LRUCache } from "lru-cache";
+import * as v from "valibot";
 import { WebSocket } from "ws";
 import { AwaitedEvents } from "../awaited-events.js";
 import type { Utterance } from "../caller.js";
 import { FRAME_MS, microphoneClock } from "../sound/microphone-clock.js";
-import {
-  describePhoneEvent,
-  type PhoneCallerEvent,
-  parseAgentMessage,
-  QUIET_MS,
-} from "./phone-caller-events.js";
-import type { PhoneCallerOptions, PhoneFaults } from "./phone-caller-options.js";
 import { PhoneEarpiece } from "./phone-earpiece.js";
-import { phoneFrames, SAMPLE_RATE_HZ, SILENT_FRAME } from "./phone-speech.js";
 import { askWebhook, type RingingCall, signatureHeader } from "./phone-webhook.js";
-import { SpeakerPhone } from "./speaker-phone.js";
+import { encodeMuLaw } from "./telephone-audio.js";
+import { encodeSpeech } from "./tone-code.js";
+
+/**
+ * With the time on the machine's monotonic clock. `audio` is told only where the agent begins to sound after silence, and
+ * `quiet` once it has not sounded for QUIET_MS, with the time of its last sound.
+ */
+export type PhoneCallerEvent = { readonly atNs: bigint } & (
+  | { readonly type: "audio" | "clear" | "quiet" }
+  | { readonly type: "mark" | "markEchoed"; readonly name: string }
+  /** A message that the vendor drops with a warning. */
+  | { readonly type: "dropped"; readonly text: string }
+  | { readonly type: "closed"; readonly code: number; readonly reason: string }
+);
+
+/** Longer than the pauses between an agent's sentences; who listens takes it for the end of the reply. */
+export const QUIET_MS = 1_000;
+
+/** Strict, as the vendor is: a field too many, and the message is dropped. */
+const AgentMessage = v.variant("event", [
+  v.strictObject({
+    event: v.literal("media"),
+    streamSid: v.string(),
+    media: v.strictObject({ payload: v.pipe(v.string(), v.base64()) }),
+  }),
+  v.strictObject({
+    event: v.literal("mark"),
+    streamSid: v.string(),
+    mark: v.strictObject({ name: v.string() }),
+  }),
+  v.strictObject({ event: v.literal("clear"), streamSid: v.string() }),
+]);
+
+const AgentText = v.pipe(v.string(), v.parseJson(), AgentMessage);
+export type AgentMessage = v.InferOutput<typeof AgentMessage>;
+
+/** Undefined for what the vendor would drop. */
+export function parseAgentMessage(text: string): AgentMessage | undefined {
+  const parsed = v.safeParse(AgentText, text);
+  return parsed.success ? parsed.output : undefined;
+}
+
+export function describePhoneEvent(event: PhoneCallerEvent): string {
+  if ("name" in event) return `${event.type} ${event.name}`;
+  if ("code" in event) return `closed ${event.code} ${event.reason}`;
+  return "text" in event ? `dropped ${event.text}` : event.type;
+}
+
+/** What a vendor, or the telephone network, may do wrong. */
+export interface PhoneFaults {
+  readonly noStart?: boolean;
+  /** So many frames of audio come before the start. */
+  readonly mediaBeforeStart?: number;
+  /** Every so many frames one is lost: its number is missing. */
+  readonly sequenceGapEvery?: number;
+  readonly marksNeverReturn?: boolean;
+  /** Hanging up sends `stop` and leaves the socket open. */
+  readonly stopWithoutClose?: boolean;
+  /** Hanging up closes the socket without a `stop`. */
+  readonly closeWithoutStop?: boolean;
+}
+
+export interface PhoneCallerOptions {
+  /** Asked first, and believed in where the stream goes to and with which parameters. */
+  readonly webhookUrl?: string;
+  /** Where the stream goes to without a webhook, or in spite of it. */
+  readonly streamUrl?: string;
+  /** Beside those of the webhook's document, and over them. */
+  readonly parameters?: Readonly<Record<string, string>>;
+  readonly from?: string;
+  readonly to?: string;
+  readonly callSid?: string;
+  /** The token that both requests are signed with. */
+  readonly authToken?: string;
+  /** What the webhook is told beside the usual; what is asked later is not. */
+  readonly fields?: Readonly<Record<string, string>>;
+  /** False saves memory in load tests: `said` and `heard` then tell nothing. */
+  readonly keepsAudio?: boolean;
+  readonly faults?: PhoneFaults;
+  /** Waits so many seconds, as a document may have the vendor do; left out, as long as it says. */
+  readonly pause?: (lengthSec: number) => Promise<void>;
+  /** Told of every piece of the agent's audio, in µ-law, for measurements. */
+  readonly onAudio?: (bytes: Uint8Array, atNs: bigint) => void;
+  readonly onEvent?: (event: PhoneCallerEvent) => void;
+}
+
+export const SAMPLE_RATE_HZ = 8000;
+const FRAME_BYTES = (SAMPLE_RATE_HZ * FRAME_MS) / 1000;
+const SILENCE = 0xff;
+/** 20 ms of it, in base64. */
+export const SILENT_FRAME = Buffer.alloc(FRAME_BYTES, SILENCE).toString("base64");
+/** Callers of a load test say the same few things: some twenty minutes of speech. */
+const SPEECH_FRAMES_MAX = 60_000;
+
+const speechCache = new LRUCache<string, readonly string[]>({
+  maxSize: SPEECH_FRAMES_MAX,
+  sizeCalculation: (frames) => frames.length + 1,
+});
+
+/** A text in the tone code, as µ-law in whole frames of 20 ms, in base64. */
+export function phoneFrames(text: string): readonly string[] {
+  const known = speechCache.get(text);
+  if (known !== undefined) return known;
+  const spoken = encodeMuLaw(encodeSpeech(text, SAMPLE_RATE_HZ));
+  const frames: string[] = [];
+  for (let at = 0; at < spoken.length; at += FRAME_BYTES) {
+    const frame = Buffer.alloc(FRAME_BYTES, SILENCE);
+    frame.set(spoken.subarray(at, at + FRAME_BYTES));
+    frames.push(frame.toString("base64"));
+  }
+  speechCache.set(text, frames);
+  return frames;
+}
+
+/** A server sends a fraction of a second ahead of what is heard. */
+const ECHO_FRAMES_MAX = 500;
+
+/** A loudspeaker beside the microphone: what the agent says goes back to it, while the caller says nothing. */
+export class SpeakerPhone {
+  isOn = false;
+  #frames: string[] = [];
+
+  /** Takes a frame of the agent's audio, in base64. */
+  play(frame: string): void {
+    if (this.isOn && this.#frames.length < ECHO_FRAMES_MAX) this.#frames.push(frame);
+  }
+
+  /** What the microphone hears of it in the next 20 ms. */
+  next(): string | undefined {
+    return this.#frames.shift();
+  }
+
+  clear(): void {
+    this.#frames = [];
+  }
+}
 
 /** A server that does not read loses audio, as a real call does, and this process keeps its memory. */
 const UNSENT_BYTES_MAX = 1024 * 1024;

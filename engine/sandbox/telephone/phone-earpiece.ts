@@ -1,4 +1,4 @@
-import { MULAW_8K, type RawFormat } from "../sound/raw-sound.js";
+import { MULAW_8K, type RawFormat } from "../sound/raw-audio.js";
 import { decodeSpeech } from "./tone-code.js";
 
 /** Two halves of a reply that was cut are not one word. */

@@ -1,6 +1,147 @@
+import * as v from "valibot";
+import {
+  frameBytesOf,
+  MULAW_8K,
+  PCM_8K,
+  PCM_16K,
+  PCM_24K,
+  PHONE_RATE_HZ,
+  type RawFormat,
+} from "../../audio/audio-format.js";
 import type { CallDocuments } from "../call-documents.js";
+import { MediaStream, type StreamDialect, type StreamVoice } from "../media-stream.js";
+import { offeredFormat, wholeFrames } from "../phone-format.js";
 import type { PhoneVendor } from "../phone-vendor.js";
-import { asteriskWire } from "./asterisk-wire.js";
+import type { PhoneWire, StreamStarted } from "../phone-wire.js";
+import {
+  Parameters,
+  parseJson,
+  type StreamMessage,
+  startMessage,
+  WireNumber,
+} from "../stream-message.js";
+
+/** Asterisk's own names of its codecs. */
+const FORMATS: ReadonlyMap<string, RawFormat> = new Map<string, RawFormat>([
+  ["ulaw", MULAW_8K],
+  ["alaw", { encoding: "alaw", sampleRateHz: PHONE_RATE_HZ }],
+  ["slin", PCM_8K],
+  ["slin12", { encoding: "pcm16", sampleRateHz: 12_000 }],
+  ["slin16", PCM_16K],
+  ["slin24", PCM_24K],
+  ["slin32", { encoding: "pcm16", sampleRateHz: 32_000 }],
+  ["slin44", { encoding: "pcm16", sampleRateHz: 44_100 }],
+  ["slin48", { encoding: "pcm16", sampleRateHz: 48_000 }],
+]);
+/** Asterisk hangs up on a larger message; nobody asks for such frames. */
+const FRAME_BYTES_MAX = 65_500;
+/** So many messages carry 20 ms at most: single bytes would make a call cost as much as a hundred. */
+const PIECES_MAX = 4;
+
+const StartMessage = v.object({
+  event: v.literal("MEDIA_START"),
+  connection_id: v.optional(v.string(), ""),
+  channel_id: v.optional(v.string(), ""),
+  channel: v.optional(v.string(), ""),
+  format: v.optional(v.string(), "ulaw"),
+  optimal_frame_size: v.fallback(v.optional(WireNumber), undefined),
+  channel_variables: v.fallback(v.optional(Parameters), undefined),
+});
+
+/** Numbers and ids come as texts in the plain form. */
+const Text = v.pipe(v.union([v.string(), v.number()]), v.transform(String));
+const told = <Event extends string>(event: Event, message: StreamMessage) =>
+  v.pipe(
+    v.object({ event: v.literal(event) }),
+    v.transform(() => message),
+  );
+
+const Event = v.variant("event", [
+  told("MEDIA_XOFF", { kind: "flow", isOpen: false }),
+  told("MEDIA_XON", { kind: "flow", isOpen: true }),
+  told("MEDIA_BUFFERING_COMPLETED", { kind: "nothing" }),
+  told("QUEUE_DRAINED", { kind: "nothing" }),
+  told("STATUS", { kind: "nothing" }),
+  told("ERROR", { kind: "vendorError" }),
+  v.pipe(
+    v.object({ event: v.literal("DTMF_END"), digit: Text }),
+    v.transform(({ digit }): StreamMessage => ({ kind: "digit", digit })),
+  ),
+  v.pipe(
+    v.object({ event: v.literal("MEDIA_MARK_PROCESSED"), correlation_id: Text }),
+    v.transform(({ correlation_id: name }): StreamMessage => ({ kind: "mark", name })),
+  ),
+]);
+
+/** `NAME key:value key:value`, the form that Asterisk uses unless told otherwise; releases differ in whether an id has its key. */
+function parsePlain(text: string): Readonly<Record<string, string>> {
+  const [event = "", ...words] = text.trim().split(/\s+/);
+  const entries = words.map((word) => {
+    const at = word.indexOf(":");
+    return at < 0 ? ["correlation_id", word] : [word.slice(0, at), word.slice(at + 1)];
+  });
+  return { ...Object.fromEntries(entries), event };
+}
+
+function startOf(start: v.InferOutput<typeof StartMessage>): StreamMessage {
+  const format = FORMATS.get(start.format);
+  const callId = start.channel_id === "" ? start.channel : start.channel_id;
+  const ids = { streamId: start.connection_id, callId, parameters: start.channel_variables ?? {} };
+  const { words } = offeredFormat(start.format, format ?? { sampleRateHz: Number.NaN });
+  return startMessage(ids, { format, words });
+}
+
+/** Commands go out in the form in which the events come in; in the plain one an id stands alone. */
+function asteriskVoice(
+  { encoding }: StreamStarted,
+  frameBytes: number,
+  isJson: boolean,
+): StreamVoice {
+  const command = (name: string) => (isJson ? `{"command":"${name}"}` : name);
+  const markOf = isJson
+    ? (name: string) => `{"command":"MARK_MEDIA","correlation_id":"${name}"}`
+    : (name: string) => `MARK_MEDIA ${name}`;
+  return {
+    frameBytes,
+    audio: (bytes) => wholeFrames(bytes, frameBytes, encoding),
+    mark: markOf,
+    clear: () => command("FLUSH_MEDIA"),
+    hangUp: [command("HANGUP")],
+  };
+}
+
+/** One call over Asterisk's WebSocket channel driver (chan_websocket), in its plain or its JSON form. */
+export function asteriskWire(): PhoneWire {
+  let isJson = false;
+  let optimalBytes: number | undefined;
+  const dialect: StreamDialect = {
+    traits: { needsPacing: false, reorders: false, clearDropsMarks: true, closingHangsUp: true },
+    format: MULAW_8K,
+    audioIn: "binary",
+    read: (text) => {
+      const isObject = text.startsWith("{");
+      const raw = isObject ? parseJson(text) : parsePlain(text);
+      const start = v.safeParse(StartMessage, raw);
+      if (start.success) {
+        isJson = isObject;
+        optimalBytes = start.output.optimal_frame_size;
+        return startOf(start.output);
+      }
+      const event = v.safeParse(Event, raw);
+      return event.success ? event.output : undefined;
+    },
+    voice: (started) => {
+      const usualBytes = frameBytesOf(started);
+      const isUsable =
+        optimalBytes !== undefined &&
+        optimalBytes * PIECES_MAX >= usualBytes &&
+        optimalBytes < FRAME_BYTES_MAX;
+      const frameBytes = isUsable ? (optimalBytes ?? 0) : usualBytes;
+      return asteriskVoice(started, frameBytes, isJson);
+    },
+  };
+  return new MediaStream(dialect);
+}
 
 /** A dialplan adds them to its request: Asterisk itself sends nothing. */
 const DIALPLAN_FIELDS = {

@@ -1,18 +1,182 @@
-import { PHONE_RATE_HZ } from "../../audio/audio-format.js";
+import { createHmac, timingSafeEqual } from "node:crypto";
+import * as v from "valibot";
+import { PCM_8K, PHONE_RATE_HZ } from "../../audio/audio-format.js";
 import { bodyHash } from "../body-hash.js";
-import { JSON_DOCUMENT } from "../call-documents.js";
-import { isCallerThere } from "../caller-state.js";
-import type { PhoneVendor } from "../phone-vendor.js";
-import { isJambonzSignature, jambonzTimestamp } from "./jambonz-signature.js";
 import {
-  jambonzConnect,
-  jambonzDial,
-  jambonzDialReport,
-  jambonzHangUp,
-  jambonzPauseAndAsk,
-  jambonzSayAndHangUp,
-} from "./jambonz-verbs.js";
-import { jambonzWire } from "./jambonz-wire.js";
+  type Dial,
+  type Farewell,
+  isSipAddress,
+  JSON_DOCUMENT,
+  plainAddress,
+  type StreamTarget,
+  type Wait,
+} from "../call-documents.js";
+import { isCallerThere } from "../caller-state.js";
+import { MediaStream, type StreamDialect, type StreamVoice } from "../media-stream.js";
+import { offeredFormat } from "../phone-format.js";
+import type { PhoneVendor } from "../phone-vendor.js";
+import type { PhoneWire } from "../phone-wire.js";
+import {
+  parametersOf,
+  parseJson,
+  type StreamMessage,
+  startMessage,
+  WireNumber,
+} from "../stream-message.js";
+import { type TransferReport, transferReport } from "../transfer-report.js";
+import { isRecent } from "../webhook-age.js";
+
+export interface JambonzSignedRequest {
+  readonly body: Uint8Array;
+  /** The header `Jambonz-Signature`: `t=<seconds>,v1=<hex>`, with one or more of the second. */
+  readonly signature: string;
+  readonly nowMs: number;
+}
+
+const PARTS_MAX = 8;
+const DIGEST = /^[0-9a-f]{64}$/;
+
+/** Whether the account's webhook secret signed time and body: HMAC-SHA256 over `<seconds>.<body>`. */
+export function isJambonzSignature(secret: string, request: JambonzSignedRequest): boolean {
+  const timestamp = jambonzTimestamp(request.signature);
+  if (!isRecent(timestamp, request.nowMs)) return false;
+  const expected = createHmac("sha256", secret)
+    .update(`${timestamp}.`)
+    .update(request.body)
+    .digest();
+  return valuesIn(request.signature, "v1").some(
+    (digest) => DIGEST.test(digest) && timingSafeEqual(Buffer.from(digest, "hex"), expected),
+  );
+}
+
+/** The seconds of the header that are signed. */
+export function jambonzTimestamp(signature: string): string {
+  return valuesIn(signature, "t")[0] ?? "";
+}
+
+function valuesIn(signature: string, name: string): readonly string[] {
+  const parts = signature.split(",").slice(0, PARTS_MAX);
+  return parts.flatMap((part) =>
+    part.startsWith(`${name}=`) ? [part.slice(name.length + 1)] : [],
+  );
+}
+
+const HANG_UP = { verb: "hangup" };
+/**
+ * Jambonz asks up to six times within some 14 s, while a server is being started again or a proxy finds none; releases before
+ * these settings leave them out (https://docs.jambonz.org/guides/features/webhook-and-web-socket-retries).
+ */
+const ASKS_AGAIN = "#rc=5&rp=ct,rt,5xx";
+
+/** Raw samples both ways: without `streaming` Jambonz would want every reply as one message. */
+export function jambonzConnect(
+  target: StreamTarget,
+  sampleRateHz: 8000 | 16_000 = PHONE_RATE_HZ,
+): string {
+  const { continueUrl } = target;
+  const listen = {
+    verb: "listen",
+    url: plainAddress(target.url),
+    sampleRate: sampleRateHz,
+    mixType: "mono",
+    passDtmf: true,
+    bidirectionalAudio: { enabled: true, streaming: true, sampleRate: sampleRateHz },
+    metadata: target.parameters,
+    // Asked when the stream has ended, or could not be opened; its verbs are done in place of those behind it.
+    ...(continueUrl !== undefined && { actionHook: `${continueUrl}${ASKS_AGAIN}` }),
+  };
+  return JSON.stringify([listen, HANG_UP]);
+}
+
+export function jambonzHangUp(): string {
+  return JSON.stringify([HANG_UP]);
+}
+
+export function jambonzPauseAndAsk({ url, pauseSec }: Wait): string {
+  const ask = { verb: "redirect", actionHook: `${url}${ASKS_AGAIN}` };
+  return JSON.stringify([{ verb: "pause", length: pauseSec }, ask]);
+}
+
+export function jambonzSayAndHangUp({ text, language }: Farewell): string {
+  const synthesizer = language === undefined ? {} : { synthesizer: { language } };
+  return JSON.stringify([{ verb: "say", text, ...synthesizer }, HANG_UP]);
+}
+
+/** See https://docs.jambonz.org/verbs/verbs/dial; the hook is asked when the leg is over. */
+export function jambonzDial({ to, ringSec, resultUrl, callerId }: Dial): string {
+  const target = isSipAddress(to) ? { type: "sip", sipUri: to } : { type: "phone", number: to };
+  const dial = {
+    verb: "dial",
+    target: [target],
+    timeout: ringSec,
+    actionHook: `${resultUrl}${ASKS_AGAIN}`,
+    ...(callerId !== undefined && { callerId }),
+  };
+  return JSON.stringify([dial]);
+}
+
+export function jambonzDialReport(body: string): TransferReport | undefined {
+  return transferReport(body, { status: "dial_call_status", reason: "dial_sip_status" });
+}
+
+/** The first text frame has no type: it tells of the call, and what our document's `metadata` said. */
+const Metadata = v.pipe(
+  v.looseObject({ callSid: v.string(), sampleRate: v.optional(WireNumber, PHONE_RATE_HZ) }),
+  v.check((message) => !("type" in message) && !("event" in message)),
+  v.transform(({ callSid, sampleRate, ...others }): StreamMessage => {
+    const offered = offeredFormat("l16", { sampleRateHz: sampleRate });
+    const nested = v.safeParse(v.record(v.string(), v.unknown()), others["metadata"]);
+    const parameters = parametersOf({ ...others, ...(nested.success ? nested.output : {}) });
+    const ids = { streamId: callSid, callId: callSid, parameters };
+    return startMessage(ids, offered);
+  }),
+);
+
+const MarkMessage = v.pipe(
+  v.object({
+    type: v.literal("mark"),
+    data: v.object({ name: v.string(), event: v.optional(v.string()) }),
+  }),
+  v.transform(({ data }): StreamMessage => {
+    const told = data.event === undefined ? {} : { heard: data.event === "playout" };
+    return { kind: "mark", name: data.name, ...told };
+  }),
+);
+
+const DigitMessage = v.pipe(
+  v.object({ event: v.literal("dtmf"), dtmf: v.union([v.string(), v.number()]) }),
+  v.transform(({ dtmf }): StreamMessage => ({ kind: "digit", digit: String(dtmf) })),
+);
+
+const Message = v.union([MarkMessage, DigitMessage, Metadata]);
+
+/** For `streaming: true`, which our document asks for: raw samples in binary frames. */
+const VOICE: StreamVoice = {
+  frameBytes: undefined,
+  audio: (bytes) => [bytes],
+  mark: (name) => `{"type":"mark","data":{"name":"${name}"}}`,
+  clear: () => '{"type":"killAudio"}',
+  hangUp: ['{"type":"disconnect"}'],
+};
+
+const JAMBONZ_STREAM: StreamDialect = {
+  traits: { needsPacing: false, reorders: false, clearDropsMarks: false, closingHangsUp: true },
+  format: PCM_8K,
+  audioIn: "binary",
+  read: (text) => {
+    const message = v.safeParse(Message, parseJson(text));
+    return message.success ? message.output : undefined;
+  },
+  voice: () => VOICE,
+};
+
+/**
+ * One call over the `listen` verb of Jambonz with bidirectional, streamed audio. Releases differ in the subprotocol that
+ * they offer (`audio.jambonz.org`, `audio.drachtio.org`): answer with the one that was offered.
+ */
+export function jambonzWire(): PhoneWire {
+  return new MediaStream(JAMBONZ_STREAM);
+}
 
 export const JAMBONZ: PhoneVendor = {
   newWire: jambonzWire,

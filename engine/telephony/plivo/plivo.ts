@@ -1,17 +1,291 @@
-import { XML_DOCUMENT } from "../call-documents.js";
-import type { PhoneVendor } from "../phone-vendor.js";
-import { hangUp } from "../twilio/twiml.js";
-import { formOf } from "../webhook-signature.js";
-import { PlivoCalls } from "./plivo-calls.js";
-import { isPlivoSignature } from "./plivo-signature.js";
-import { plivoWire } from "./plivo-wire.js";
+import { createHmac, timingSafeEqual } from "node:crypto";
+import * as v from "valibot";
 import {
-  plivoConnect,
-  plivoDial,
-  plivoDialReport,
-  plivoSayAndHangUp,
-  plivoWaitAndAsk,
-} from "./plivo-xml.js";
+  bytesPerSample,
+  MULAW_8K,
+  type PcmEncoding,
+  type RawFormat,
+} from "../../audio/audio-format.js";
+import type { VendorContext } from "../../vendors/vendor-settings.js";
+import { toBase64 } from "../base64-audio.js";
+import {
+  type Dial,
+  type Farewell,
+  isSipAddress,
+  plainAddress,
+  type StreamTarget,
+  type Wait,
+  XML_DOCUMENT,
+} from "../call-documents.js";
+import { MediaStream, type StreamDialect, type StreamVoice } from "../media-stream.js";
+import { mediaFormat } from "../phone-format.js";
+import type { PhoneVendor } from "../phone-vendor.js";
+import type { PhoneWire } from "../phone-wire.js";
+import {
+  ConnectedMessage,
+  DigitMessage,
+  MediaMessage,
+  Parameters,
+  parametersOf,
+  parseJson,
+  StopMessage,
+  type StreamMessage,
+  startMessage,
+} from "../stream-message.js";
+import { basicAuthorization, telephonyRequest, unlessOver } from "../telephony-request.js";
+import { type TransferReport, transferReport } from "../transfer-report.js";
+import { behindStream, hangUp } from "../twilio/twiml.js";
+import { formOf } from "../webhook-signature.js";
+import { element, escapeText, xmlDocument } from "../xml.js";
+
+export interface PlivoSignedRequest {
+  /** As the vendor was given it, with its query. */
+  readonly url: string;
+  /** The fields of the form body, decoded. */
+  readonly fields: Iterable<readonly [name: string, value: string]>;
+  /** The header `X-Plivo-Signature-V3-Nonce`. */
+  readonly nonce: string;
+  /** The header `X-Plivo-Signature-V3`, or `X-Plivo-Signature-Ma-V3` of a main account: one or more with commas between. */
+  readonly signatures: string;
+}
+
+const SIGNATURES_MAX = 8;
+
+/**
+ * Whether a POST was signed with that auth token: base64 of HMAC-SHA256 over the address, the sorted query, the sorted fields
+ * and the nonce (https://www.plivo.com/docs/voice/concepts/signature-validation, and `validateV3Signature` of Plivo's library).
+ */
+export function isPlivoSignature(authToken: string, request: PlivoSignedRequest): boolean {
+  if (request.nonce === "" || !URL.canParse(request.url)) return false;
+  const expected = createHmac("sha256", authToken)
+    .update(`${signedText(request)}.${request.nonce}`)
+    .digest("base64");
+  const given = request.signatures.split(",").slice(0, SIGNATURES_MAX);
+  return given.some((signature) => isEqual(signature.trim(), expected));
+}
+
+function signedText({ url, fields }: PlivoSignedRequest): string {
+  const { protocol, host, pathname, searchParams } = new URL(url);
+  const query = sorted(searchParams)
+    .map(([name, value]) => `${name}=${value}`)
+    .join("&");
+  const form = sorted(fields).flat().join("");
+  const address = `${protocol}//${host}${pathname}`;
+  if (query === "" && form === "") return address;
+  return `${address}?${query}${query !== "" && form !== "" ? "." : ""}${form}`;
+}
+
+/** By name, and values of one name by themselves, in the order of UTF-16 code units. */
+function sorted(
+  pairs: Iterable<readonly [string, string]>,
+): readonly (readonly [string, string])[] {
+  return [...pairs].sort(([name, value], [otherName, otherValue]) => {
+    if (name !== otherName) return name < otherName ? -1 : 1;
+    return value < otherValue ? -1 : 1;
+  });
+}
+
+function isEqual(given: string, expected: string): boolean {
+  const [one, other] = [Buffer.from(given), Buffer.from(expected)];
+  return one.length === other.length && timingSafeEqual(one, other);
+}
+
+/** Plivo cuts what is longer. */
+const EXTRA_HEADERS_BYTES_MAX = 512;
+const PLAIN = /^[A-Za-z0-9]+$/;
+/** A day, the most that Plivo takes: a call's length is limited elsewhere. */
+const STREAM_TIMEOUT_SEC = 86_400;
+
+/** Throws a RangeError for parameters that are not letters and digits, or too long: Plivo would spoil them. */
+export function plivoConnect(target: StreamTarget): string {
+  const pairs = Object.entries(target.parameters);
+  const extraHeaders = pairs.map(([name, value]) => `${name}=${value}`).join(",");
+  if (!pairs.flat().every((text) => PLAIN.test(text))) {
+    throw new RangeError("Plivo passes on only letters and digits");
+  }
+  if (extraHeaders.length > EXTRA_HEADERS_BYTES_MAX) {
+    throw new RangeError(`Plivo passes on at most ${EXTRA_HEADERS_BYTES_MAX} bytes`);
+  }
+  const attributes = {
+    bidirectional: "true",
+    keepCallAlive: "true",
+    contentType: "audio/x-mulaw;rate=8000",
+    streamTimeout: String(STREAM_TIMEOUT_SEC),
+    statusCallbackUrl: target.statusUrl,
+    extraHeaders: extraHeaders === "" ? undefined : extraHeaders,
+  };
+  const stream = element("Stream", attributes, escapeText(plainAddress(target.url)));
+  // `keepCallAlive` holds the document until the stream has ended (https://www.plivo.com/docs/voice/xml/audiostream).
+  return xmlDocument(element("Response", {}, stream + behindStream(target)));
+}
+
+export function plivoWaitAndAsk({ url, pauseSec }: Wait): string {
+  const wait = element("Wait", { length: String(pauseSec) });
+  return xmlDocument(element("Response", {}, wait + behindStream({ continueUrl: url })));
+}
+
+export function plivoSayAndHangUp({ text, language }: Farewell): string {
+  const speak = element("Speak", { language }, escapeText(text));
+  return xmlDocument(element("Response", {}, speak + element("Hangup", {})));
+}
+
+/** `User` is Plivo's word for a SIP endpoint; see https://www.plivo.com/docs/voice/xml/dial. */
+export function plivoDial({ to, ringSec, resultUrl, callerId }: Dial): string {
+  const target = element(isSipAddress(to) ? "User" : "Number", {}, escapeText(to));
+  const attributes = { action: resultUrl, method: "POST", timeout: String(ringSec), callerId };
+  return xmlDocument(element("Response", {}, element("Dial", attributes, target)));
+}
+
+export function plivoDialReport(body: string): TransferReport | undefined {
+  const fields = {
+    status: "DialStatus",
+    reason: "DialHangupCause",
+    duration: "DialBLegDuration",
+  };
+  return transferReport(body, fields);
+}
+
+const VENDOR = "plivo";
+
+export interface PlivoAccount {
+  readonly authId: string;
+  readonly authToken: string;
+  readonly baseUrl: string;
+}
+
+/** What Plivo's REST API can do about a call (https://www.plivo.com/docs/voice/api/call#hang-up-a-call). */
+export class PlivoCalls {
+  readonly #account: PlivoAccount;
+  readonly #context: VendorContext;
+
+  constructor(account: PlivoAccount, context: VendorContext) {
+    this.#account = account;
+    this.#context = context;
+  }
+
+  /** A call that has ended already is a success. Rejects with a VendorError. */
+  async hangUp(callUuid: string): Promise<void> {
+    const { authId, authToken, baseUrl } = this.#account;
+    const request = telephonyRequest(this.#context, {
+      vendor: VENDOR,
+      baseUrl,
+      method: "DELETE",
+      path: `/v1/Account/${encodeURIComponent(authId)}/Call/${encodeURIComponent(callUuid)}/`,
+      headers: {
+        accept: "application/json",
+        authorization: basicAuthorization(authId, authToken),
+      },
+    });
+    await unlessOver(request);
+  }
+}
+
+export interface PlivoOptions {
+  /** The byte order of `audio/x-l16`, which Plivo does not state. */
+  readonly pcm?: PcmEncoding;
+}
+
+const StartMessage = v.object({
+  event: v.literal("start"),
+  streamId: v.optional(v.string()),
+  start: v.object({
+    callId: v.optional(v.string(), ""),
+    streamId: v.optional(v.string()),
+    mediaFormat: v.optional(v.unknown()),
+  }),
+  extra_headers: v.optional(v.unknown()),
+});
+
+const PlayedMessage = v.pipe(
+  v.object({ event: v.literal("playedStream"), name: v.string() }),
+  v.transform(({ name }): StreamMessage => ({ kind: "mark", name })),
+);
+
+const ClearedMessage = v.pipe(
+  v.object({ event: v.literal("clearedAudio") }),
+  v.transform((): StreamMessage => ({ kind: "cleared" })),
+);
+
+function plivoMessage(pcm: PcmEncoding) {
+  return v.variant("event", [
+    ConnectedMessage,
+    v.pipe(
+      StartMessage,
+      v.transform((message) => startOf(message, pcm)),
+    ),
+    MediaMessage,
+    DigitMessage,
+    PlayedMessage,
+    ClearedMessage,
+    StopMessage,
+  ]);
+}
+
+function startOf(message: v.InferOutput<typeof StartMessage>, pcm: PcmEncoding): StreamMessage {
+  const { start } = message;
+  const streamId = start.streamId ?? message.streamId ?? "";
+  const parameters = extraHeaders(message.extra_headers);
+  const ids = { streamId, callId: start.callId, parameters };
+  return startMessage(ids, mediaFormat(start.mediaFormat, pcm));
+}
+
+/** Seen as an object, as JSON in a text, and as `{X-PH-name: value, …}`; the prefix is Plivo's. */
+function extraHeaders(value: unknown): Readonly<Record<string, string>> {
+  if (typeof value !== "string") {
+    const values = v.safeParse(Parameters, value);
+    return withoutPrefix(values.success ? values.output : {});
+  }
+  const json = v.safeParse(Parameters, parseJson(value));
+  if (json.success) return withoutPrefix(json.output);
+  const pairs = value.replace(/^\{|\}$/g, "").split(/[,;]/);
+  return withoutPrefix(Object.fromEntries(pairs.flatMap(headerOf)));
+}
+
+/** Without an expression for the whole pair: one that also trims takes seconds for 64 KiB of spaces. */
+function headerOf(pair: string): readonly (readonly [string, string])[] {
+  const at = pair.search(/[:=]/);
+  const name = pair.slice(0, Math.max(0, at)).trim();
+  return name === "" || /\s/.test(name) ? [] : [[name, pair.slice(at + 1).trim()]];
+}
+
+function withoutPrefix(
+  values: Readonly<Record<string, unknown>>,
+): Readonly<Record<string, string>> {
+  const entries = Object.entries(parametersOf(values));
+  return Object.fromEntries(entries.map(([name, value]) => [name.replace(/^X-PH-/i, ""), value]));
+}
+
+function plivoVoice(streamId: string, { encoding, sampleRateHz }: RawFormat): StreamVoice {
+  const id = JSON.stringify(streamId);
+  const contentType = bytesPerSample(encoding) === 2 ? "audio/x-l16" : "audio/x-mulaw";
+  const media = `"contentType":"${contentType}","sampleRate":${sampleRateHz}`;
+  const audioHead = `{"event":"playAudio","media":{${media},"payload":"`;
+  const markHead = `{"event":"checkpoint","streamId":${id},"name":"`;
+  const clear = `{"event":"clearAudio","streamId":${id}}`;
+  return {
+    frameBytes: undefined,
+    audio: (bytes) => [`${audioHead}${toBase64(bytes)}"}}`],
+    mark: (name) => `${markHead}${name}"}`,
+    clear: () => clear,
+    hangUp: [],
+  };
+}
+
+/** One call over Plivo's bidirectional `<Stream>`. It tells no reliable end: the socket's close is it. */
+export function plivoWire({ pcm = "pcm16" }: PlivoOptions = {}): PhoneWire {
+  const schema = plivoMessage(pcm);
+  const dialect: StreamDialect = {
+    traits: { needsPacing: false, reorders: false, clearDropsMarks: true, closingHangsUp: false },
+    format: MULAW_8K,
+    audioIn: "json",
+    read: (text) => {
+      const message = v.safeParse(schema, parseJson(text));
+      return message.success ? message.output : undefined;
+    },
+    voice: (started) => plivoVoice(started.streamId, started),
+  };
+  return new MediaStream(dialect);
+}
 
 export const PLIVO: PhoneVendor = {
   newWire: () => plivoWire(),

@@ -1,6 +1,28 @@
+import { createPublicKey, type KeyObject, verify } from "node:crypto";
+import * as v from "valibot";
+import { MULAW_8K, type PcmEncoding } from "../../audio/audio-format.js";
+import { tryParse } from "../../vendors/vendor-json.js";
+import type { VendorContext } from "../../vendors/vendor-settings.js";
+import { toBase64 } from "../base64-audio.js";
 import { bodyHash } from "../body-hash.js";
 import { XML_DOCUMENT } from "../call-documents.js";
+import { MediaStream, type StreamDialect, type StreamVoice } from "../media-stream.js";
+import { mediaFormat } from "../phone-format.js";
 import type { PhoneVendor } from "../phone-vendor.js";
+import type { PhoneWire } from "../phone-wire.js";
+import {
+  ConnectedMessage,
+  DigitMessage,
+  MarkMessage,
+  MediaMessage,
+  Parameters,
+  parametersOf,
+  parseJson,
+  StopMessage,
+  type StreamMessage,
+  startMessage,
+} from "../stream-message.js";
+import { telephonyRequest, unlessOver } from "../telephony-request.js";
 import {
   dialAndAsk,
   dialReport,
@@ -9,9 +31,171 @@ import {
   sayAndHangUp,
   telnyxConnect,
 } from "../twilio/twiml.js";
-import { TelnyxCalls } from "./telnyx-calls.js";
-import { isTelnyxSignature } from "./telnyx-signature.js";
-import { telnyxWire } from "./telnyx-wire.js";
+import { isRecent } from "../webhook-age.js";
+
+export interface TelnyxSignedRequest {
+  readonly body: Uint8Array;
+  /** The header `telnyx-timestamp`: seconds since 1970. */
+  readonly timestamp: string;
+  /** The header `telnyx-signature-ed25519`: base64. */
+  readonly signature: string;
+  readonly nowMs: number;
+}
+
+const SIGNATURE_BYTES = 64;
+const KEY_BYTES = 32;
+/** What stands before the 32 bytes of an Ed25519 key in DER (RFC 8410). */
+const DER_HEAD = Buffer.from("302a300506032b6570032100", "hex");
+
+/** Whether the vendor signed timestamp and body with the key whose public half this is: 32 bytes in base64. */
+export function isTelnyxSignature(publicKey: string, request: TelnyxSignedRequest): boolean {
+  const { body, timestamp, nowMs } = request;
+  const signature = Buffer.from(request.signature, "base64");
+  if (signature.length !== SIGNATURE_BYTES || !isRecent(timestamp, nowMs)) return false;
+  const signed = Buffer.concat([Buffer.from(`${timestamp}|`), body]);
+  return verify(null, signed, keyOf(publicKey), signature);
+}
+
+function keyOf(publicKey: string): KeyObject {
+  const bytes = Buffer.from(publicKey, "base64");
+  if (bytes.length !== KEY_BYTES) throw new RangeError("the public key must have 32 bytes");
+  return createPublicKey({ key: Buffer.concat([DER_HEAD, bytes]), format: "der", type: "spki" });
+}
+
+const VENDOR = "telnyx";
+/** "Call has already ended", with the status 422. */
+const CODE_ENDED = "90018";
+const Refusal = v.object({
+  errors: v.tupleWithRest([v.object({ code: v.string() })], v.unknown()),
+});
+
+export interface TelnyxAccount {
+  readonly apiKey: string;
+  readonly baseUrl: string;
+}
+
+/** What Telnyx's REST API can do about a call (https://developers.telnyx.com/api-reference/call-commands/hangup). */
+export class TelnyxCalls {
+  readonly #account: TelnyxAccount;
+  readonly #context: VendorContext;
+
+  constructor(account: TelnyxAccount, context: VendorContext) {
+    this.#account = account;
+    this.#context = context;
+  }
+
+  /** A call that has ended already is a success. Rejects with a VendorError. */
+  async hangUp(callControlId: string): Promise<void> {
+    const { apiKey, baseUrl } = this.#account;
+    const request = telephonyRequest(this.#context, {
+      vendor: VENDOR,
+      baseUrl,
+      method: "POST",
+      path: `/v2/calls/${encodeURIComponent(callControlId)}/actions/hangup`,
+      headers: {
+        accept: "application/json",
+        authorization: `Bearer ${apiKey}`,
+        "content-type": "application/json",
+      },
+      body: "{}",
+      codeOf: (body) => tryParse(Refusal, body)?.value.errors[0].code,
+    });
+    await unlessOver(request, CODE_ENDED);
+  }
+}
+
+export interface TelnyxOptions {
+  /** The byte order of `L16` audio: big in RFC 2586, and not stated by Telnyx. */
+  readonly pcm?: PcmEncoding;
+}
+
+/** As a list of names and values, or as an object; an array would pass for an object as well, so it comes first. */
+const CustomParameters = v.union([
+  v.pipe(
+    v.array(v.object({ name: v.string(), value: v.unknown() })),
+    v.transform((list) =>
+      parametersOf(Object.fromEntries(list.map(({ name, value }) => [name, value]))),
+    ),
+  ),
+  Parameters,
+]);
+
+const StartMessage = v.object({
+  event: v.literal("start"),
+  stream_id: v.optional(v.string(), ""),
+  start: v.object({
+    call_control_id: v.optional(v.string(), ""),
+    client_state: v.optional(v.nullable(v.string())),
+    custom_parameters: v.fallback(v.optional(v.nullable(CustomParameters)), undefined),
+    media_format: v.optional(v.unknown()),
+  }),
+});
+
+const ErrorMessage = v.pipe(
+  v.object({ event: v.literal("error") }),
+  v.transform((): StreamMessage => ({ kind: "vendorError" })),
+);
+
+function telnyxMessage(pcm: PcmEncoding) {
+  return v.variant("event", [
+    ConnectedMessage,
+    v.pipe(
+      StartMessage,
+      v.transform((message) => startOf(message, pcm)),
+    ),
+    MediaMessage,
+    DigitMessage,
+    MarkMessage,
+    StopMessage,
+    ErrorMessage,
+  ]);
+}
+
+function startOf(
+  { stream_id: streamId, start }: v.InferOutput<typeof StartMessage>,
+  pcm: PcmEncoding,
+): StreamMessage {
+  const parameters = { ...clientState(start.client_state), ...start.custom_parameters };
+  const ids = { streamId, callId: start.call_control_id, parameters };
+  return startMessage(ids, mediaFormat(start.media_format, pcm));
+}
+
+/** Base64, and inside of it a JSON object if it is one of ours. */
+function clientState(base64: string | null | undefined): Readonly<Record<string, string>> {
+  if (base64 === null || base64 === undefined) return {};
+  const values = v.safeParse(Parameters, parseJson(Buffer.from(base64, "base64").toString("utf8")));
+  return values.success ? values.output : {};
+}
+
+const AUDIO_HEAD = '{"event":"media","media":{"payload":"';
+const CLEAR = '{"event":"clear"}';
+
+/** Needs `bidirectionalMode="rtp"`: otherwise Telnyx takes the payload for MP3 and drops it. */
+const VOICE: StreamVoice = {
+  frameBytes: undefined,
+  audio: (bytes) => [`${AUDIO_HEAD}${toBase64(bytes)}"}}`],
+  mark: (name) => `{"event":"mark","mark":{"name":"${name}"}}`,
+  clear: () => CLEAR,
+  hangUp: [],
+};
+
+/** One call over Telnyx's media streaming. Whether a `clear` gives marks back is not documented: do not wait for them. */
+export function telnyxWire({ pcm = "pcm16be" }: TelnyxOptions = {}): PhoneWire {
+  const schema = telnyxMessage(pcm);
+  const dialect: StreamDialect = {
+    traits: { needsPacing: false, reorders: true, clearDropsMarks: true, closingHangsUp: false },
+    format: MULAW_8K,
+    // `bidirectionalCodec` of our document; `start` names the codec of the caller's audio alone.
+    outbound: MULAW_8K,
+    audioIn: "json",
+    read: (text) => {
+      const message = v.safeParse(schema, parseJson(text));
+      return message.success ? message.output : undefined;
+    },
+    voice: () => VOICE,
+  };
+  return new MediaStream(dialect);
+}
 
 export const TELNYX: PhoneVendor = {
   newWire: () => telnyxWire(),

@@ -1,16 +1,196 @@
-import { PHONE_RATE_HZ } from "../../audio/audio-format.js";
-import { JSON_DOCUMENT } from "../call-documents.js";
-import type { PhoneVendor } from "../phone-vendor.js";
+import { jwtVerify } from "jose";
+import * as v from "valibot";
+import { frameBytesOf, PCM_16K, PHONE_RATE_HZ, type RawFormat } from "../../audio/audio-format.js";
+import { bodyHash } from "../body-hash.js";
 import {
-  isVonageWaiting,
-  vonageConnect,
-  vonageDial,
-  vonageDialReport,
-  vonageHangUp,
-  vonageSayAndHangUp,
-} from "./vonage-ncco.js";
-import { isVonageSignature } from "./vonage-signature.js";
-import { vonageWire } from "./vonage-wire.js";
+  type Dial,
+  type Farewell,
+  isSipAddress,
+  JSON_DOCUMENT,
+  plainAddress,
+  type StreamTarget,
+} from "../call-documents.js";
+import { MediaStream, type StreamDialect, type StreamVoice } from "../media-stream.js";
+import { offeredFormat, wholeFrames } from "../phone-format.js";
+import type { PhoneVendor } from "../phone-vendor.js";
+import type { PhoneWire } from "../phone-wire.js";
+import { parametersOf, parseJson, type StreamMessage, startMessage } from "../stream-message.js";
+import { type TransferReport, transferReport } from "../transfer-report.js";
+import { isRecent, WEBHOOK_AGE_MAX_MS } from "../webhook-age.js";
+import { webhookField } from "../webhook-field.js";
+
+export interface VonageSignedRequest {
+  readonly body: Uint8Array;
+  /** The header `Authorization`: `Bearer <JWT>`. */
+  readonly authorization: string;
+  readonly nowMs: number;
+}
+
+const BEARER = /^Bearer ([\w-]+\.[\w-]+\.[\w-]+)$/i;
+const CLOCK_SKEW_MAX_SEC = WEBHOOK_AGE_MAX_MS / 1_000;
+const Claims = v.object({ iat: v.number(), payload_hash: v.optional(v.string()) });
+
+/**
+ * Whether the account's signature secret signed the token, and the token this body: one without a hash
+ * fits an empty body only
+ * (https://developer.vonage.com/en/getting-started/concepts/webhooks#decoding-signed-webhooks). Never rejects.
+ */
+export async function isVonageSignature(
+  secret: string,
+  { body, authorization, nowMs }: VonageSignedRequest,
+): Promise<boolean> {
+  const token = BEARER.exec(authorization)?.[1];
+  if (token === undefined) return false;
+  try {
+    const { payload } = await jwtVerify(token, Buffer.from(secret), {
+      algorithms: ["HS256"],
+      currentDate: new Date(nowMs),
+      clockTolerance: CLOCK_SKEW_MAX_SEC,
+    });
+    const { iat, payload_hash: hash } = v.parse(Claims, payload);
+    // The library would add the tolerance to the age, and a replay is not known for so long.
+    if (!isRecent(String(Math.floor(iat)), nowMs)) return false;
+    return hash === undefined ? body.length === 0 : hash.toLowerCase() === bodyHash(body);
+  } catch {
+    return false;
+  }
+}
+
+/** Vonage refuses more. */
+const HEADERS_BYTES_MAX = 512;
+
+/** A call control object (NCCO). Throws a RangeError for parameters that are too long for Vonage. */
+export function vonageConnect(target: StreamTarget, sampleRateHz: 8000 | 16_000 = 16_000): string {
+  const headers = target.parameters;
+  if (Buffer.byteLength(JSON.stringify(headers)) > HEADERS_BYTES_MAX) {
+    throw new RangeError(`Vonage passes on at most ${HEADERS_BYTES_MAX} bytes`);
+  }
+  const endpoint = {
+    type: "websocket",
+    uri: plainAddress(target.url),
+    "content-type": `audio/l16;rate=${sampleRateHz}`,
+    headers,
+  };
+  return JSON.stringify([{ action: "connect", endpoint: [endpoint], ...eventsOf(target) }]);
+}
+
+/** A synchronous `connect` does what the answer to its last event says; see https://developer.vonage.com/en/voice/voice-api/guides/websockets. */
+function eventsOf({ continueUrl, statusUrl }: StreamTarget): Readonly<Record<string, unknown>> {
+  if (continueUrl !== undefined) return { eventType: "synchronous", eventUrl: [continueUrl] };
+  return statusUrl === undefined ? {} : { eventUrl: [statusUrl] };
+}
+
+/** States of the stream in which Vonage waits for what comes next: ended by us, or never opened. */
+const WAITS = new Set(["disconnected", "failed", "unanswered", "rejected", "busy", "timeout"]);
+
+/** Vonage only tells of all other states, and must not be given another stream then. */
+export function isVonageWaiting(body: string): boolean {
+  return WAITS.has(webhookField(body, "status"));
+}
+
+/** No document: nothing stands behind the stream in the one before, and the call ends with it. */
+export function vonageHangUp(): string {
+  return "";
+}
+
+/** The call ends with the document. */
+export function vonageSayAndHangUp({ text, language }: Farewell): string {
+  return JSON.stringify([
+    { action: "talk", text, ...(language === undefined ? {} : { language }) },
+  ]);
+}
+
+/** Vonage writes numbers without the plus. As a synchronous `connect` it asks what to do when nobody is reached. */
+export function vonageDial({ to, ringSec, resultUrl, callerId }: Dial): string {
+  const plain = (number: string) => number.replace(/^\+/, "");
+  const endpoint = isSipAddress(to)
+    ? { type: "sip", uri: to }
+    : { type: "phone", number: plain(to) };
+  const connect = {
+    action: "connect",
+    ...(callerId !== undefined && { from: plain(callerId) }),
+    timeout: ringSec,
+    endpoint: [endpoint],
+    eventType: "synchronous",
+    eventUrl: [resultUrl],
+  };
+  return JSON.stringify([connect]);
+}
+
+/** States in which nothing is decided yet. */
+const ON_THE_WAY = new Set(["started", "ringing", "machine", "human", "transfer"]);
+
+export function vonageDialReport(body: string): TransferReport | undefined {
+  if (ON_THE_WAY.has(webhookField(body, "status"))) return undefined;
+  return transferReport(body, { status: "status", reason: "detail", duration: "duration" });
+}
+
+const ConnectedMessage = v.pipe(
+  v.looseObject({ event: v.literal("websocket:connected"), "content-type": v.string() }),
+  v.transform((message): StreamMessage => startOf(message)),
+);
+
+const DigitText = v.pipe(v.union([v.string(), v.number()]), v.transform(String));
+
+/** The digit stands at the top, or as older releases put it, one level deeper. */
+const DigitMessage = v.pipe(
+  v.object({
+    event: v.literal("websocket:dtmf"),
+    digit: v.optional(DigitText),
+    dtmf: v.optional(v.object({ digit: DigitText })),
+  }),
+  v.transform(
+    ({ digit, dtmf }): StreamMessage => ({ kind: "digit", digit: digit ?? dtmf?.digit ?? "" }),
+  ),
+);
+
+const ClearedMessage = v.pipe(
+  v.object({ event: v.literal("websocket:cleared") }),
+  v.transform((): StreamMessage => ({ kind: "cleared" })),
+);
+
+const NotifyMessage = v.pipe(
+  v.object({ event: v.literal("websocket:notify"), payload: v.object({ id: v.string() }) }),
+  v.transform(({ payload }): StreamMessage => ({ kind: "mark", name: payload.id })),
+);
+
+const Message = v.variant("event", [ConnectedMessage, DigitMessage, ClearedMessage, NotifyMessage]);
+
+/** The headers of our document come flattened into the message; the call's id is among them if we put it there. */
+function startOf(message: Readonly<Record<string, unknown>>): StreamMessage {
+  const { event: _, "content-type": contentType = "", ...parameters } = parametersOf(message);
+  const rate = /;\s*rate=(\d{4,6})/i.exec(contentType)?.[1];
+  const offered = offeredFormat(contentType, { sampleRateHz: Number(rate ?? "16000") });
+  const ids = { streamId: "", callId: parameters["callId"] ?? "", parameters };
+  return startMessage(ids, offered);
+}
+
+function vonageVoice(format: RawFormat): StreamVoice {
+  const frameBytes = frameBytesOf(format);
+  return {
+    frameBytes,
+    audio: (bytes) => wholeFrames(bytes, frameBytes, format.encoding),
+    mark: (name) => `{"action":"notify","payload":{"id":"${name}"}}`,
+    clear: () => '{"action":"clear"}',
+    hangUp: [],
+  };
+}
+
+const VONAGE_STREAM: StreamDialect = {
+  traits: { needsPacing: false, reorders: false, clearDropsMarks: true, closingHangsUp: true },
+  format: PCM_16K,
+  audioIn: "binary",
+  read: (text) => {
+    const message = v.safeParse(Message, parseJson(text));
+    return message.success ? message.output : undefined;
+  },
+  voice: vonageVoice,
+};
+
+/** One call over Vonage's WebSocket endpoint. Whether a `clear` gives marks back is not documented: do not wait. */
+export function vonageWire(): PhoneWire {
+  return new MediaStream(VONAGE_STREAM);
+}
 
 export const VONAGE: PhoneVendor = {
   newWire: vonageWire,

@@ -90,3 +90,126 @@ export function nearestEffort(
   const distance = (effort: ReasoningEffort) => Math.abs(place(effort) - place(wanted));
   return among.toSorted((a, b) => distance(a) - distance(b) || place(a) - place(b))[0];
 }
+
+/** What a vendor says of a request that it refused. It may repeat words of the call: it is read and not kept. */
+export interface RequestRefusal {
+  readonly status: number;
+  /** The parameter that the vendor names as such. */
+  readonly param: string | undefined;
+  readonly code: string | undefined;
+  readonly message: string;
+}
+
+export interface SentParameters {
+  readonly parameters: Readonly<Record<string, unknown>>;
+  readonly hasTools: boolean;
+}
+
+export interface FoundCorrection {
+  readonly correction: ParameterCorrection;
+  /** False where the vendor minds the value that was sent, not the parameter: another value may suit it. */
+  readonly isForGood: boolean;
+}
+
+/** 422 is Mistral's, and that of servers made with FastAPI. */
+const REFUSED_REQUEST: ReadonlySet<number> = new Set([400, 422]);
+
+/** The two names of the limit: a server that refuses one takes the other. */
+const OTHER_NAME: ReadonlyMap<string, string> = new Map([
+  ["max_tokens", "max_completion_tokens"],
+  ["max_completion_tokens", "max_tokens"],
+]);
+
+/** Other names that vendors give to a parameter when they refuse it. */
+const SYNONYMS: ReadonlyMap<string, RegExp> = new Map([
+  [EFFORT, /\breasoning[._ ]?effort\b|\bthinking\b|\breasoning\b/i],
+]);
+
+const OF_VALUE =
+  /\b(?:range|between|at most|at least|(?:less|greater|more) than|too large|maximum)\b|[<>]=|[≤≥]/i;
+const CONTEXT_LENGTH = /context[ _](?:length|window)/i;
+/** Behind these words a vendor lists what it takes. */
+const TAKEN = /supported values?|expected|must be|one of|\bset\b|\buse\b/i;
+const CANNOT_STOP_THINKING =
+  /can(?:no|')t be disabled|cannot be disabled|budget 0|only works in thinking mode/i;
+
+/**
+ * How to ask the vendor once more after a refusal that names one of the parameters that differ between models; undefined for any
+ * other refusal.
+ */
+export function correctionFor(
+  refusal: RequestRefusal,
+  sent: SentParameters,
+): FoundCorrection | undefined {
+  if (!REFUSED_REQUEST.has(refusal.status) || CONTEXT_LENGTH.test(refusal.message))
+    return undefined;
+  const parameter = namedParameter(refusal, sent.parameters);
+  if (parameter === undefined) return undefined;
+  if (parameter === EFFORT) return effortCorrection(refusal, sent);
+  const sentAs = OTHER_NAME.get(parameter);
+  const isValue = OF_VALUE.test(refusal.message);
+  // A limit that is too high is not lower under another name.
+  if (sentAs !== undefined && isValue) return undefined;
+  const correction = sentAs === undefined ? { parameter } : { parameter, sentAs };
+  return { correction, isForGood: !isValue };
+}
+
+/** The vendor's own `param` counts; where there is none, the first of those that were sent which its words name. */
+function namedParameter(
+  { param, message }: RequestRefusal,
+  parameters: Readonly<Record<string, unknown>>,
+): string | undefined {
+  const names = [...new Set([...Object.keys(parameters), EFFORT])];
+  if (param !== undefined) {
+    const exact = names.find((name) => name === param || param.endsWith(`.${name}`));
+    if (exact !== undefined) return exact;
+    const other = names.find((name) => SYNONYMS.get(name)?.test(param));
+    if (other !== undefined) return other;
+    // `messages`, `tools`, `model`: nothing to leave out.
+    if (param !== "" && !isGeneral(param)) return undefined;
+  }
+  const places = names
+    .map((name) => ({ name, at: placeOf(name, message) }))
+    .filter(({ at }) => at >= 0)
+    .toSorted((a, b) => a.at - b.at);
+  if (places[0] !== undefined) return places[0].name;
+  return EFFORT in parameters && SYNONYMS.get(EFFORT)?.test(message) ? EFFORT : undefined;
+}
+
+/** Names that say nothing of the parameter: a body that did not fit as a whole. */
+function isGeneral(param: string): boolean {
+  return param === "body" || param === "None";
+}
+
+function placeOf(name: string, message: string): number {
+  return message.search(new RegExp(`(?<![\\w.])${name}(?![\\w])`));
+}
+
+function effortCorrection(
+  { message }: RequestRefusal,
+  { parameters, hasTools }: SentParameters,
+): FoundCorrection | undefined {
+  const sentValue = parameters[EFFORT];
+  const was = REASONING_EFFORTS.find((effort) => effort === sentValue);
+  const taken = effortsTaken(message).filter((effort) => effort !== was);
+  if (hasTools && was !== "none" && /\btools?\b|\bfunctions?\b/i.test(message)) {
+    const correction = { parameter: EFFORT, value: "none", onlyWithTools: true } as const;
+    return { correction, isForGood: true };
+  }
+  const nearest =
+    nearestEffort(was ?? "none", taken) ??
+    (CANNOT_STOP_THINKING.test(message) ? ("low" as const) : undefined);
+  if (nearest !== undefined) {
+    return { correction: { parameter: EFFORT, value: nearest }, isForGood: true };
+  }
+  // It was not sent, and what the vendor wants instead is not said.
+  if (was === undefined) return undefined;
+  return { correction: { parameter: EFFORT }, isForGood: true };
+}
+
+function effortsTaken(message: string): readonly ReasoningEffort[] {
+  const at = message.search(TAKEN);
+  if (at < 0) return [];
+  const list = message.slice(at);
+  return REASONING_EFFORTS.filter((effort) => new RegExp(`['"\`]${effort}['"\`]`).test(list));
+}

@@ -9,7 +9,7 @@ import {
   safeText,
   vendorTextOf,
 } from "../vendor-fault.js";
-import type { RequestRefusal } from "./parameter-correction.js";
+import type { RequestRefusal } from "./chat-parameters.js";
 
 const errorFields = {
   message: v.optional(v.nullable(v.string())),

@@ -1,12 +1,8 @@
 import * as v from "valibot";
 import type { SpeechToText } from "../contracts.js";
-import type {
-  Heard,
-  MessageReader,
-  RecognizerDialect,
-} from "../recognizer-stream/recognizer-dialect.js";
-import { SocketRecognizer } from "../recognizer-stream/socket-recognizer.js";
 import { numberFrom, wholeNumber } from "../setting-fields.js";
+import type { Heard, MessageReader, RecognizerDialect } from "../stt-stream/stt-dialect.js";
+import { SocketRecognizer } from "../stt-stream/stt-stream.js";
 import { tryParse } from "../vendor-json.js";
 import { parseSettings, type VendorContext, type VendorSettings } from "../vendor-settings.js";
 import {

@@ -1,12 +1,12 @@
-import { randomBytes, randomUUID } from "node:crypto";
+import { createHash, randomBytes, randomUUID } from "node:crypto";
 import * as v from "valibot";
 import { MP3 } from "../../audio/audio-format.js";
 import { type SpeechRequest, type TextToSpeech, VendorError } from "../contracts.js";
 import { offeredModels } from "../model-catalog.js";
 import { choice, header, name, text, WEB_SOCKET_PROTOCOLS } from "../setting-fields.js";
-import { speakTurn, type TurnReader } from "../socket-voice/spoken-turn.js";
 import type { SocketPool } from "../transport/socket-pools.js";
 import { openSocket, type RefusedUpgrade, type VendorSocket } from "../transport/web-socket.js";
+import { speakTurn, type TurnReader } from "../tts-socket/tts-socket.js";
 import { BASE_URL, setting, type Vendor } from "../vendor.js";
 import { headerOf, keyFaultOfStatus, refusal } from "../vendor-fault.js";
 import {
@@ -16,10 +16,217 @@ import {
   type VendorContext,
   type VendorSettings,
 } from "../vendor-settings.js";
-import { audioOf, configFrame, pathOf, ssmlFrame } from "./edge-frames.js";
-import { escapeXml, textPieces } from "./edge-text.js";
-import { edgeToken } from "./edge-token.js";
-import { edgeVoice } from "./edge-voices.js";
+
+/** What the service takes in one request, after escaping. */
+const SSML_TEXT_MAX_BYTES = 4_096;
+
+/** Text with nothing to say in it makes the service answer without audio. */
+export function isSpeakable(text: string): boolean {
+  return /[\p{L}\p{N}]/u.test(text);
+}
+
+/** Cuts text into pieces that have at most `maxBytes` of UTF-8 once escaped, between words where it can, never inside a character. */
+export function textPieces(text: string, maxBytes: number = SSML_TEXT_MAX_BYTES): string[] {
+  // Half a surrogate pair becomes U+FFFD, and control characters, which XML forbids, become spaces.
+  const clean = Buffer.from(text).toString().replaceAll(FORBIDDEN_IN_XML, " ");
+  const pieces: string[] = [];
+  let piece = "";
+  let pieceBytes = 0;
+  for (const word of wordsOf(clean)) {
+    const wordBytes = escapedBytes(word);
+    if (pieceBytes + wordBytes <= maxBytes) {
+      piece += word;
+      pieceBytes += wordBytes;
+      continue;
+    }
+    if (piece !== "") pieces.push(piece);
+    const parts = charactersUpTo(word, maxBytes);
+    piece = parts.pop() ?? "";
+    pieceBytes = escapedBytes(piece);
+    pieces.push(...parts);
+  }
+  if (piece !== "") pieces.push(piece);
+  return pieces.filter(isSpeakable);
+}
+
+export function escapeXml(text: string): string {
+  return text.replaceAll(/[&<>"']/g, (character) => ENTITIES[character] ?? character);
+}
+
+/** Controls other than tab and line ends, and the two that are no characters. */
+const FORBIDDEN_IN_XML = /[^\P{Cc}\t\n\r]|[\uFFFE\uFFFF]/gu;
+
+const ENTITIES: Readonly<Record<string, string>> = {
+  "&": "&amp;",
+  "<": "&lt;",
+  ">": "&gt;",
+  '"': "&quot;",
+  "'": "&apos;",
+};
+
+/** Each word with the white space behind it. */
+function wordsOf(text: string): string[] {
+  return text.match(/\S*\s+|\S+/g) ?? [];
+}
+
+function escapedBytes(text: string): number {
+  return Buffer.byteLength(escapeXml(text));
+}
+
+function charactersUpTo(word: string, maxBytes: number): string[] {
+  const parts: string[] = [];
+  let part = "";
+  let partBytes = 0;
+  for (const character of word) {
+    const bytes = escapedBytes(character);
+    if (partBytes + bytes > maxBytes) {
+      parts.push(part);
+      part = "";
+      partBytes = 0;
+    }
+    part += character;
+    partBytes += bytes;
+  }
+  parts.push(part);
+  return parts;
+}
+
+/** The audio in a binary frame: a two-byte length, a header of that length, and the sound behind it. */
+export function audioOf(frame: Uint8Array): Uint8Array | undefined {
+  const headerBytes = ((frame[0] ?? 0) << 8) | (frame[1] ?? 0);
+  const audioAt = 2 + headerBytes;
+  if (frame.length < 2 || frame.length < audioAt) return undefined;
+  const header = Buffer.from(frame.buffer, frame.byteOffset + 2, headerBytes).toString("latin1");
+  return pathOf(header) === "audio" ? frame.subarray(audioAt) : undefined;
+}
+
+/** What a frame is about, for example `turn.end`. */
+export function pathOf(frame: string): string | undefined {
+  return /^Path:\s*([\w.]+)/im.exec(headerOfFrame(frame))?.[1]?.toLowerCase();
+}
+
+export function configFrame(epochMs: number, outputFormat: string): string {
+  const metadataoptions = { sentenceBoundaryEnabled: "false", wordBoundaryEnabled: "false" };
+  return [
+    `X-Timestamp:${timestamp(epochMs)}`,
+    "Content-Type:application/json; charset=utf-8",
+    "Path:speech.config",
+    "",
+    JSON.stringify({ context: { synthesis: { audio: { metadataoptions, outputFormat } } } }),
+  ].join("\r\n");
+}
+
+export interface SsmlTurn {
+  readonly requestId: string;
+  readonly epochMs: number;
+  readonly language: string;
+  readonly voice: string;
+  readonly pitch: string;
+  readonly volume: string;
+  /** 1 = the voice's own speed. */
+  readonly speed: number;
+  /** Escaped already. */
+  readonly text: string;
+}
+
+export function ssmlFrame(turn: SsmlTurn): string {
+  return [
+    `X-RequestId:${turn.requestId}`,
+    "Content-Type:application/ssml+xml",
+    // The stray Z is what the browser sends.
+    `X-Timestamp:${timestamp(turn.epochMs)}Z`,
+    "Path:ssml",
+    "",
+    `<speak version='1.0' xmlns='http://www.w3.org/2001/10/synthesis' xml:lang='${escapeXml(turn.language)}'>` +
+      `<voice name='${escapeXml(turn.voice)}'>` +
+      `<prosody pitch='${turn.pitch}' rate='${rate(turn.speed)}' volume='${turn.volume}'>` +
+      `${turn.text}</prosody></voice></speak>`,
+  ].join("\r\n");
+}
+
+function rate(speed: number): string {
+  const percent = Math.round((speed - 1) * 100);
+  return `${percent < 0 ? "" : "+"}${percent}%`;
+}
+
+/** `Thu Jan 01 2026 12:00:00 GMT+0000 (Coordinated Universal Time)` */
+function timestamp(epochMs: number): string {
+  const [weekday, day, month, year, time] = new Date(epochMs).toUTCString().split(/,? /);
+  return `${weekday} ${month} ${day} ${year} ${time} GMT+0000 (Coordinated Universal Time)`;
+}
+
+function headerOfFrame(frame: string): string {
+  const end = frame.indexOf("\r\n\r\n");
+  return end === -1 ? frame : frame.slice(0, end);
+}
+
+/** The service counts from 1601, as Windows does. */
+const SECONDS_FROM_1601_TO_1970 = 11_644_473_600n;
+
+/** One token serves all requests of a five-minute step. */
+const STEP_SECONDS = 300n;
+
+const TICKS_PER_SECOND = 10_000_000n;
+
+/** The `Sec-MS-GEC` parameter: upper-case hex SHA-256 of the time in 100 ns ticks, and the public client token. */
+export function edgeToken(epochMs: number, trustedClientToken: string): string {
+  const seconds = BigInt(Math.floor(epochMs / 1_000)) + SECONDS_FROM_1601_TO_1970;
+  const ticks = (seconds - (seconds % STEP_SECONDS)) * TICKS_PER_SECOND;
+  return createHash("sha256").update(`${ticks}${trustedClientToken}`).digest("hex").toUpperCase();
+}
+
+/** A voice for each language that an agent may name without naming a voice; by locale first, then by language. */
+const VOICES: Readonly<Record<string, string>> = {
+  ar: "ar-SA-ZariyahNeural",
+  cs: "cs-CZ-VlastaNeural",
+  da: "da-DK-ChristelNeural",
+  de: "de-DE-KatjaNeural",
+  el: "el-GR-AthinaNeural",
+  en: "en-US-AriaNeural",
+  "en-AU": "en-AU-NatashaNeural",
+  "en-GB": "en-GB-SoniaNeural",
+  "en-IN": "en-IN-NeerjaNeural",
+  es: "es-ES-ElviraNeural",
+  "es-MX": "es-MX-DaliaNeural",
+  fi: "fi-FI-NooraNeural",
+  fr: "fr-FR-DeniseNeural",
+  "fr-CA": "fr-CA-SylvieNeural",
+  he: "he-IL-HilaNeural",
+  hi: "hi-IN-SwaraNeural",
+  hu: "hu-HU-NoemiNeural",
+  id: "id-ID-GadisNeural",
+  it: "it-IT-ElsaNeural",
+  ja: "ja-JP-NanamiNeural",
+  ko: "ko-KR-SunHiNeural",
+  nb: "nb-NO-PernilleNeural",
+  nl: "nl-NL-ColetteNeural",
+  pl: "pl-PL-ZofiaNeural",
+  pt: "pt-BR-FranciscaNeural",
+  "pt-PT": "pt-PT-RaquelNeural",
+  ro: "ro-RO-AlinaNeural",
+  ru: "ru-RU-SvetlanaNeural",
+  sv: "sv-SE-SofieNeural",
+  th: "th-TH-PremwadeeNeural",
+  tr: "tr-TR-EmelNeural",
+  uk: "uk-UA-PolinaNeural",
+  vi: "vi-VN-HoaiMyNeural",
+  zh: "zh-CN-XiaoxiaoNeural",
+};
+
+const FALLBACK_VOICE = "en-US-AriaNeural";
+
+const VOICE_NAME = /^[a-z]{2,3}-[A-Za-z-]+Neural$/;
+
+/** The model when it is a voice's name, else the configured voice, else one that speaks the language. */
+export function edgeVoice(
+  modelId: string,
+  configured: string | undefined,
+  language: string,
+): string {
+  if (VOICE_NAME.test(modelId)) return modelId;
+  if (configured !== undefined) return configured;
+  return VOICES[language] ?? VOICES[language.split("-", 1)[0] ?? ""] ?? FALLBACK_VOICE;
+}
 
 const VENDOR = "edge";
 

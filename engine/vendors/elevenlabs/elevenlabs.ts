@@ -1,15 +1,28 @@
 import * as v from "valibot";
-import { MP3, MULAW_8K, PCM_24K } from "../../audio/audio-format.js";
+import { durationMsOf, MP3, MULAW_8K, PCM_24K } from "../../audio/audio-format.js";
 import type { Clock } from "../../time/clock.js";
-import { type SpeechRequest, type TextToSpeech, VendorError } from "../contracts.js";
-import { offeredModels } from "../model-catalog.js";
+import {
+  type SpeechRequest,
+  type SpokenWord,
+  type TextToSpeech,
+  VendorError,
+  type VendorFault,
+} from "../contracts.js";
+import { offeredModels, speechAbilities } from "../model-catalog.js";
 import { choice, HTTP_PROTOCOLS, numberFrom, text } from "../setting-fields.js";
-import { SocketVoice, speakOver } from "../socket-voice/socket-voice.js";
 import type { RefusedAnswer } from "../transport/http-stream.js";
 import { HttpVendor } from "../transport/http-vendor.js";
 import { downloadSpeech } from "../transport/speech-download.js";
+import {
+  type Said,
+  SocketVoice,
+  speakOver,
+  type TurnReader,
+  type VoiceDialect,
+} from "../tts-socket/tts-socket.js";
 import { BASE_URL, setting, type Vendor } from "../vendor.js";
-import { refusal } from "../vendor-fault.js";
+import { faultOfStatus, type RefusalDetail, reasonOf, refusal } from "../vendor-fault.js";
+import { tryParse } from "../vendor-json.js";
 import {
   endpointOf,
   parseSettings,
@@ -17,15 +30,219 @@ import {
   type VendorContext,
   type VendorSettings,
 } from "../vendor-settings.js";
-import { contextDialect } from "./elevenlabs-contexts.js";
-import {
-  faultOfAnswer,
-  languageOf,
-  OUTPUT_FORMATS,
-  readDetail,
-  VENDOR,
-  voiceSettingsOf,
-} from "./elevenlabs-request.js";
+
+export const VENDOR = "elevenlabs";
+
+/** The documented range; a value outside it would refuse the whole sentence. */
+const SPEED_MIN = 0.7;
+const SPEED_MAX = 1.2;
+
+export const OUTPUT_FORMATS = {
+  mp3: "mp3_24000_48",
+  mulaw: "ulaw_8000",
+  pcm16: "pcm_24000",
+} as const;
+
+export interface VoiceSettings {
+  readonly stability?: number | undefined;
+  readonly similarityBoost?: number | undefined;
+  readonly style?: number | undefined;
+}
+
+export function voiceSettingsOf(settings: VoiceSettings, speed: number): object {
+  const { stability, similarityBoost, style } = settings;
+  return {
+    stability,
+    similarity_boost: similarityBoost,
+    style,
+    speed: Math.min(SPEED_MAX, Math.max(SPEED_MIN, speed)),
+  };
+}
+
+export function languageOf(modelId: string, language: string): { readonly language_code?: string } {
+  const [code] = language.split("-", 1);
+  // Others find it out from the text, and refuse the field.
+  const takesLanguage = speechAbilities(VENDOR, modelId).language === true;
+  return takesLanguage && code !== undefined ? { language_code: code } : {};
+}
+
+const detailSchema = v.object({
+  status: v.optional(v.string()),
+  code: v.optional(v.string()),
+  message: v.optional(v.string()),
+});
+
+/** The list is that of a request that does not fit; its entries also quote the text, which is left out. */
+const bodySchema = v.object({
+  // The list stands first: to an object's schema whose fields are all optional, a list is an object too.
+  detail: v.union([v.string(), v.array(v.object({ msg: v.optional(v.string()) })), detailSchema]),
+});
+
+export function readDetail(body: string): RefusalDetail {
+  const detail = tryParse(bodySchema, body)?.value.detail;
+  if (detail === undefined || typeof detail === "string") {
+    return { code: undefined, message: detail };
+  }
+  if (Array.isArray(detail)) {
+    const messages = detail.map(({ msg }) => msg ?? "").filter((msg) => msg !== "");
+    return { code: "validation_error", message: messages.join("; ") };
+  }
+  return { code: detail.status ?? detail.code, message: detail.message };
+}
+
+/** ElevenLabs gives one word different statuses: out of quota has been seen as 400 and as 401. */
+const FAULTS: ReadonlyMap<string, VendorFault> = new Map([
+  ["invalid_api_key", "unauthorized"],
+  ["quota_exceeded", "quotaExceeded"],
+  ["too_many_concurrent_requests", "rateLimited"],
+  ["system_busy", "unavailable"],
+  ["voice_not_found", "notFound"],
+]);
+
+export function faultOfAnswer(code: string | undefined, status: number): VendorFault {
+  return FAULTS.get(code ?? "") ?? faultOfStatus(status);
+}
+
+/** The vendor closes a socket on which nothing was sent for so long; ours are let go of before that. */
+const INACTIVITY_SEC = 60;
+/** What an interrupted sentence still sends comes faster than it is heard, or the socket is not worth keeping. */
+const DRAIN_MAX_MS = 3_000;
+
+/** `/multi-stream-input`: each sentence is a context of its own on a kept socket. */
+export function contextDialect(voiceId: string, settings: VoiceSettings): VoiceDialect {
+  return {
+    vendor: VENDOR,
+    sentencesMax: Number.POSITIVE_INFINITY,
+    drainMaxMs: DRAIN_MAX_MS,
+    target: ({ modelId, language, format }) => {
+      const query = new URLSearchParams({
+        model_id: modelId,
+        output_format: OUTPUT_FORMATS[format.encoding],
+        ...languageOf(modelId, language),
+        // A sentence is whole when it is sent; nothing more is to be waited for.
+        auto_mode: "true",
+        sync_alignment: "true",
+        inactivity_timeout: String(INACTIVITY_SEC),
+      });
+      return `/v1/text-to-speech/${encodeURIComponent(voiceId)}/multi-stream-input?${query.toString()}`;
+    },
+    frames: ({ text, speed }, id) =>
+      [
+        { text: " ", context_id: id, voice_settings: voiceSettingsOf(settings, speed) },
+        { text: `${text} `, context_id: id, flush: true },
+        // What was flushed is spoken all the same, and only a closed context says that it has ended.
+        { context_id: id, close_context: true },
+      ].map((message) => JSON.stringify(message)),
+    newReader: (id, request) => new ContextReader(id, request),
+    refusalDetail: ({ body }) => readDetail(body),
+    refusalFault: faultOfAnswer,
+  };
+}
+
+const numbers = v.optional(v.array(v.number()));
+/** The vendor's documents spell the names in two ways. */
+const alignmentSchema = v.object({
+  chars: v.optional(v.array(v.string()), []),
+  charStartTimesMs: numbers,
+  charsStartTimesMs: numbers,
+  charDurationsMs: numbers,
+  charsDurationsMs: numbers,
+});
+
+const messageSchema = v.object({
+  contextId: v.nullish(v.string()),
+  context_id: v.nullish(v.string()),
+  audio: v.nullish(v.string()),
+  isFinal: v.nullish(v.boolean()),
+  is_final: v.nullish(v.boolean()),
+  alignment: v.nullish(alignmentSchema),
+  error: v.nullish(v.string()),
+  code: v.nullish(v.union([v.string(), v.number()])),
+});
+
+class ContextReader implements TurnReader {
+  readonly #id: string;
+  readonly #format: SpeechRequest["format"];
+  /** Characters of the text, without spaces, whose times are still to come. */
+  #charsLeft: number;
+  #receivedMs = 0;
+  /** The word whose end has not come yet. */
+  #word: SpokenWord | undefined;
+
+  constructor(id: string, { format, text }: SpeechRequest) {
+    this.#id = id;
+    this.#format = format;
+    this.#charsLeft = Array.from(text).filter((character) => character.trim() !== "").length;
+  }
+
+  text(text: string): readonly Said[] {
+    const message = tryParse(messageSchema, text)?.value;
+    if (message === undefined) {
+      return [{ kind: "failed", fault: "badAnswer", message: "unreadable answer" }];
+    }
+    const { error, audio, alignment } = message;
+    if (typeof error === "string") {
+      const reason = reasonOf({ code: error, message: error });
+      return [
+        { kind: "failed", fault: faultOfError(error), message: reason || "reports an error" },
+      ];
+    }
+    const id = message.contextId ?? message.context_id ?? this.#id;
+    if (id !== this.#id) return [];
+    const said: Said[] = [];
+    const words = alignment ? this.#timed(alignment) : [];
+    if (typeof audio === "string" && audio !== "") {
+      const bytes = Buffer.from(audio, "base64");
+      if (this.#format.encoding !== "mp3") this.#receivedMs += durationMsOf(bytes, this.#format);
+      said.push({ kind: "audio", bytes });
+    }
+    said.push({ kind: "words", words });
+    if (message.isFinal === true || message.is_final === true) {
+      if (this.#word !== undefined) said.push({ kind: "words", words: [this.#word] });
+      said.push({ kind: "done" });
+    }
+    return said.filter((each) => each.kind !== "words" || each.words.length > 0);
+  }
+
+  binary(): readonly Said[] {
+    return [];
+  }
+
+  /** The words that have ended. Times are those of this piece of audio; what came before it is added. */
+  #timed(alignment: v.InferOutput<typeof alignmentSchema>): readonly SpokenWord[] {
+    const starts = alignment.charStartTimesMs ?? alignment.charsStartTimesMs ?? [];
+    const durations = alignment.charDurationsMs ?? alignment.charsDurationsMs ?? [];
+    const beforeMs = this.#receivedMs;
+    const words: SpokenWord[] = [];
+    for (const [n, character] of alignment.chars.entries()) {
+      const startMs = Math.round(beforeMs + (starts[n] ?? 0));
+      const endMs = Math.round(beforeMs + (starts[n] ?? 0) + (durations[n] ?? 0));
+      const word = this.#word;
+      if (character.trim() !== "") {
+        this.#charsLeft -= 1;
+        this.#word = {
+          text: `${word?.text ?? ""}${character}`,
+          startMs: word?.startMs ?? startMs,
+          endMs,
+        };
+      } else if (word !== undefined) {
+        words.push(word);
+        this.#word = undefined;
+      }
+    }
+    // The last word has ended with the text; nothing says so until the context ends, which may be late.
+    if (this.#word !== undefined && this.#charsLeft === 0) {
+      words.push(this.#word);
+      this.#word = undefined;
+    }
+    return words;
+  }
+}
+
+function faultOfError(error: string): VendorFault {
+  if (error === "input_timeout_exceeded") return "disconnected";
+  return faultOfAnswer(error, 400);
+}
 
 const PUBLIC_URL = "https://api.elevenlabs.io";
 

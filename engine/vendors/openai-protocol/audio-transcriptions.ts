@@ -1,4 +1,12 @@
 import * as v from "valibot";
+import {
+  bytesOfMs,
+  bytesPerMs,
+  bytesPerSample,
+  type HeardFormat,
+} from "../../audio/audio-format.js";
+import { decodeMulaw } from "../../audio/mulaw.js";
+import type { CancelTimer, Clock } from "../../time/clock.js";
 import { refuseOpenAi } from "../chat-completions/openai-refusal.js";
 import {
   type ListenOptions,
@@ -8,6 +16,7 @@ import {
   VendorError,
 } from "../contracts.js";
 import { wholeNumber } from "../setting-fields.js";
+import { AudioRing } from "../stt-stream/audio-feed.js";
 import type { StreamLimits } from "../transport/http-stream.js";
 import { HttpVendor } from "../transport/http-vendor.js";
 import { parseAnswer } from "../vendor-json.js";
@@ -18,8 +27,325 @@ import {
   type VendorContext,
   type VendorSettings,
 } from "../vendor-settings.js";
-import { transcriptionRequest } from "./transcription-request.js";
-import { TranscriptionStream } from "./transcription-stream.js";
+
+const BOUNDARY = "parley-9c1f0d3a7b52";
+const PCM_CODE = 1;
+/** WAV's name for µ-law. The servers decode by libraries that know it (FFmpeg, libsndfile, dr_wav). */
+const MULAW_CODE = 7;
+
+/** The multipart body of `POST /audio/transcriptions`, and its header. */
+export function transcriptionRequest(audio: Uint8Array, options: ListenOptions) {
+  const fields = {
+    model: options.modelId,
+    // ISO 639-1, as the protocol wants it.
+    language: options.language.split("-", 1)[0] ?? "",
+    response_format: "json",
+  };
+  const parts = Object.entries(fields).map(
+    ([name, value]) =>
+      `--${BOUNDARY}\r\nContent-Disposition: form-data; name="${name}"\r\n\r\n${value}\r\n`,
+  );
+  const file =
+    `--${BOUNDARY}\r\nContent-Disposition: form-data; name="file"; filename="utterance.wav"\r\n` +
+    "Content-Type: audio/wav\r\n\r\n";
+  const body = Buffer.concat([
+    Buffer.from(parts.join("") + file),
+    wavHeader(audio.length, options.format),
+    audio,
+    Buffer.from(`\r\n--${BOUNDARY}--\r\n`),
+  ]);
+  return { body, contentType: `multipart/form-data; boundary=${BOUNDARY}` };
+}
+
+function wavHeader(dataBytes: number, { encoding, sampleRateHz }: HeardFormat): Buffer {
+  const sampleBytes = bytesPerSample(encoding);
+  const header = Buffer.alloc(44);
+  header.write("RIFF", 0, "latin1");
+  header.writeUInt32LE(36 + dataBytes, 4);
+  header.write("WAVEfmt ", 8, "latin1");
+  header.writeUInt32LE(16, 16);
+  header.writeUInt16LE(encoding === "mulaw" ? MULAW_CODE : PCM_CODE, 20);
+  header.writeUInt16LE(1, 22);
+  header.writeUInt32LE(sampleRateHz, 24);
+  header.writeUInt32LE(sampleRateHz * sampleBytes, 28);
+  header.writeUInt16LE(sampleBytes, 32);
+  header.writeUInt16LE(sampleBytes * 8, 34);
+  header.write("data", 36, "latin1");
+  header.writeUInt32LE(dataBytes, 40);
+  return header;
+}
+
+/** Loudness is judged by pieces of this length. */
+const HOP_MS = 20;
+/** So much sound begins an utterance, so that a click does not. */
+const START_MS = 60;
+/** Words begin softly: so much of what came before the first sound goes along. */
+const BEFORE_MS = 300;
+/** So much of the silence behind an utterance goes along; models cut off the last word without any. */
+const AFTER_MS = 200;
+/** A caller who never pauses is cut here. */
+const UTTERANCE_MAX_MS = 30_000;
+
+/** Root mean square of 16-bit samples; speech on the telephone is ten times as loud, the noise of a quiet call is below. */
+const SPEECH_LEVEL_MIN = 180;
+/** Speech is so much louder than the room. */
+const OVER_NOISE = 3;
+/** The room is taken for as loud as its quietest of late; from there its level rises by this a hop, fivefold in four seconds. */
+const NOISE_RISE = 1.008;
+/** However loud the room, a voice as loud as this is heard. */
+const NOISE_LEVEL_MAX = 1_000;
+
+export interface UtteranceListener {
+  onStarted(): void;
+  /** `endMs` is where the sound ended, in ms of the stream. `isWhole`: a silence ended it, not its length. */
+  onUtterance(audio: Uint8Array, endMs: number, isWhole: boolean): void;
+}
+
+/** Our own voice detection: cuts a stream into the stretches in which somebody speaks. */
+export class UtteranceCutter {
+  readonly #format: HeardFormat;
+  readonly #silenceMs: number;
+  readonly #listener: UtteranceListener;
+  readonly #ring: AudioRing;
+  readonly #hop: Uint8Array;
+  #hopBytes = 0;
+  #noiseLevel = NOISE_LEVEL_MAX / 10;
+  #loudMs = 0;
+  #fromByte: number | undefined;
+  #soundEndByte = 0;
+  /** Where the audio of the newest utterance ended. */
+  #givenByte = 0;
+
+  constructor(format: HeardFormat, silenceMs: number, listener: UtteranceListener) {
+    this.#format = format;
+    this.#silenceMs = silenceMs;
+    this.#listener = listener;
+    this.#ring = new AudioRing(bytesOfMs(format, UTTERANCE_MAX_MS));
+    this.#hop = new Uint8Array(bytesOfMs(format, HOP_MS));
+  }
+
+  write(audio: Uint8Array): void {
+    for (let at = 0; at < audio.length; ) {
+      const part = audio.subarray(at, at + this.#hop.length - this.#hopBytes);
+      this.#hop.set(part, this.#hopBytes);
+      this.#hopBytes += part.length;
+      at += part.length;
+      if (this.#hopBytes < this.#hop.length) return;
+      this.#hopBytes = 0;
+      this.#ring.write(this.#hop);
+      this.#judge(this.#isLoud());
+    }
+  }
+
+  /** No more audio comes: what is being said counts as whole. */
+  end(): void {
+    if (this.#fromByte !== undefined) this.#finish(true);
+  }
+
+  /** The newest audio, at most `durationMs` of it. */
+  newest(durationMs: number): Uint8Array {
+    const { endByte } = this.#ring;
+    return this.#ring.read(Math.max(0, endByte - bytesOfMs(this.#format, durationMs)), endByte);
+  }
+
+  #judge(isLoud: boolean): void {
+    const { endByte } = this.#ring;
+    this.#loudMs = isLoud ? this.#loudMs + HOP_MS : 0;
+    if (isLoud) this.#soundEndByte = endByte;
+    if (this.#fromByte === undefined) {
+      if (this.#loudMs < START_MS) return;
+      const startByte = endByte - bytesOfMs(this.#format, START_MS + BEFORE_MS);
+      // Not what went along with the utterance before.
+      this.#fromByte = Math.max(startByte, this.#ring.startByte, this.#givenByte);
+      this.#listener.onStarted();
+    } else if (endByte - this.#soundEndByte >= bytesOfMs(this.#format, this.#silenceMs)) {
+      this.#finish(true);
+    } else if (endByte - this.#fromByte >= bytesOfMs(this.#format, UTTERANCE_MAX_MS)) {
+      this.#finish(false);
+    }
+  }
+
+  #finish(isWhole: boolean): void {
+    const fromByte = this.#fromByte ?? 0;
+    this.#fromByte = isWhole ? undefined : this.#ring.endByte;
+    const afterByte = this.#soundEndByte + bytesOfMs(this.#format, AFTER_MS);
+    this.#givenByte = Math.min(this.#ring.endByte, afterByte);
+    const audio = this.#ring.read(fromByte, this.#givenByte);
+    this.#listener.onUtterance(audio, this.#soundEndByte / bytesPerMs(this.#format), isWhole);
+  }
+
+  #isLoud(): boolean {
+    const level = levelOf(this.#hop, this.#format);
+    this.#noiseLevel = Math.min(level, this.#noiseLevel * NOISE_RISE, NOISE_LEVEL_MAX);
+    this.#noiseLevel = Math.max(this.#noiseLevel, 1);
+    return level >= Math.max(SPEECH_LEVEL_MIN, this.#noiseLevel * OVER_NOISE);
+  }
+}
+
+/** Root mean square. */
+function levelOf(audio: Uint8Array, { encoding }: HeardFormat): number {
+  let sum = 0;
+  if (encoding === "mulaw") {
+    for (const sample of decodeMulaw(audio)) sum += sample * sample;
+    return Math.sqrt(sum / audio.length);
+  }
+  const view = new DataView(audio.buffer, audio.byteOffset, audio.byteLength);
+  for (let at = 0; at < audio.length; at += 2) sum += view.getInt16(at, true) ** 2;
+  return Math.sqrt(sum / (audio.length / 2));
+}
+
+/** Waits before each try of one utterance. */
+const RETRY_DELAYS_MS = [0, 250, 1_000] as const;
+/** Utterances that wait for the vendor; one that is further behind than this does not keep up with the caller. */
+const WAITING_MAX = 8;
+/** The last words come within a moment, or not at all. */
+const FINISH_TIMEOUT_MS = 5_000;
+/** A stream of nothing but silence shows the vendor the newest of it, once, so that a wrong key or address comes out. */
+const SILENCE_SHOWN_MS = 1_000;
+
+interface Utterance {
+  readonly audio: Uint8Array;
+  readonly endMs: number;
+  readonly isWhole: boolean;
+}
+
+export interface TranscriptionStreamParts {
+  readonly vendor: string;
+  readonly clock: Clock;
+  readonly options: ListenOptions;
+  readonly silenceMs: number;
+  readonly listener: SpeechListener;
+  readonly transcribe: (audio: Uint8Array, signal: AbortSignal) => Promise<string>;
+}
+
+/** One call's recognition by a vendor that takes recordings: one utterance after the other, in order. */
+export class TranscriptionStream implements SpeechStream {
+  readonly #parts: TranscriptionStreamParts;
+  readonly #signal: AbortSignal;
+  readonly #ending = new AbortController();
+  readonly #onAbort = () => this.close();
+  readonly #cutter: UtteranceCutter;
+  readonly #waiting: Utterance[] = [];
+  #isAsking = false;
+  #hasAsked = false;
+  #hasAudio = false;
+  #tries = 0;
+  #lostMs: number | undefined;
+  #cancelTimer: CancelTimer = () => undefined;
+  #cancelFinish: CancelTimer = () => undefined;
+  #finished: Promise<void> | undefined;
+  #resolveFinished: () => void = () => undefined;
+  #isClosed = false;
+
+  constructor(parts: TranscriptionStreamParts, signal: AbortSignal) {
+    this.#parts = parts;
+    this.#signal = signal;
+    signal.addEventListener("abort", this.#onAbort);
+    this.#cutter = new UtteranceCutter(parts.options.format, parts.silenceMs, {
+      onStarted: () => {
+        if (!this.#isClosed) parts.listener.onSpeechStarted();
+      },
+      onUtterance: (audio, endMs, isWhole) => this.#take({ audio, endMs, isWhole }),
+    });
+  }
+
+  write(audio: Uint8Array): void {
+    if (this.#isClosed || this.#finished !== undefined || audio.length === 0) return;
+    this.#hasAudio = true;
+    this.#cutter.write(audio);
+  }
+
+  finish(): Promise<void> {
+    if (this.#finished !== undefined) return this.#finished;
+    this.#finished = new Promise((resolve) => {
+      this.#resolveFinished = resolve;
+    });
+    if (this.#isClosed) {
+      this.#resolveFinished();
+      return this.#finished;
+    }
+    this.#cancelFinish = this.#parts.clock.after(FINISH_TIMEOUT_MS, () => this.close());
+    this.#cutter.end();
+    if (!this.#hasAsked && this.#hasAudio) {
+      this.#take({ audio: this.#cutter.newest(SILENCE_SHOWN_MS), endMs: 0, isWhole: true });
+    }
+    if (!this.#isAsking) this.close();
+    return this.#finished;
+  }
+
+  close(): void {
+    if (this.#isClosed) return;
+    this.#isClosed = true;
+    this.#signal.removeEventListener("abort", this.#onAbort);
+    this.#cancelTimer();
+    this.#cancelFinish();
+    this.#waiting.length = 0;
+    this.#ending.abort();
+    this.#resolveFinished();
+  }
+
+  #take(utterance: Utterance): void {
+    if (this.#isClosed) return;
+    this.#hasAsked = true;
+    this.#waiting.push(utterance);
+    const { vendor } = this.#parts;
+    if (this.#waiting.length > WAITING_MAX) {
+      this.#fail(new VendorError(vendor, "unavailable", `${vendor}: does not keep up`));
+    } else if (!this.#isAsking) this.#askNext();
+  }
+
+  #askNext(): void {
+    const utterance = this.#waiting[0];
+    this.#isAsking = utterance !== undefined;
+    if (utterance === undefined) {
+      if (this.#finished !== undefined) this.close();
+      return;
+    }
+    this.#parts.transcribe(utterance.audio, this.#ending.signal).then(
+      (text) => this.#tell(utterance, text),
+      (cause: unknown) => this.#retry(cause),
+    );
+  }
+
+  #tell({ endMs, isWhole }: Utterance, text: string): void {
+    if (this.#isClosed) return;
+    const { listener, clock } = this.#parts;
+    this.#tries = 0;
+    if (this.#lostMs !== undefined) {
+      listener.onRecovered(clock.monotonicMs() - this.#lostMs);
+      this.#lostMs = undefined;
+    }
+    this.#waiting.shift();
+    const lastWordEndMs = text === "" ? undefined : Math.round(endMs);
+    listener.onTranscript({ text, isFinal: true, speechFinal: isWhole, lastWordEndMs });
+    this.#askNext();
+  }
+
+  #retry(cause: unknown): void {
+    if (this.#isClosed) return;
+    const { vendor, listener, clock } = this.#parts;
+    const error =
+      cause instanceof VendorError
+        ? cause
+        : new VendorError(vendor, "badAnswer", `${vendor}: transcription failed`, { cause });
+    const delayMs = RETRY_DELAYS_MS[this.#tries];
+    if (!error.retryable || delayMs === undefined) {
+      this.#fail(error);
+      return;
+    }
+    this.#tries++;
+    if (this.#lostMs === undefined) {
+      this.#lostMs = clock.monotonicMs();
+      listener.onLost(error);
+    }
+    if (!this.#isClosed) this.#cancelTimer = clock.after(delayMs, () => this.#askNext());
+  }
+
+  #fail(error: VendorError): void {
+    this.close();
+    this.#parts.listener.onFailed(error);
+  }
+}
 
 /** A model at home without a graphics card needs seconds for a long utterance. */
 const LIMITS: StreamLimits = {

@@ -1,9 +1,23 @@
+import { ChatCompletions, type ChatDialect } from "../chat-completions/chat-completions.js";
 import { REASONING_FIELDS } from "../chat-completions/chat-parameters.js";
+import type { LanguageModel } from "../contracts.js";
 import { offeredModels } from "../model-catalog.js";
 import { AudioSpeech, audioSpeechFields } from "../openai-protocol/audio-speech.js";
 import { HTTP_PROTOCOLS } from "../setting-fields.js";
 import { BASE_URL, REASONING_EFFORT, setting, type Vendor } from "../vendor.js";
-import { OPENAI_URL, openAi } from "./openai-chat.js";
+import type { VendorContext, VendorSettings } from "../vendor-settings.js";
+
+export const OPENAI_URL = "https://api.openai.com/v1";
+
+const DIALECT: ChatDialect = {
+  vendor: "openai",
+  publicUrl: OPENAI_URL,
+  common: { stream_options: { include_usage: true } },
+};
+
+export function openAi(given: VendorSettings, context: VendorContext): LanguageModel {
+  return new ChatCompletions(DIALECT, given, context);
+}
 
 const SPEECH_FIELDS = audioSpeechFields("alloy");
 

@@ -1,17 +1,246 @@
+import { promises as dns, type LookupAddress, type LookupOptions } from "node:dns";
 import { isIP } from "node:net";
 import { Agent, buildConnector, Client, type Dispatcher } from "undici";
 import type { Clock } from "../../time/clock.js";
-import { FairTurns } from "./fair-turns.js";
 import {
   OrganizationPools,
   type RequestDispatcher,
   RequestShare,
+  ShareUsedUpError,
   SocketShare,
 } from "./organization-connections.js";
-import { isPrivateAddress, PrivateAddressError } from "./private-addresses.js";
-import { OrganizationLookups, type ResolveName } from "./public-lookups.js";
+import {
+  isPrivateAddress,
+  isPrivateName,
+  type LookupCallback,
+  PrivateAddressError,
+} from "./private-addresses.js";
 import { SocketPools } from "./socket-pools.js";
 import { keepSessions, trust } from "./tls-trust.js";
+
+/** Requests of tools that one organization has in progress at the same time; the next ones wait. */
+export const TOOLS_RUNNING_PER_ORGANIZATION_MAX = 256;
+/** As many may wait, which is 16 tools in each of 250 calls; the next one fails at once. */
+export const TOOLS_WAITING_PER_ORGANIZATION_MAX = 4_000;
+/** Begun between two looks at the sockets of calls, of all organizations together: each takes some 0.3 ms of the event loop. */
+const STARTS_PER_LOOP_TURN_MAX = 4;
+
+interface Waiting {
+  readonly start: () => void;
+}
+
+interface OrganizationTurns {
+  running: number;
+  readonly waiting: Set<Waiting>;
+}
+
+/**
+ * Whose tool is next: organizations take turns, a few at a time between two rounds of the event loop, so that one whose calls
+ * all use tools at once holds up its own tools and not the sound of other calls.
+ */
+export class FairTurns {
+  readonly #byOrganization = new Map<string, OrganizationTurns>();
+  #startedInTurn = 0;
+  #isPumping = false;
+
+  /** Resolves with what is to be called when the work is over. Rejects with a ShareUsedUpError, or the signal's reason. */
+  async begin(orgId: string, signal: AbortSignal): Promise<() => void> {
+    signal.throwIfAborted();
+    const turns = this.#of(orgId);
+    const mayStart =
+      turns.running < TOOLS_RUNNING_PER_ORGANIZATION_MAX &&
+      turns.waiting.size === 0 &&
+      this.#startedInTurn < STARTS_PER_LOOP_TURN_MAX;
+    if (mayStart) this.#start(turns);
+    else await this.#wait(turns, signal);
+    let isOver = false;
+    return () => {
+      if (isOver) return;
+      isOver = true;
+      turns.running -= 1;
+      if (turns.waiting.size > 0) this.#pump();
+      else if (turns.running === 0) this.#byOrganization.delete(orgId);
+    };
+  }
+
+  #of(orgId: string): OrganizationTurns {
+    const known = this.#byOrganization.get(orgId);
+    if (known !== undefined) return known;
+    const turns = { running: 0, waiting: new Set<Waiting>() };
+    this.#byOrganization.set(orgId, turns);
+    return turns;
+  }
+
+  #start(turns: OrganizationTurns): void {
+    turns.running += 1;
+    this.#startedInTurn += 1;
+    this.#pump();
+  }
+
+  #wait(turns: OrganizationTurns, signal: AbortSignal): Promise<void> {
+    if (turns.waiting.size >= TOOLS_WAITING_PER_ORGANIZATION_MAX) {
+      throw new ShareUsedUpError("tools", TOOLS_WAITING_PER_ORGANIZATION_MAX);
+    }
+    return new Promise((resolve, reject) => {
+      const giveUp = (): void => {
+        turns.waiting.delete(waiting);
+        reject(signal.reason);
+      };
+      const waiting: Waiting = {
+        start: () => {
+          signal.removeEventListener("abort", giveUp);
+          resolve();
+        },
+      };
+      turns.waiting.add(waiting);
+      signal.addEventListener("abort", giveUp, { once: true });
+      this.#pump();
+    });
+  }
+
+  #pump(): void {
+    if (this.#isPumping) return;
+    this.#isPumping = true;
+    setImmediate(() => {
+      this.#isPumping = false;
+      this.#startedInTurn = 0;
+      while (this.#startedInTurn < STARTS_PER_LOOP_TURN_MAX && this.#startNext());
+    });
+  }
+
+  /** The organization whose turn it was goes to the end. */
+  #startNext(): boolean {
+    for (const [orgId, turns] of this.#byOrganization) {
+      const [next] = turns.waiting;
+      if (next === undefined || turns.running >= TOOLS_RUNNING_PER_ORGANIZATION_MAX) continue;
+      turns.waiting.delete(next);
+      this.#byOrganization.delete(orgId);
+      this.#byOrganization.set(orgId, turns);
+      this.#start(turns);
+      next.start();
+      return true;
+    }
+    return false;
+  }
+}
+
+/** Names that an organization may look up at the same time; more than that wait. */
+const LOOKUPS_RUNNING_MAX = 8;
+/** As many may wait; the next one fails at once. */
+const LOOKUPS_WAITING_MAX = 256;
+/** `dns.lookup` holds one of the process's four threads for each name until its answer comes. */
+const THREAD_LOOKUPS_RUNNING_MAX = 1;
+
+/** A name server that has not answered by then, twice, is of no use to a call. */
+const LOOKUP_TIMEOUT_MS = 2_000;
+const LOOKUP_TRIES = 2;
+
+/** Resolves one name to its addresses; rejects with an error that has a `code`. */
+export type ResolveName = (hostname: string) => Promise<readonly LookupAddress[]>;
+
+export interface OrganizationLookupsOptions {
+  /** Leaves out addresses that are not public, and refuses names that are not. */
+  readonly isPublicOnly: boolean;
+  readonly resolve?: ResolveName;
+}
+
+/**
+ * The look-ups of one organization, bounded. Public names are asked of the name servers directly, where slow ones hold up
+ * nobody else. Where an operator allows private addresses, names may stand in files of the machine, which only
+ * `dns.lookup` reads: there they are looked up one at a time.
+ */
+export class OrganizationLookups {
+  readonly #isPublicOnly: boolean;
+  readonly #resolve: ResolveName;
+  readonly #runningMax: number;
+  readonly #waiting: (() => void)[] = [];
+  #running = 0;
+
+  constructor({ isPublicOnly, resolve }: OrganizationLookupsOptions) {
+    this.#isPublicOnly = isPublicOnly;
+    this.#resolve = resolve ?? (isPublicOnly ? askNameServers : askSystem);
+    this.#runningMax = isPublicOnly ? LOOKUPS_RUNNING_MAX : THREAD_LOOKUPS_RUNNING_MAX;
+  }
+
+  /**
+   * A `lookup` for net.connect. It decides about the very addresses that are then connected to, so a name that changes its
+   * mind between two look-ups gains nothing.
+   */
+  readonly lookup = (hostname: string, options: LookupOptions, callback: LookupCallback): void => {
+    void this.#answer(hostname, options.all === true, callback);
+  };
+
+  async #answer(hostname: string, all: boolean, callback: LookupCallback): Promise<void> {
+    let addresses: readonly LookupAddress[];
+    try {
+      addresses = await this.#find(hostname);
+    } catch (error) {
+      callback(error instanceof Error ? error : new Error("the look-up failed"), []);
+      return;
+    }
+    const [first] = addresses;
+    if (first === undefined) callback(new PrivateAddressError(), []);
+    else if (all) callback(null, [...addresses]);
+    else callback(null, first.address, first.family);
+  }
+
+  async #find(hostname: string): Promise<readonly LookupAddress[]> {
+    const found = await this.#addressesOf(hostname);
+    return this.#isPublicOnly ? found.filter(({ address }) => !isPrivateAddress(address)) : found;
+  }
+
+  async #addressesOf(hostname: string): Promise<readonly LookupAddress[]> {
+    const family = isIP(hostname);
+    if (family !== 0) return [{ address: hostname, family }];
+    if (this.#isPublicOnly && isPrivateName(hostname)) return [];
+    await this.#begin();
+    try {
+      return await this.#resolve(hostname);
+    } finally {
+      const next = this.#waiting.shift();
+      if (next === undefined) this.#running -= 1;
+      else next();
+    }
+  }
+
+  /** A waiting lookup takes the place of one that has ended. */
+  async #begin(): Promise<void> {
+    if (this.#running < this.#runningMax) {
+      this.#running += 1;
+      return;
+    }
+    if (this.#waiting.length >= LOOKUPS_WAITING_MAX) {
+      throw new ShareUsedUpError("lookups", LOOKUPS_WAITING_MAX);
+    }
+    await new Promise<void>((resolve) => {
+      this.#waiting.push(resolve);
+    });
+  }
+}
+
+function askSystem(hostname: string): Promise<readonly LookupAddress[]> {
+  return dns.lookup(hostname, { all: true });
+}
+
+/** A resolver of its own for each name: it reads what the machine's name servers are now. */
+async function askNameServers(hostname: string): Promise<readonly LookupAddress[]> {
+  const resolver = new dns.Resolver({ timeout: LOOKUP_TIMEOUT_MS, tries: LOOKUP_TRIES });
+  const [ipv4, ipv6] = await Promise.allSettled([
+    resolver.resolve4(hostname),
+    resolver.resolve6(hostname),
+  ]);
+  const found = [...addressesOf(ipv4, 4), ...addressesOf(ipv6, 6)];
+  if (found.length === 0 && ipv4.status === "rejected") throw ipv4.reason;
+  return found;
+}
+
+function addressesOf(
+  outcome: PromiseSettledResult<readonly string[]>,
+  family: 4 | 6,
+): readonly LookupAddress[] {
+  if (outcome.status === "rejected") return [];
+  return outcome.value.map((address) => ({ address, family }));
+}
 
 /** A vendor that has not taken the connection by then is not going to answer in time for a caller either. */
 const CONNECT_TIMEOUT_MS = 5_000;

@@ -8,7 +8,7 @@ import {
   wavToPcm16,
 } from "../../audio/audio-container.js";
 import { bytesPerSample, durationMsOf, isSameFormat } from "../../audio/audio-format.js";
-import { readMp3Header } from "../../audio/mp3-header.js";
+import { readMp3Header } from "../../audio/mp3-frames.js";
 import { decodeMulaw } from "../../audio/mulaw.js";
 import { decodeSamples, encodePcm } from "../../audio/sample-coding.js";
 import { type SpeechFormat, type SpeechRequest, VendorError } from "../contracts.js";

@@ -1,8 +1,8 @@
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
-import { Interrupter } from "../../../api/commands/call/interrupter.js";
+import { TELEPHONE } from "../../../api/commands/call/call-command.js";
 import { WEB } from "../../../api/commands/call/medium.js";
-import { TELEPHONE } from "../../../api/commands/call/phone-medium.js";
+import { Interrupter } from "../../../api/commands/call/performance.js";
 
 const LOOK_MS = 20;
 

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { isToolSchema } from "../../../api/contract/tool-schema.js";
+import { isToolSchema } from "../../../api/contract/agent-tool.js";
 import { toolArguments } from "../../../engine/conversation/toolbox.js";
 import type { JsonObject } from "../../../storage/records.js";
 

@@ -12,10 +12,10 @@ import {
 } from "../../../api/http/start-server.js";
 import type { ApiServices } from "../../../api/routes/all-routes.js";
 import { AgentChats } from "../../../engine/calls/agent-chats.js";
+import { agentLlm } from "../../../engine/calls/agent-vendors.js";
 import { CallFeed } from "../../../engine/calls/call-feed.js";
 import { CallReports } from "../../../engine/calls/call-reports.js";
 import { CallSupervision } from "../../../engine/calls/call-supervision.js";
-import { agentLlm } from "../../../engine/calls/opening/agent-vendors.js";
 import { Recordings } from "../../../engine/calls/recording/recordings.js";
 import { NodeList } from "../../../engine/cluster/node-registry.js";
 import { Failure } from "../../../engine/failure.js";

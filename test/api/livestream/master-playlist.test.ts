@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { parseMasterPlaylist, QUALITIES_MAX } from "../../../api/livestream/master-playlist.js";
+import { parseMasterPlaylist, QUALITIES_MAX } from "../../../api/livestream/playlist-reader.js";
 
 const rung = (attributes: string, path: string) => `#EXT-X-STREAM-INF:${attributes}\n${path}\n`;
 

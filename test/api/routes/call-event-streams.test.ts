@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { eventStreamAnswer } from "../../../api/http/endpoints/api-endpoint.js";
-import { CallEventStreams } from "../../../api/routes/call-event-streams.js";
+import { CallEventStreams } from "../../../api/routes/call-routes.js";
 import type { CallNews } from "../../../engine/calls/call-news.js";
 import type { Watcher } from "../../../engine/calls/topic-watchers.js";
 import { NO_METRICS } from "../../../engine/conversation/effects.js";

@@ -3,7 +3,7 @@ import { randomUUID } from "node:crypto";
 import { after, before, test } from "node:test";
 import * as v from "valibot";
 import { Call, Calls } from "../../../api/contract/call.js";
-import { UsageShares, VendorShare } from "../../../api/contract/usage-shares.js";
+import { UsageShares, VendorShare } from "../../../api/contract/routes/organization-routes.js";
 import { LoopbackPlatform, type Tenancy } from "../http/loopback-platform.js";
 import { agentDraft, idIn } from "./agent-drafts.js";
 import { callRecord } from "./call-drafts.js";

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { array, assert as check, property, uint8Array } from "fast-check";
-import { AudioIntake } from "../../../api/voice/audio-intake.js";
+import { AudioIntake } from "../../../api/voice/web-leg.js";
 
 /** 16-bit samples at 16 kHz. */
 const BYTES_PER_MS = 32;

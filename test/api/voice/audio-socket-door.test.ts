@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { once } from "node:events";
 import { connect, type Socket } from "node:net";
 import { type TestContext, test } from "node:test";
-import { AudioSocketDoor } from "../../../api/voice/audio-socket-door.js";
+import { AudioSocketDoor } from "../../../api/voice/audio-socket-route.js";
 import type { StartedStream } from "../../../api/voice/phone-calls.js";
 import { PhoneLeg } from "../../../api/voice/phone-leg.js";
 import { freePorts } from "../../../bench/livestream/free-ports.js";

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import * as fc from "fast-check";
-import { callerMessage } from "../../../api/voice/caller-message.js";
+import { callerMessage } from "../../../api/voice/web-leg.js";
 import { Failure } from "../../../engine/failure.js";
 
 const bytesOf = (text: string): Uint8Array => Buffer.from(text);

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { getEventListeners } from "node:events";
 import { test } from "node:test";
-import { ClientTools } from "../../../api/voice/client-tools.js";
+import { ClientTools } from "../../../api/voice/web-leg.js";
 
 const PENDING_MAX = 16;
 const RESULT_MAX_BYTES = 16 * 1024;

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { addressElsewhere } from "../../../api/voice/other-server.js";
-import { OpenRefusal, type RefusalReason } from "../../../engine/calls/opening/open-refusal.js";
+import { OpenRefusal, type RefusalReason } from "../../../engine/calls/open-refusal.js";
 import { Failure } from "../../../engine/failure.js";
 
 const refused = (reason: RefusalReason) => new OpenRefusal(reason, "no");

@@ -7,7 +7,7 @@ import {
   UNREAD_TARGET_BYTES,
   type VoiceLine,
   WAITING_MAX_MS,
-} from "../../../api/voice/streamed-voice.js";
+} from "../../../api/voice/web-leg.js";
 
 const BYTES_PER_MS = 48;
 const PIECE_BYTES_MAX = PIECE_MAX_MS * BYTES_PER_MS;

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { toSample } from "../../../engine/audio/fir-kernel.js";
+import { toSample } from "../../../engine/audio/fir-filter.js";
 
 test("a sample is the nearest of 16 bits, and what is too loud is cut off", () => {
   assert.deepEqual([0.4, 0.6, -7.6].map(toSample), [0, 1, -8]);

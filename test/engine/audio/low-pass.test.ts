@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { lowPass, lowPassAt } from "../../../engine/audio/low-pass.js";
+import { lowPass, lowPassAt } from "../../../engine/audio/fir-filter.js";
 import { tapAt } from "./windowed-sinc.js";
 
 test("a low-pass is a sinc under a Kaiser window, and its taps sum to one", () => {

@@ -1,8 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import * as fc from "fast-check";
-import { mp3DurationMs, mp3Stream } from "../../../engine/audio/mp3-frames.js";
-import { readMp3Header } from "../../../engine/audio/mp3-header.js";
+import { mp3DurationMs, mp3Stream, readMp3Header } from "../../../engine/audio/mp3-frames.js";
 
 /** MPEG 2, layer III, 48 kbit/s, 24 kHz, mono: 144 bytes and 24 ms. */
 const HEADER = [0xff, 0xf3, 0x64, 0xc4];

@@ -1,7 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { mp3Stream } from "../../../engine/audio/mp3-frames.js";
-import { readMp3Header } from "../../../engine/audio/mp3-header.js";
+import { mp3Stream, readMp3Header } from "../../../engine/audio/mp3-frames.js";
 
 /** As ISO/IEC 11172-3 and 13818-3 have them, by the header's index from 1 on. */
 const MPEG1_KBITS = [32, 40, 48, 56, 64, 80, 96, 112, 128, 160, 192, 224, 256, 320];

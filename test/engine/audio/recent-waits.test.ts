@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { RecentWaits } from "../../../engine/audio/recent-waits.js";
+import { RecentWaits } from "../../../engine/audio/conversion-queue.js";
 import { VirtualClock } from "../../doubles/virtual-clock.js";
 
 const LAST_KEPT_MS = 1_000;

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { refusedBy, unreachable } from "../../../engine/bucket/bucket-fault.js";
+import { refusedBy, unreachable } from "../../../engine/bucket/bucket.js";
 
 const SETTINGS = {
   name: "calls",

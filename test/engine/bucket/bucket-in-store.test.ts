@@ -1,7 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { STALL_MAX_MS } from "../../../engine/bucket/bucket.js";
-import { BucketFault, placeOf } from "../../../engine/bucket/bucket-fault.js";
+import { BucketFault, placeOf, STALL_MAX_MS } from "../../../engine/bucket/bucket.js";
 import { httpService } from "../../doubles/http-service.js";
 import { passInUndici } from "../../doubles/undici-clock.js";
 import { bucketInStore } from "./object-store-stand.js";

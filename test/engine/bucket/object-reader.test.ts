@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { BucketFault } from "../../../engine/bucket/bucket-fault.js";
+import { BucketFault } from "../../../engine/bucket/bucket.js";
 import { ObjectReader } from "../../../engine/bucket/object-reader.js";
 
 const PIECE_BYTES = 262_144;

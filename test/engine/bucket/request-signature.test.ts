@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { signatureFault } from "../../../engine/sandbox/object-store/request-signature.js";
+import { signatureFault } from "../../../engine/sandbox/object-store/object-store.js";
 
 /** The example of "GET Object" in Amazon's documentation of Signature Version 4. */
 const KEY = {

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { CallSlots } from "../../../engine/calls/opening/call-slots.js";
+import { CallSlots } from "../../../engine/calls/admission.js";
 import type { SharedBox } from "../../../engine/calls/shared-box.js";
 import { EventLoopDelay } from "../../../engine/metrics/event-loop-delay.js";
 import { callRecord } from "../../storage/sample-records.js";

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { MP3, PCM_8K, PCM_16K } from "../../../engine/audio/audio-format.js";
-import { ConvertedVoice } from "../../../engine/calls/converted-voice.js";
+import { ConvertedVoice } from "../../../engine/calls/agent-vendors.js";
 import type { LegAudio, PieceListener } from "../../../engine/conversation/leg-audio.js";
 import { VendorError } from "../../../engine/vendors/contracts.js";
 import { ScriptedVoice } from "../../doubles/scripted-voice.js";

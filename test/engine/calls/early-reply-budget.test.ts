@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { EarlyReplyBudget } from "../../../engine/calls/early-reply-budget.js";
+import { EarlyReplyBudget } from "../../../engine/calls/preemptive-budget.js";
 import { VirtualClock } from "../../doubles/virtual-clock.js";
 
 test("an organization that has wasted its tokens of the hour begins no reply early until the next", () => {

@@ -3,8 +3,8 @@ import { EventEmitter, once } from "node:events";
 import type { ServerResponse } from "node:http";
 import { text } from "node:stream/consumers";
 import type { TestContext } from "node:test";
+import { CallSlots } from "../../../engine/calls/admission.js";
 import { LiveCalls } from "../../../engine/calls/live-calls.js";
-import { CallSlots } from "../../../engine/calls/opening/call-slots.js";
 import {
   OutboundCalls,
   type OutboundSurroundings,

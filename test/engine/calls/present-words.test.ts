@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { PresentWords } from "../../../engine/calls/present-words.js";
+import { PresentWords } from "../../../engine/calls/call-journal.js";
 
 const PRESENT_WORDS_MAX = 50;
 const caller = (text: string, isFinal = true) => ({ role: "user", text, isFinal }) as const;

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { dailyWaits } from "../../../engine/calls/wait-reports.js";
+import { dailyWaits } from "../../../engine/calls/call-reports.js";
 
 const TURNS_CALLS_MAX = 2_000;
 const NOON_MS = Date.parse("2026-03-02T12:00:00Z");

@@ -3,7 +3,7 @@ import { test } from "node:test";
 import type { Handlers } from "../../../engine/cluster/ipc-link.js";
 import type { MemberQuestions, OwnerLink } from "../../../engine/cluster/ipc-messages.js";
 import { BoxBreakers, BoxNews } from "../../../engine/cluster/worker-ports.js";
-import type { BreakerNews } from "../../../engine/vendors/chain/breaker-news.js";
+import type { BreakerNews } from "../../../engine/vendors/chain/breakers.js";
 import { newBox, settled } from "./box-in-one-process.js";
 
 const OPEN: BreakerNews = {

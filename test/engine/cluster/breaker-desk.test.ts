@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { BreakerDesk } from "../../../engine/cluster/primary.js";
-import type { BreakerNews } from "../../../engine/vendors/chain/breaker-news.js";
+import type { BreakerNews } from "../../../engine/vendors/chain/breakers.js";
 import { VirtualClock } from "../../doubles/virtual-clock.js";
 
 const OPEN: BreakerNews = {

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { BREAKERS, NodeBreakers } from "../../../engine/cluster/node-breakers.js";
-import type { BreakerNews } from "../../../engine/vendors/chain/breaker-news.js";
+import type { BreakerNews } from "../../../engine/vendors/chain/breakers.js";
 import { RecordingLogger } from "../../doubles/recording-logger.js";
 import { VirtualClock } from "../../doubles/virtual-clock.js";
 

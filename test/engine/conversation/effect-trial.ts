@@ -1,4 +1,4 @@
-import { EarlyReplyBudget } from "../../../engine/calls/early-reply-budget.js";
+import { EarlyReplyBudget } from "../../../engine/calls/preemptive-budget.js";
 import type { Ending } from "../../../engine/conversation/call-end.js";
 import type { SessionEffect, TurnSave } from "../../../engine/conversation/effects.js";
 import type { SessionEvent } from "../../../engine/conversation/events.js";

@@ -2,9 +2,8 @@ import assert from "node:assert/strict";
 import promises from "node:fs/promises";
 import { syncBuiltinESMExports } from "node:module";
 import { test } from "node:test";
-import { diskFreeBytes } from "../../../engine/metrics/disk-room.js";
 import { EventLoopDelay } from "../../../engine/metrics/event-loop-delay.js";
-import { Metrics, type MetricsSources } from "../../../engine/metrics/metrics.js";
+import { diskFreeBytes, Metrics, type MetricsSources } from "../../../engine/metrics/metrics.js";
 
 const SOURCES: MetricsSources = {
   callsActive: () => 3,

@@ -1,5 +1,5 @@
 import * as v from "valibot";
-import type { ChatMessage } from "../../../engine/sandbox/language-model/chat-message.js";
+import type { ChatMessage } from "../../../engine/sandbox/language-model/simulated-language-model.js";
 
 const Chunk = v.looseObject({
   object: v.optional(v.string()),

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
+import { UsedNonces } from "../../../engine/security/stream-token.js";
 import { TokenUses } from "../../../engine/security/token-uses.js";
-import { UsedNonces } from "../../../engine/security/used-nonces.js";
 import { AnsweredWebhooks } from "../../../engine/telephony/answered-webhooks.js";
 import { VirtualClock } from "../../doubles/virtual-clock.js";
 

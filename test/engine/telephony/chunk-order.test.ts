@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import * as fc from "fast-check";
-import { ChunkOrder } from "../../../engine/telephony/chunk-order.js";
+import { ChunkOrder } from "../../../engine/telephony/media-stream.js";
 
 const CHUNKS_HELD_MAX = 5;
 /** The numbers that come out, for the numbers that go in. */

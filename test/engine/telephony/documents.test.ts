@@ -8,13 +8,13 @@ import {
   jambonzHangUp,
   jambonzPauseAndAsk,
   jambonzSayAndHangUp,
-} from "../../../engine/telephony/jambonz/jambonz-verbs.js";
+} from "../../../engine/telephony/jambonz/jambonz.js";
 import { phoneVendor } from "../../../engine/telephony/phone-vendors.js";
 import {
   plivoConnect,
   plivoSayAndHangUp,
   plivoWaitAndAsk,
-} from "../../../engine/telephony/plivo/plivo-xml.js";
+} from "../../../engine/telephony/plivo/plivo.js";
 import {
   dialAndAsk,
   pauseAndAsk,
@@ -28,7 +28,7 @@ import {
   vonageConnect,
   vonageHangUp,
   vonageSayAndHangUp,
-} from "../../../engine/telephony/vonage/vonage-ncco.js";
+} from "../../../engine/telephony/vonage/vonage.js";
 import { anyCharacter } from "../../any-character.js";
 
 const URL_OF_STREAM = "wss://voice.example.com/ws/telephony/stream";

@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import * as fc from "fast-check";
 import { Base64Audio } from "../../../engine/telephony/base64-audio.js";
-import { MediaScanner } from "../../../engine/telephony/media-scanner.js";
+import { MediaScanner } from "../../../engine/telephony/media-stream.js";
 import { twilioWire } from "../../../engine/telephony/twilio/twilio-wire.js";
 import { receive, textFrame, VENDORS } from "./vendor-wires.js";
 

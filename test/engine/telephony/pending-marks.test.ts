@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { PendingMarks } from "../../../engine/telephony/pending-marks.js";
+import { PendingMarks } from "../../../engine/telephony/media-stream.js";
 
 test("a mark is heard unless a clear went out after it, and is told once", () => {
   const marks = new PendingMarks();

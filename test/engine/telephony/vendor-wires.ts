@@ -1,13 +1,13 @@
 import assert from "node:assert/strict";
-import { asteriskWire } from "../../../engine/telephony/asterisk/asterisk-wire.js";
+import { asteriskWire } from "../../../engine/telephony/asterisk/asterisk.js";
 import { AudioSocketWire } from "../../../engine/telephony/asterisk/audio-socket-wire.js";
-import { jambonzWire } from "../../../engine/telephony/jambonz/jambonz-wire.js";
+import { jambonzWire } from "../../../engine/telephony/jambonz/jambonz.js";
 import type { PhoneEvent, PhoneWire, StreamStarted } from "../../../engine/telephony/phone-wire.js";
-import { plivoWire } from "../../../engine/telephony/plivo/plivo-wire.js";
-import { signalwireWire } from "../../../engine/telephony/signalwire/signalwire-wire.js";
-import { telnyxWire } from "../../../engine/telephony/telnyx/telnyx-wire.js";
+import { plivoWire } from "../../../engine/telephony/plivo/plivo.js";
+import { signalwireWire } from "../../../engine/telephony/signalwire/signalwire.js";
+import { telnyxWire } from "../../../engine/telephony/telnyx/telnyx.js";
 import { twilioWire } from "../../../engine/telephony/twilio/twilio-wire.js";
-import { vonageWire } from "../../../engine/telephony/vonage/vonage-wire.js";
+import { vonageWire } from "../../../engine/telephony/vonage/vonage.js";
 
 export interface SentFrame {
   readonly data: Buffer;

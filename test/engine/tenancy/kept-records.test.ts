@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { MonthlyMinutes } from "../../../engine/calls/opening/monthly-minutes.js";
+import { MonthlyMinutes } from "../../../engine/calls/admission.js";
 import { AccessTokens } from "../../../engine/security/access-token.js";
 import { newApiKey } from "../../../engine/security/api-key.js";
 import { ClientTokens } from "../../../engine/security/client-token.js";

@@ -4,7 +4,7 @@ import type {
   ClientToolAnswer,
   ClientToolCall,
 } from "../../../engine/conversation/caller-channel.js";
-import { runClientTool } from "../../../engine/tools/client-tool.js";
+import { runClientTool } from "../../../engine/tools/agent-toolbox.js";
 import { VirtualClock } from "../../doubles/virtual-clock.js";
 
 const TOOL = {

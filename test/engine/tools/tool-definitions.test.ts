@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { digitsToSend, toolDefinitions } from "../../../engine/tools/tool-definitions.js";
+import { digitsToSend, toolDefinitions } from "../../../engine/tools/agent-toolbox.js";
 
 const LOOK_UP = {
   type: "http",

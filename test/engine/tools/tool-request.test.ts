@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import type { IncomingHttpHeaders, ServerResponse } from "node:http";
 import { text } from "node:stream/consumers";
 import { type TestContext, test } from "node:test";
-import { requestTool, type ToolRequest } from "../../../engine/tools/tool-request.js";
+import { requestTool, type ToolRequest } from "../../../engine/tools/http-tool.js";
 import { Connections } from "../../../engine/vendors/transport/connections.js";
 import { httpService } from "../../doubles/http-service.js";
 import { VirtualClock } from "../../doubles/virtual-clock.js";

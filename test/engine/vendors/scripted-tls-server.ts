@@ -3,10 +3,7 @@ import { createServer } from "node:https";
 import type { Socket } from "node:net";
 import type { TLSSocket } from "node:tls";
 import { WebSocketServer } from "ws";
-import {
-  CertificateAuthority,
-  type ServerIdentity,
-} from "../../../engine/sandbox/certificate-authority.js";
+import { CertificateAuthority, type ServerIdentity } from "../../../engine/sandbox/sandbox.js";
 import { Changes } from "../../doubles/changes.js";
 
 export const authority = await CertificateAuthority.create();

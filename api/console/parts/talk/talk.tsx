@@ -1,13 +1,148 @@
 import { Mic, MicOff, Phone, PhoneOff } from "lucide-react";
 import { useEffect, useState, useSyncExternalStore } from "react";
+import { Link } from "wouter";
 import { MICROPHONE_FAULTS } from "../../../client/call-fault.js";
+import { type SoundDevices, soundDevices } from "../../../client/client.js";
+import { useCall } from "../../model/queries.js";
 import { type Talk, TalkSession } from "../../model/talk-session.js";
+import { recordsOf, waitOf } from "../../model/turns.js";
 import { waitWords } from "../../words/durations.js";
-import { TalkDevices } from "./talk-devices.js";
-import { TalkMeters } from "./talk-meters.js";
-import { TalkRecord } from "./talk-record.js";
+import { Waterfall } from "../calls/waterfall.js";
+import { Field, SelectField } from "../forms/field.js";
 import { TalkWords } from "./talk-words.js";
 import { WriteLine } from "./write-line.js";
+
+const NONE: SoundDevices = { microphones: [], loudspeakers: [] };
+/** What Chromium calls the system's own choices, beside the devices themselves. */
+const OWN_CHOICES = new Set(["default", "communications"]);
+
+/** Which microphone and loudspeaker a call uses, and how loud it is; to be shown once the browser has given a microphone. */
+export function TalkDevices({ session }: { session: TalkSession }) {
+  const { microphones, loudspeakers } = useSoundDevices();
+  const [microphoneId, setMicrophoneId] = useState(session.microphoneId);
+  const [loudspeakerId, setLoudspeakerId] = useState(session.loudspeakerId);
+  const [volume, setVolume] = useState(session.volume);
+  return (
+    <details>
+      <summary>Sound</summary>
+      <div className="stack">
+        <DeviceField
+          label="Microphone"
+          devices={microphones}
+          value={microphoneId}
+          onChange={(id) => {
+            setMicrophoneId(id);
+            void session.useMicrophone(id).then(() => setMicrophoneId(session.microphoneId));
+          }}
+        />
+        <DeviceField
+          label="Loudspeaker"
+          devices={loudspeakers}
+          value={loudspeakerId}
+          onChange={(id) => {
+            setLoudspeakerId(id);
+            void session.useLoudspeaker(id).then(() => setLoudspeakerId(session.loudspeakerId));
+          }}
+        />
+        <Field label="Volume">
+          {(wired) => (
+            <input
+              {...wired}
+              type="range"
+              min={0}
+              max={100}
+              step={5}
+              value={100 * volume}
+              onChange={({ target }) => {
+                session.setVolume(target.valueAsNumber / 100);
+                setVolume(session.volume);
+              }}
+            />
+          )}
+        </Field>
+      </div>
+    </details>
+  );
+}
+
+interface DeviceFieldProps {
+  readonly label: string;
+  readonly devices: readonly MediaDeviceInfo[];
+  /** Empty: the system's own choice. */
+  readonly value: string;
+  readonly onChange: (deviceId: string) => void;
+}
+
+/** Where there is no choice there is nothing to ask. */
+function DeviceField({ devices, ...field }: DeviceFieldProps) {
+  const options = devices
+    .filter(({ deviceId, label }) => label !== "" && !OWN_CHOICES.has(deviceId))
+    .map(({ deviceId, label }) => ({ value: deviceId, label }));
+  if (options.length < 2) return null;
+  const own = { value: "", label: "As the system has it" };
+  return <SelectField {...field} options={[own, ...options]} />;
+}
+
+/** As they come and go. */
+function useSoundDevices(): SoundDevices {
+  const [devices, setDevices] = useState(NONE);
+  useEffect(() => {
+    const media: Partial<MediaDevices> | undefined = navigator.mediaDevices;
+    let isGone = false;
+    const look = () =>
+      void soundDevices().then(
+        (found) => {
+          if (!isGone) setDevices(found);
+        },
+        () => undefined,
+      );
+    look();
+    media?.addEventListener?.("devicechange", look);
+    return () => {
+      isGone = true;
+      media?.removeEventListener?.("devicechange", look);
+    };
+  }, []);
+  return devices;
+}
+
+/** How loud both are, as two calm bars; it says that the microphone works. */
+export function TalkMeters({ session }: { session: TalkSession }) {
+  const levels = useSyncExternalStore(session.onLevels, session.levels);
+  return (
+    <div className="grid2" aria-hidden>
+      <Meter label="You" level={levels.caller} />
+      <Meter label="Agent" level={levels.agent} />
+    </div>
+  );
+}
+
+function Meter({ label, level }: { label: string; level: number }) {
+  return (
+    <div className="stack tight">
+      <span className="soft">{label}</span>
+      <div className="meter">
+        <span style={{ transform: `scaleX(${Math.min(1, level).toFixed(3)})` }} />
+      </div>
+    </div>
+  );
+}
+
+/** What the server has written down of this call so far: the waterfall grows turn by turn. */
+export function TalkRecord({ id }: { id: string }) {
+  const call = useCall(id, false);
+  const waits = recordsOf(call.data?.metadata).flatMap((record) => waitOf(record) ?? []);
+  const longestMs = Math.max(...waits.map(({ totalMs }) => totalMs), 0);
+  return (
+    <section className="stack">
+      {waits.length === 0 ? null : <h3>What you waited for</h3>}
+      {waits.map((wait, index) => (
+        <Waterfall key={index} wait={wait} longestMs={longestMs} />
+      ))}
+      <Link href={`/calls/${id}`}>This call’s page</Link>
+    </section>
+  );
+}
 
 const STATES = {
   idle: "Not in a call",

@@ -9,7 +9,7 @@ import {
   listenAddress,
   ownAddress,
   parseLocalSettings,
-} from "../../../../api/commands/livestream-local/local-settings.js";
+} from "../../../../api/commands/livestream-local/local-command.js";
 
 test("a template is filled in wholly or not at all", () => {
   assert.equal(filledTemplate("listen ${PORT}; $host ${PORT}", { PORT: "1" }), "listen 1; $host 1");

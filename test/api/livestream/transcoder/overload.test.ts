@@ -2,8 +2,8 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import { EncodingBudget } from "../../../../api/livestream/transcoder/encoding-budget.js";
 import { ladderPlans } from "../../../../api/livestream/transcoder/ladder-plan.js";
+import { SpeedWatch } from "../../../../api/livestream/transcoder/ladder-run.js";
 import { MachineLoad } from "../../../../api/livestream/transcoder/machine-load.js";
-import { SpeedWatch } from "../../../../api/livestream/transcoder/speed-watch.js";
 import { parseTranscoderConfig } from "../../../../api/livestream/transcoder/transcoder-config.js";
 
 const VIDEO = { codec: "h264", width: 1280, height: 720 };

@@ -4,7 +4,7 @@ import {
   endingOf,
   NO_OUTCOME,
   NOT_CONNECTED,
-} from "../../../../engine/calls/outbound/outbound-ending.js";
+} from "../../../../engine/calls/outbound/placed-calls.js";
 
 test("what the vendor says of a placed call is why it ended, or nothing yet", () => {
   const reasonOf = (status: string, answeredBy = "") => {

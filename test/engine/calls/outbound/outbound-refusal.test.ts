@@ -1,11 +1,11 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { OpenRefusal, type RefusalReason } from "../../../../engine/calls/opening/open-refusal.js";
+import { OpenRefusal, type RefusalReason } from "../../../../engine/calls/open-refusal.js";
 import {
   mayHaveBeenPlaced,
   placingFailed,
   placingRefused,
-} from "../../../../engine/calls/outbound/outbound-refusal.js";
+} from "../../../../engine/calls/outbound/outbound-calls.js";
 import { Failure, type FailureKind } from "../../../../engine/failure.js";
 import { TelephonyRefusal } from "../../../../engine/telephony/telephony-request.js";
 import { VendorError } from "../../../../engine/vendors/contracts.js";

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import type { ServerResponse } from "node:http";
 import { test } from "node:test";
-import { OpenRefusal, type RefusalReason } from "../../../../engine/calls/opening/open-refusal.js";
+import { OpenRefusal, type RefusalReason } from "../../../../engine/calls/open-refusal.js";
 import type { Ending } from "../../../../engine/conversation/call-end.js";
 import { Failure, type FailureKind } from "../../../../engine/failure.js";
 import {

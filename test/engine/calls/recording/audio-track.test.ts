@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { AudioTrack } from "../../../../engine/calls/recording/audio-track.js";
+import { AudioTrack } from "../../../../engine/calls/recording/recording.js";
 
 /** So many moments from there on, of both channels. */
 function taken(track: AudioTrack, from: number, moments: number, channel = 0): readonly number[] {

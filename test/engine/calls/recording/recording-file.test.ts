@@ -16,8 +16,8 @@ import {
   RecordingFile,
   removeRecording,
   repairRecording,
+  wavHeader,
 } from "../../../../engine/calls/recording/recording-file.js";
-import { wavHeader } from "../../../../engine/calls/recording/wav-header.js";
 import { temporaryFile } from "../../../storage/temporary-file.js";
 
 test("a recording that is not there is told from one that cannot be opened", async () => {

@@ -1,11 +1,11 @@
 import assert from "node:assert/strict";
 import { mkdirSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
+import { wavHeader } from "../../../../engine/calls/recording/recording-file.js";
 import {
   Recordings,
   type RecordingsOptions,
 } from "../../../../engine/calls/recording/recordings.js";
-import { wavHeader } from "../../../../engine/calls/recording/wav-header.js";
 import type { RecordingKey, RecordingStore } from "../../../../storage/calls/recording-store.js";
 import { RecordingLogger } from "../../../doubles/recording-logger.js";
 import { VirtualClock } from "../../../doubles/virtual-clock.js";

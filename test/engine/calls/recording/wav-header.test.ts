@@ -5,7 +5,7 @@ import {
   WAV_HEADER_BYTES,
   wavHeader,
   wavRateHz,
-} from "../../../../engine/calls/recording/wav-header.js";
+} from "../../../../engine/calls/recording/recording-file.js";
 
 test("the header says what follows, as the format was written down", () => {
   const header = wavHeader(8_000, 1_000);

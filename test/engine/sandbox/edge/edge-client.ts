@@ -2,7 +2,7 @@ import { WebSocket } from "ws";
 import {
   EDGE_TRUSTED_CLIENT_TOKEN,
   edgeToken,
-} from "../../../../engine/sandbox/edge/edge-token.js";
+} from "../../../../engine/sandbox/edge/edge-simulator.js";
 
 export const REQUEST_ID = "0123456789abcdef0123456789abcdef";
 const MP3 = "audio-24khz-48kbitrate-mono-mp3";

@@ -3,7 +3,7 @@ import { after, beforeEach, test } from "node:test";
 import {
   EDGE_TRUSTED_CLIENT_TOKEN,
   edgeToken,
-} from "../../../../engine/sandbox/edge/edge-token.js";
+} from "../../../../engine/sandbox/edge/edge-simulator.js";
 import { type EdgeFault, noFaults } from "../../../../engine/sandbox/faults.js";
 import { startSandbox } from "../../../../engine/sandbox/sandbox.js";
 import { mp3DurationMs, recognizeMp3 } from "../../../../engine/sandbox/sound/mp3-decoder.js";

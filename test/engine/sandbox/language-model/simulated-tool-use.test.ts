@@ -1,11 +1,11 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { replyTo } from "../../../../engine/sandbox/language-model/simulated-language-model.js";
 import {
   aboutToolResults,
+  replyTo,
+  toolConversationFault,
   toolUse,
-} from "../../../../engine/sandbox/language-model/simulated-tool-use.js";
-import { toolConversationFault } from "../../../../engine/sandbox/language-model/tool-offer.js";
+} from "../../../../engine/sandbox/language-model/simulated-language-model.js";
 import { userSays } from "../chat-client.js";
 
 const BOOK = {

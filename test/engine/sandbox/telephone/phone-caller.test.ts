@@ -1,8 +1,10 @@
 import assert from "node:assert/strict";
 import { once } from "node:events";
 import { after, before, test } from "node:test";
-import { PhoneCaller } from "../../../../engine/sandbox/telephone/phone-caller.js";
-import type { PhoneCallerOptions } from "../../../../engine/sandbox/telephone/phone-caller-options.js";
+import {
+  PhoneCaller,
+  type PhoneCallerOptions,
+} from "../../../../engine/sandbox/telephone/phone-caller.js";
 import { encodeSpeech } from "../../../../engine/sandbox/telephone/tone-code.js";
 import { AUTH_TOKEN, BarePhoneService, type ServedCall } from "../phone-service.js";
 

@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import * as fc from "fast-check";
 import { recognizeMp3 } from "../../../../engine/sandbox/sound/mp3-decoder.js";
-import { resample } from "../../../../engine/sandbox/sound/resampling.js";
+import { resample } from "../../../../engine/sandbox/sound/raw-audio.js";
 import { speak } from "../../../../engine/sandbox/sound/simulated-voice.js";
 import { decodeMuLaw, encodeMuLaw } from "../../../../engine/sandbox/telephone/telephone-audio.js";
 import {

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { asteriskWire } from "../../../../engine/telephony/asterisk/asterisk-wire.js";
+import { asteriskWire } from "../../../../engine/telephony/asterisk/asterisk.js";
 import { receive, startedBy, startedStream, textFrame, traitsOf } from "../vendor-wires.js";
 
 test("Asterisk: every codec of its, and when it wants no more audio", () => {

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { isJambonzSignature } from "../../../../engine/telephony/jambonz/jambonz-signature.js";
+import { isJambonzSignature } from "../../../../engine/telephony/jambonz/jambonz.js";
 
 const WEBHOOK_AGE_MAX_MS = 300_000;
 

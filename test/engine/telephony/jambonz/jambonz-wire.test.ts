@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { jambonzWire } from "../../../../engine/telephony/jambonz/jambonz-wire.js";
+import { jambonzWire } from "../../../../engine/telephony/jambonz/jambonz.js";
 import { receive, startedBy, textFrame, traitsOf } from "../vendor-wires.js";
 
 test("Jambonz: it says itself what was played, and nested metadata counts too", () => {

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { createHmac } from "node:crypto";
 import { test } from "node:test";
-import { isPlivoSignature } from "../../../../engine/telephony/plivo/plivo-signature.js";
+import { isPlivoSignature } from "../../../../engine/telephony/plivo/plivo.js";
 
 const AUTH_TOKEN = "12345";
 const BASE = "https://example.com/api/telephony/voice";

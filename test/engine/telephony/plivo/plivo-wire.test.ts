@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { plivoWire } from "../../../../engine/telephony/plivo/plivo-wire.js";
+import { plivoWire } from "../../../../engine/telephony/plivo/plivo.js";
 import { receive, startedBy, textFrame, traitsOf, VENDORS } from "../vendor-wires.js";
 
 test("Plivo: parameters in every way in which they have been seen", () => {

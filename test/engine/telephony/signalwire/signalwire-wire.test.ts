@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { signalwireWire } from "../../../../engine/telephony/signalwire/signalwire-wire.js";
+import { signalwireWire } from "../../../../engine/telephony/signalwire/signalwire.js";
 import { receive, startedBy, textFrame, traitsOf } from "../vendor-wires.js";
 
 test("SignalWire: wider codecs, and samples in the order that the operator says", () => {

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { isTelnyxSignature } from "../../../../engine/telephony/telnyx/telnyx-signature.js";
+import { isTelnyxSignature } from "../../../../engine/telephony/telnyx/telnyx.js";
 
 const WEBHOOK_AGE_MAX_MS = 300_000;
 

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { telnyxWire } from "../../../../engine/telephony/telnyx/telnyx-wire.js";
+import { telnyxWire } from "../../../../engine/telephony/telnyx/telnyx.js";
 import {
   receive,
   startedBy,

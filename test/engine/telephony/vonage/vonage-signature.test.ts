@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { createHash, createHmac } from "node:crypto";
 import { test } from "node:test";
-import { isVonageSignature } from "../../../../engine/telephony/vonage/vonage-signature.js";
+import { isVonageSignature } from "../../../../engine/telephony/vonage/vonage.js";
 
 const SECRET = "the account's signature secret";
 const NOW_SEC = 1_795_290_000;

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { vonageWire } from "../../../../engine/telephony/vonage/vonage-wire.js";
+import { vonageWire } from "../../../../engine/telephony/vonage/vonage.js";
 import { binaryFrame, receive, startedBy, textFrame, traitsOf, VENDORS } from "../vendor-wires.js";
 
 test("Vonage: the rate is the one of the content type, and the frames are 20 ms of it", () => {

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { beforeEach, describe, it } from "node:test";
-import { AssemblyAiReader } from "../../../../engine/vendors/assemblyai/assemblyai-reader.js";
+import { AssemblyAiReader } from "../../../../engine/vendors/assemblyai/assemblyai.js";
 
 interface Word {
   readonly text: string;

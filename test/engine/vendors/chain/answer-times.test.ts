@@ -3,7 +3,7 @@ import { test } from "node:test";
 import { AnswerTimes } from "../../../../engine/vendors/chain/answer-times.js";
 import { Breakers } from "../../../../engine/vendors/chain/breakers.js";
 import type { ChainLink } from "../../../../engine/vendors/chain/chain.js";
-import { Hedging } from "../../../../engine/vendors/chain/hedging.js";
+import { Hedging } from "../../../../engine/vendors/chain/llm-chain.js";
 import { VirtualClock } from "../../../doubles/virtual-clock.js";
 
 function link(id = "one", modelId = "m", version = 1, orgId = "org"): ChainLink<unknown> {

@@ -1,7 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { afterWaiting } from "../../../../engine/vendors/chain/breaker-news.js";
-import { Breakers } from "../../../../engine/vendors/chain/breakers.js";
+import { afterWaiting, Breakers } from "../../../../engine/vendors/chain/breakers.js";
 import { VirtualClock } from "../../../doubles/virtual-clock.js";
 
 const CREDENTIAL = { id: "a", version: 1, category: "llm", vendor: "openai" } as const;

@@ -10,7 +10,7 @@ import {
   heard,
   isSkipped,
   toldOf,
-} from "../../../../engine/vendors/chain/breaker-state.js";
+} from "../../../../engine/vendors/chain/breakers.js";
 import type { VendorFault } from "../../../../engine/vendors/contracts.js";
 
 const PAUSE_MS = 5_000;

@@ -1,7 +1,6 @@
 import assert from "node:assert/strict";
 import { beforeEach, test } from "node:test";
-import type { BreakerNews } from "../../../../engine/vendors/chain/breaker-news.js";
-import { Breakers } from "../../../../engine/vendors/chain/breakers.js";
+import { type BreakerNews, Breakers } from "../../../../engine/vendors/chain/breakers.js";
 import { VirtualClock } from "../../../doubles/virtual-clock.js";
 
 const CREDENTIAL = { id: "a", version: 2, category: "llm", vendor: "openai" } as const;

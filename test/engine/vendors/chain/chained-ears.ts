@@ -1,7 +1,7 @@
 import { PCM_16K } from "../../../../engine/audio/audio-format.js";
 import { AnswerLog } from "../../../../engine/vendors/chain/answer-log.js";
 import type { ChainWatch } from "../../../../engine/vendors/chain/chain.js";
-import { ChainedRecognizer } from "../../../../engine/vendors/chain/chained-recognizer.js";
+import { ChainedRecognizer } from "../../../../engine/vendors/chain/stt-chain.js";
 import {
   type SpeechStream,
   VendorError,

@@ -3,7 +3,7 @@ import { getEventListeners } from "node:events";
 import { beforeEach, describe, it } from "node:test";
 import { PCM_16K } from "../../../../engine/audio/audio-format.js";
 import type { ChainWatch } from "../../../../engine/vendors/chain/chain.js";
-import { ChainedRecognizer } from "../../../../engine/vendors/chain/chained-recognizer.js";
+import { ChainedRecognizer } from "../../../../engine/vendors/chain/stt-chain.js";
 import { VendorError } from "../../../../engine/vendors/contracts.js";
 import { VirtualClock } from "../../../doubles/virtual-clock.js";
 import { RecordingListener } from "../recording-listener.js";

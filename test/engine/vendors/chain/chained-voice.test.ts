@@ -3,7 +3,7 @@ import { beforeEach, describe, it } from "node:test";
 import { MP3, PCM_24K } from "../../../../engine/audio/audio-format.js";
 import { AnswerTimes } from "../../../../engine/vendors/chain/answer-times.js";
 import type { ChainWatch } from "../../../../engine/vendors/chain/chain.js";
-import { ChainedVoice } from "../../../../engine/vendors/chain/chained-voice.js";
+import { ChainedVoice } from "../../../../engine/vendors/chain/tts-chain.js";
 import {
   type SpeechFormat,
   type SpokenWord,

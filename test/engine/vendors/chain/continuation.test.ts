@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import * as fc from "fast-check";
-import { Continuation, continued, GO_ON } from "../../../../engine/vendors/chain/continuation.js";
+import { Continuation, continued, GO_ON } from "../../../../engine/vendors/chain/llm-chain.js";
 
 /** What is given out of both together, token by token. */
 function joined(given: string, tokens: readonly string[]): string {

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { beforeEach, test } from "node:test";
-import { Doubts } from "../../../../engine/vendors/chain/doubts.js";
+import { Doubts } from "../../../../engine/vendors/chain/stt-chain.js";
 
 let doubts: Doubts<string>;
 const doubted = { link: "first", heardMs: 3_000, sinceMs: 50 };

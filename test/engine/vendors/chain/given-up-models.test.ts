@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import { AnswerLog } from "../../../../engine/vendors/chain/answer-log.js";
 import { AnswerTimes } from "../../../../engine/vendors/chain/answer-times.js";
-import { ChainedModel } from "../../../../engine/vendors/chain/chained-model.js";
+import { ChainedModel } from "../../../../engine/vendors/chain/llm-chain.js";
 import { VirtualClock } from "../../../doubles/virtual-clock.js";
 import { chainOf } from "./chain-of.js";
 import { TimedModel } from "./timed-model.js";

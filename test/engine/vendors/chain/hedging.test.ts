@@ -3,8 +3,7 @@ import { beforeEach, describe, it } from "node:test";
 import { AnswerLog } from "../../../../engine/vendors/chain/answer-log.js";
 import { AnswerTimes } from "../../../../engine/vendors/chain/answer-times.js";
 import type { Chain } from "../../../../engine/vendors/chain/chain.js";
-import { ChainedModel } from "../../../../engine/vendors/chain/chained-model.js";
-import { Hedging } from "../../../../engine/vendors/chain/hedging.js";
+import { ChainedModel, Hedging } from "../../../../engine/vendors/chain/llm-chain.js";
 import {
   type Completion,
   type LanguageModel,

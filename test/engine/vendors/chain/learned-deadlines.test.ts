@@ -3,7 +3,7 @@ import { beforeEach, describe, it } from "node:test";
 import { AnswerLog } from "../../../../engine/vendors/chain/answer-log.js";
 import { AnswerTimes } from "../../../../engine/vendors/chain/answer-times.js";
 import type { Chain } from "../../../../engine/vendors/chain/chain.js";
-import { ChainedModel } from "../../../../engine/vendors/chain/chained-model.js";
+import { ChainedModel } from "../../../../engine/vendors/chain/llm-chain.js";
 import type { LanguageModel } from "../../../../engine/vendors/contracts.js";
 import { VirtualClock } from "../../../doubles/virtual-clock.js";
 import { SeededRandom } from "../../../simulation/seeded-random.js";

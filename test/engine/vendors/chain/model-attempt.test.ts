@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { beforeEach, describe, it } from "node:test";
-import { GO_ON } from "../../../../engine/vendors/chain/continuation.js";
+import { GO_ON } from "../../../../engine/vendors/chain/llm-chain.js";
 import {
   type Completion,
   type LanguageModel,

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { PacedReplay } from "../../../../engine/vendors/chain/paced-replay.js";
+import { PacedReplay } from "../../../../engine/vendors/chain/stt-chain.js";
 import { VirtualClock } from "../../../doubles/virtual-clock.js";
 
 const PHONE = { encoding: "mulaw", sampleRateHz: 8_000 } as const;

@@ -3,7 +3,7 @@ import { after, before, beforeEach, describe, it } from "node:test";
 import type { ChatFault } from "../../../../engine/sandbox/faults.js";
 import { AnswerLog } from "../../../../engine/vendors/chain/answer-log.js";
 import { AnswerTimes } from "../../../../engine/vendors/chain/answer-times.js";
-import { ChainedModel } from "../../../../engine/vendors/chain/chained-model.js";
+import { ChainedModel } from "../../../../engine/vendors/chain/llm-chain.js";
 import { type CompletionRequest, VendorError } from "../../../../engine/vendors/contracts.js";
 import { languageModel } from "../../../../engine/vendors/registry.js";
 import { VirtualClock } from "../../../doubles/virtual-clock.js";

@@ -4,7 +4,7 @@ import { PCM_16K } from "../../../../engine/audio/audio-format.js";
 import type { DeepgramFault } from "../../../../engine/sandbox/faults.js";
 import { encodeSpeech } from "../../../../engine/sandbox/telephone/tone-code.js";
 import { AnswerLog } from "../../../../engine/vendors/chain/answer-log.js";
-import { ChainedRecognizer } from "../../../../engine/vendors/chain/chained-recognizer.js";
+import { ChainedRecognizer } from "../../../../engine/vendors/chain/stt-chain.js";
 import { type SpeechStream, VendorError } from "../../../../engine/vendors/contracts.js";
 import { speechToText } from "../../../../engine/vendors/registry.js";
 import { RecordingListener } from "../recording-listener.js";

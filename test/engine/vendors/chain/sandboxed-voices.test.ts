@@ -5,7 +5,7 @@ import { MP3, MULAW_8K } from "../../../../engine/audio/audio-format.js";
 import type { SpeechFault } from "../../../../engine/sandbox/faults.js";
 import { AnswerLog } from "../../../../engine/vendors/chain/answer-log.js";
 import { AnswerTimes } from "../../../../engine/vendors/chain/answer-times.js";
-import { ChainedVoice } from "../../../../engine/vendors/chain/chained-voice.js";
+import { ChainedVoice } from "../../../../engine/vendors/chain/tts-chain.js";
 import {
   type SpeechFormat,
   type SpeechRequest,

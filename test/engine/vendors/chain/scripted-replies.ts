@@ -1,8 +1,7 @@
 import assert from "node:assert/strict";
 import { AnswerTimes } from "../../../../engine/vendors/chain/answer-times.js";
 import type { Chain, ChainWatch } from "../../../../engine/vendors/chain/chain.js";
-import type { HedgeAllowance } from "../../../../engine/vendors/chain/hedging.js";
-import { ModelReply } from "../../../../engine/vendors/chain/model-reply.js";
+import { type HedgeAllowance, ModelReply } from "../../../../engine/vendors/chain/llm-chain.js";
 import type { Completion, LanguageModel } from "../../../../engine/vendors/contracts.js";
 import { ScriptedLanguageModel } from "../../../doubles/scripted-language-model.js";
 import { VirtualClock } from "../../../doubles/virtual-clock.js";

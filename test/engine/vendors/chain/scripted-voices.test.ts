@@ -3,7 +3,7 @@ import { beforeEach, test } from "node:test";
 import { MP3 } from "../../../../engine/audio/audio-format.js";
 import { AnswerLog } from "../../../../engine/vendors/chain/answer-log.js";
 import { AnswerTimes } from "../../../../engine/vendors/chain/answer-times.js";
-import { ChainedVoice } from "../../../../engine/vendors/chain/chained-voice.js";
+import { ChainedVoice } from "../../../../engine/vendors/chain/tts-chain.js";
 import { type TextToSpeech, VendorError } from "../../../../engine/vendors/contracts.js";
 import { VirtualClock } from "../../../doubles/virtual-clock.js";
 import { never } from "../sandboxed-vendors.js";

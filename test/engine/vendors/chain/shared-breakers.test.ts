@@ -1,8 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import * as fc from "fast-check";
-import type { BreakerNews } from "../../../../engine/vendors/chain/breaker-news.js";
-import { Breakers } from "../../../../engine/vendors/chain/breakers.js";
+import { type BreakerNews, Breakers } from "../../../../engine/vendors/chain/breakers.js";
 import type { VendorFault } from "../../../../engine/vendors/contracts.js";
 import { VirtualClock } from "../../../doubles/virtual-clock.js";
 

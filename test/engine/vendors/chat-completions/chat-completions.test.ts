@@ -5,7 +5,7 @@ import {
   type ChatDialect,
 } from "../../../../engine/vendors/chat-completions/chat-completions.js";
 import type { CompletionRequest } from "../../../../engine/vendors/contracts.js";
-import { openAi } from "../../../../engine/vendors/openai/openai-chat.js";
+import { openAi } from "../../../../engine/vendors/openai/openai.js";
 import { Connections } from "../../../../engine/vendors/transport/connections.js";
 import { VirtualClock } from "../../../doubles/virtual-clock.js";
 import { describeAnswerLimits } from "../answer-limits.js";

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { ThoughtFilter } from "../../../../engine/vendors/chat-completions/thought-filter.js";
+import { ThoughtFilter } from "../../../../engine/vendors/chat-completions/chat-completions.js";
 
 /** What is said of a reply that comes in these pieces, and of its end. */
 function said(...pieces: readonly string[]): readonly string[] {

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { parseNovaMessage } from "../../../../engine/vendors/deepgram/nova-messages.js";
+import { parseNovaMessage } from "../../../../engine/vendors/deepgram/deepgram-nova.js";
 
 const read = (message: object) => parseNovaMessage(JSON.stringify(message));
 

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { audioOf, configFrame, ssmlFrame } from "../../../../engine/vendors/edge/edge-frames.js";
+import { audioOf, configFrame, ssmlFrame } from "../../../../engine/vendors/edge/edge.js";
 
 const NOON_MS = Date.UTC(2026, 0, 1, 12);
 const NOON = "Thu Jan 01 2026 12:00:00 GMT+0000 (Coordinated Universal Time)";

@@ -4,12 +4,13 @@ import * as fc from "fast-check";
 import {
   audioOf,
   configFrame,
+  edgeToken,
+  edgeVoice,
+  escapeXml,
   pathOf,
   ssmlFrame,
-} from "../../../../engine/vendors/edge/edge-frames.js";
-import { escapeXml, textPieces } from "../../../../engine/vendors/edge/edge-text.js";
-import { edgeToken } from "../../../../engine/vendors/edge/edge-token.js";
-import { edgeVoice } from "../../../../engine/vendors/edge/edge-voices.js";
+  textPieces,
+} from "../../../../engine/vendors/edge/edge.js";
 
 const SSML_TEXT_MAX_BYTES = 4_096;
 

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { afterEach, beforeEach, describe, it } from "node:test";
 import { MP3 } from "../../../../engine/audio/audio-format.js";
-import { edgeToken } from "../../../../engine/vendors/edge/edge-token.js";
+import { edgeToken } from "../../../../engine/vendors/edge/edge.js";
 import { textToSpeech } from "../../../../engine/vendors/registry.js";
 import { never } from "../sandboxed-vendors.js";
 import { ScriptedSpeech } from "../scripted-speech.js";

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { MP3 } from "../../../../engine/audio/audio-format.js";
-import { contextDialect } from "../../../../engine/vendors/elevenlabs/elevenlabs-contexts.js";
+import { contextDialect } from "../../../../engine/vendors/elevenlabs/elevenlabs.js";
 
 const REQUEST = { text: "ok", modelId: "eleven_flash_v2_5", speed: 1, language: "en", format: MP3 };
 

@@ -6,7 +6,7 @@ import {
   OUTPUT_FORMATS,
   readDetail,
   voiceSettingsOf,
-} from "../../../../engine/vendors/elevenlabs/elevenlabs-request.js";
+} from "../../../../engine/vendors/elevenlabs/elevenlabs.js";
 
 test("a speed outside of what the vendor takes is the nearest that it takes", () => {
   for (const [asked, sent] of [

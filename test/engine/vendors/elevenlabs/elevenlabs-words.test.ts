@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import { MULAW_8K, PCM_24K } from "../../../../engine/audio/audio-format.js";
 import type { SpeechFormat, SpokenWord } from "../../../../engine/vendors/contracts.js";
-import { contextDialect } from "../../../../engine/vendors/elevenlabs/elevenlabs-contexts.js";
+import { contextDialect } from "../../../../engine/vendors/elevenlabs/elevenlabs.js";
 
 const REQUEST = { text: "ok", modelId: "eleven_flash_v2_5", speed: 1, language: "en-US" };
 

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { after, before, test } from "node:test";
 import type { ChatMessage } from "../../../../engine/vendors/contracts.js";
-import { mistralCallId } from "../../../../engine/vendors/openai-compatible/mistral-call-id.js";
+import { mistralCallId } from "../../../../engine/vendors/openai-compatible/openai-compatible.js";
 import { languageModel } from "../../../../engine/vendors/registry.js";
 import { never, type SandboxedVendors, startSandboxedVendors } from "../sandboxed-vendors.js";
 

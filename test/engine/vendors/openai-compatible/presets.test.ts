@@ -7,7 +7,7 @@ import type { LanguageModel } from "../../../../engine/vendors/contracts.js";
 import {
   HOSTED_COMPATIBLE,
   OTHER_COMPATIBLE,
-} from "../../../../engine/vendors/openai-compatible/presets.js";
+} from "../../../../engine/vendors/openai-compatible/openai-compatible.js";
 import { Connections } from "../../../../engine/vendors/transport/connections.js";
 import { offersOf } from "../asked-server.js";
 import { never } from "../sandboxed-vendors.js";

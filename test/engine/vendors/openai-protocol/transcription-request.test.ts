@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { type HeardFormat, MULAW_8K, PCM_16K } from "../../../../engine/audio/audio-format.js";
-import { transcriptionRequest } from "../../../../engine/vendors/openai-protocol/transcription-request.js";
+import { transcriptionRequest } from "../../../../engine/vendors/openai-protocol/audio-transcriptions.js";
 
 const AUDIO = new Uint8Array(640).fill(7);
 

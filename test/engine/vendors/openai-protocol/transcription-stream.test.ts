@@ -3,7 +3,7 @@ import { getEventListeners } from "node:events";
 import { beforeEach, describe, it } from "node:test";
 import { PCM_16K } from "../../../../engine/audio/audio-format.js";
 import { VendorError } from "../../../../engine/vendors/contracts.js";
-import { TranscriptionStream } from "../../../../engine/vendors/openai-protocol/transcription-stream.js";
+import { TranscriptionStream } from "../../../../engine/vendors/openai-protocol/audio-transcriptions.js";
 import { VirtualClock } from "../../../doubles/virtual-clock.js";
 import { RecordingListener } from "../recording-listener.js";
 

@@ -3,7 +3,7 @@ import { test } from "node:test";
 import { MULAW_8K, PCM_16K } from "../../../../engine/audio/audio-format.js";
 import { encodeMulaw } from "../../../../engine/audio/mulaw.js";
 import { decodeSpeech, encodeSpeech } from "../../../../engine/sandbox/telephone/tone-code.js";
-import { UtteranceCutter } from "../../../../engine/vendors/openai-protocol/utterance-cutter.js";
+import { UtteranceCutter } from "../../../../engine/vendors/openai-protocol/audio-transcriptions.js";
 
 const RATE_HZ = PCM_16K.sampleRateHz;
 

@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import { type HeardFormat, MULAW_8K, PCM_16K } from "../../../../engine/audio/audio-format.js";
 import { encodeMulaw } from "../../../../engine/audio/mulaw.js";
-import { UtteranceCutter } from "../../../../engine/vendors/openai-protocol/utterance-cutter.js";
+import { UtteranceCutter } from "../../../../engine/vendors/openai-protocol/audio-transcriptions.js";
 
 interface Heard {
   readonly durationMs: number;

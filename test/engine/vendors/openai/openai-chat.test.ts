@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { after, before, test } from "node:test";
 import * as v from "valibot";
-import { openAi } from "../../../../engine/vendors/openai/openai-chat.js";
+import { openAi } from "../../../../engine/vendors/openai/openai.js";
 import { AskedServer, SAID } from "../asked-server.js";
 import { never, type SandboxedVendors, startSandboxedVendors } from "../sandboxed-vendors.js";
 

@@ -4,7 +4,7 @@ import {
   FairTurns,
   TOOLS_RUNNING_PER_ORGANIZATION_MAX,
   TOOLS_WAITING_PER_ORGANIZATION_MAX,
-} from "../../../../engine/vendors/transport/fair-turns.js";
+} from "../../../../engine/vendors/transport/connections.js";
 import { never } from "../sandboxed-vendors.js";
 
 const STARTS_PER_LOOP_TURN_MAX = 4;

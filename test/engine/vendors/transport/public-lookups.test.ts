@@ -4,7 +4,7 @@ import { test } from "node:test";
 import {
   OrganizationLookups,
   type ResolveName,
-} from "../../../../engine/vendors/transport/public-lookups.js";
+} from "../../../../engine/vendors/transport/connections.js";
 
 const LOOKUPS_RUNNING_MAX = 8;
 const LOOKUPS_WAITING_MAX = 256;

@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import type { ServerResponse } from "node:http";
 import { describe, it } from "node:test";
 import { Connections } from "../../../../engine/vendors/transport/connections.js";
-import { warmConnection } from "../../../../engine/vendors/transport/warm-connection.js";
+import { warmConnection } from "../../../../engine/vendors/transport/http-vendor.js";
 import { eventually } from "../sandboxed-vendors.js";
 import { webServerStand } from "../web-server-stand.js";
 

@@ -4,7 +4,7 @@ import {
   binaryFrame,
   type FrameConnection,
   FrameWriter,
-} from "../../../../engine/vendors/transport/web-socket-frame.js";
+} from "../../../../engine/vendors/transport/web-socket.js";
 
 /** Takes a frame apart as RFC 6455, section 5.2, describes it. */
 function unmask(frame: Buffer): Buffer {

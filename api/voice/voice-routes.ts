@@ -1,0 +1,126 @@
+import type { CallCenter } from "../../engine/calls/call-center.js";
+import { Continuations } from "../../engine/calls/continuations.js";
+import type { LiveCalls } from "../../engine/calls/live-calls.js";
+import type { PlacedCalls } from "../../engine/calls/outbound/placed-calls.js";
+import type { Logger } from "../../engine/log.js";
+import type { StreamTokenDesk } from "../../engine/security/stream-token.js";
+import type { StreamUuidDesk } from "../../engine/security/stream-uuid.js";
+import type { TokenUseDesk } from "../../engine/security/token-uses.js";
+import type { WebhookAnswers } from "../../engine/telephony/answered-webhooks.js";
+import type { CallControl } from "../../engine/telephony/call-control.js";
+import { BestEffortCallInfos, type CallInfoStore } from "../../engine/telephony/call-info.js";
+import type { WebhookKeys } from "../../engine/telephony/telephony-settings.js";
+import type { ClientAccess } from "../../engine/tenancy/people/client-access.js";
+import type { Tenancy } from "../../engine/tenancy/tenancy.js";
+import type { Clock } from "../../engine/time/clock.js";
+import { within } from "../../engine/time/deadline.js";
+import type { Database } from "../../storage/database.js";
+import type { LimiterOf } from "../http/request/rate-limiter.js";
+import type { Edge } from "../http/router.js";
+import type { HttpServer } from "../http/server.js";
+import { AudioSocketDoor } from "./audio-socket-route.js";
+import type { OtherServer } from "./other-server.js";
+import { outboundDoors } from "./outbound-routes.js";
+import { PhoneCalls } from "./phone-calls.js";
+import { phoneContinuation } from "./phone-continuation.js";
+import type { StreamAddress } from "./phone-document.js";
+import { PhoneSocket } from "./phone-socket.js";
+import { phoneWebhook } from "./phone-webhook.js";
+import { VoiceSocket } from "./voice-socket.js";
+
+const MINUTE_MS = 60_000;
+
+export interface VoiceDoorsOptions {
+  readonly server: HttpServer;
+  readonly edge: Edge;
+  readonly tenancy: Tenancy;
+  readonly database: Pick<Database, "calls">;
+  readonly clientAccess: ClientAccess;
+  readonly calls: Pick<CallCenter, "opener" | "audioPool" | "journal">;
+  readonly liveCalls: Pick<LiveCalls, "find">;
+  readonly callControl: CallControl;
+  readonly placedCalls: PlacedCalls;
+  readonly streamTokens: StreamTokenDesk;
+  readonly streamUuids: StreamUuidDesk;
+  readonly callInfos: CallInfoStore;
+  readonly answeredWebhooks: WebhookAnswers;
+  readonly tokenUses: TokenUseDesk;
+  readonly streamAddress: StreamAddress;
+  readonly elsewhere: OtherServer;
+  /** This server takes no calls, and another one does. */
+  readonly isClosed: () => boolean;
+  readonly limiterOf: LimiterOf;
+  readonly voiceConnectionsPerMinute: number;
+  /** The limit of each API key. */
+  readonly requestsPerMinute: number;
+  readonly publicBaseUrl: string | undefined;
+  /** Where placed calls are answered without a public address; known when the server listens. */
+  readonly localBaseUrl: (() => string) | undefined;
+  readonly webhookKeys: WebhookKeys;
+  readonly optionalWebhookKeys?: Partial<WebhookKeys> | undefined;
+  readonly telephonyVendors: readonly string[];
+  readonly host: string;
+  /** 0 = no such door. */
+  readonly audioSocketPort: number;
+  /** Another process of this box has the door's port. */
+  readonly leavesAudioSocket?: boolean;
+  readonly jwtSecret: string;
+  readonly clock: Clock;
+  readonly log: Logger;
+}
+
+/** After the last calls were told to end: callers who are just being refused are not waited for longer. */
+const LAST_CLOSES_MAX_MS = 1_000;
+/**
+ * Shuts them, when the calls have ended. Says whether a client was told of the stop just now, and may not have read it yet:
+ * uWebSockets.js takes a connection for closed once its close is sent. Or whether a telephone's stream has just broken by itself.
+ */
+export type CloseDoors = () => Promise<boolean>;
+
+/** Opens every way by which a call comes in. Rejects when a port of theirs cannot be had. */
+export async function openVoiceDoors(options: VoiceDoorsOptions): Promise<CloseDoors> {
+  const { edge, tenancy, calls, callControl, placedCalls: outbound, limiterOf, clock } = options;
+  const { apiKeys, organizations } = tenancy;
+  const { opener } = calls;
+  const limit = { usesMax: options.voiceConnectionsPerMinute, windowMs: MINUTE_MS };
+  const connectionLimiter = limiterOf("voice", limit);
+  const audioPool = () => calls.audioPool();
+  const voice = new VoiceSocket({ ...options, apiKeys, opener, audioPool, connectionLimiter });
+  const continuations = new Continuations({
+    secret: options.jwtSecret,
+    clock,
+    calls: options.database.calls,
+    liveCalls: options.liveCalls,
+    journal: calls.journal,
+  });
+  const baseUrl = () => options.publicBaseUrl ?? options.localBaseUrl?.();
+  const callInfos = new BestEffortCallInfos(options.callInfos, clock, options.log);
+  const shared = { ...options, opener, outbound, continuations, baseUrl, callInfos };
+  const phoneCalls = new PhoneCalls({ ...shared, organizations, callControl, audioPool });
+  new PhoneSocket({ ...shared, phoneCalls }).listen();
+  const placed = {
+    ...shared,
+    get publicBaseUrl() {
+      return baseUrl();
+    },
+  };
+  for (const door of outboundDoors(placed)) edge.add(door);
+  const hasAudioSocket = options.audioSocketPort > 0;
+  const streamUuids = hasAudioSocket ? options.streamUuids : undefined;
+  edge.add(phoneContinuation({ ...shared, organizations, streamUuids }));
+  const requestLimit = { usesMax: options.requestsPerMinute, windowMs: MINUTE_MS };
+  const requestLimiter = limiterOf("webhook", requestLimit);
+  edge.add(phoneWebhook({ ...shared, apiKeys, streamUuids, requestLimiter }));
+  const port = options.audioSocketPort;
+  const audioSocket =
+    streamUuids &&
+    options.leavesAudioSocket !== true &&
+    (await AudioSocketDoor.open({ ...options, port, phoneCalls, streamUuids }));
+  return async () => {
+    const empty = Promise.all([voice.empty(), phoneCalls.empty()]);
+    await within(clock, LAST_CLOSES_MAX_MS, empty);
+    if (audioSocket) await audioSocket.close();
+    voice.close();
+    return voice.hasToldOfStop || phoneCalls.isAboutToBeAsked;
+  };
+}

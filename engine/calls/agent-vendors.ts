@@ -1,0 +1,360 @@
+import type { Category, ProviderRecord } from "../../storage/records.js";
+import { isSameFormat } from "../audio/audio-format.js";
+import type { AudioPool } from "../audio/audio-pool.js";
+import type { LegAudio, SentenceFormat } from "../conversation/leg-audio.js";
+import type { AgentLlm } from "../conversation/runner.js";
+import type { LostCategory } from "../conversation/session.js";
+import { voiceKeyOf } from "../conversation/speech-cache.js";
+import type { AgentTts } from "../conversation/synthesis.js";
+import type { Toolbox } from "../conversation/toolbox.js";
+import type { CredentialCipher } from "../security/credential-cipher.js";
+import { type CallInfo, callInfoHeaders, callInfoNote } from "../telephony/call-info.js";
+import type { AgentForCall } from "../tenancy/agents/agent-for-call.js";
+import type { VendorClients } from "../tenancy/providers/vendor-clients.js";
+import type { Clock } from "../time/clock.js";
+import { agentToolbox } from "../tools/agent-toolbox.js";
+import { AnswerLog } from "../vendors/chain/answer-log.js";
+import type { AnswerTimes } from "../vendors/chain/answer-times.js";
+import type { Breaker, Breakers } from "../vendors/chain/breakers.js";
+import { Chain, type ChainLink, type ChainWatch } from "../vendors/chain/chain.js";
+import { ChainedModel, type Hedging, type ModelPatience } from "../vendors/chain/llm-chain.js";
+import { LostVendor } from "../vendors/chain/lost-vendor.js";
+import type { SpeechDurations } from "../vendors/chain/speech-durations.js";
+import { ChainedRecognizer } from "../vendors/chain/stt-chain.js";
+import { ChainedVoice, type VoiceLink } from "../vendors/chain/tts-chain.js";
+import {
+  type LanguageModel,
+  type SpeechFormat,
+  type SpeechRequest,
+  type SpeechToText,
+  type TextToSpeech,
+  VendorError,
+} from "../vendors/contracts.js";
+import type { VendorContext } from "../vendors/vendor-settings.js";
+import { systemMessage } from "./prompt.js";
+import { VerifiedVoice } from "./verified-voice.js";
+
+/** A voice that stands in for one whose format it does not give: what it says is converted on the way. */
+export class ConvertedVoice implements TextToSpeech {
+  readonly formats: readonly SpeechFormat[];
+  readonly #client: TextToSpeech;
+  readonly #audio: LegAudio;
+
+  private constructor(format: SpeechFormat, client: TextToSpeech, audio: LegAudio) {
+    this.formats = [format];
+    this.#client = client;
+    this.#audio = audio;
+  }
+
+  /** The client as it is, where it gives the format. */
+  static giving(format: SpeechFormat, client: TextToSpeech, audio: LegAudio): TextToSpeech {
+    const isGiven = client.formats.some((each) => isSameFormat(each, format));
+    return isGiven ? client : new ConvertedVoice(format, client, audio);
+  }
+
+  async synthesize(
+    request: SpeechRequest,
+    onChunk: (audio: Uint8Array) => void,
+    signal: AbortSignal,
+  ): Promise<void> {
+    const format = this.#audio.sentenceFormat(this.#client, request.format);
+    const broken = new AbortController();
+    const over = new AbortController();
+    const listener = {
+      onPiece: (audio: Uint8Array) => onChunk(audio),
+      onBroken: (error: unknown) => broken.abort(error),
+    };
+    const converter = format.open(listener, AbortSignal.any([signal, over.signal]));
+    try {
+      const until = AbortSignal.any([signal, broken.signal]);
+      const write = (chunk: Uint8Array) => converter.write(chunk);
+      const onFormat = (given: SpeechFormat): boolean => converter.takeAs(given);
+      await this.#client.synthesize({ ...request, format: format.request, onFormat }, write, until);
+      await converter.end();
+    } catch (error) {
+      over.abort();
+      throw broken.signal.aborted ? unusable(broken.signal.reason) : error;
+    }
+    if (broken.signal.aborted) throw unusable(broken.signal.reason);
+  }
+
+  warm(): void {
+    this.#client.warm();
+  }
+}
+
+function unusable(cause: unknown): VendorError {
+  return new VendorError("audioPool", "badAnswer", "the audio could not be converted", { cause });
+}
+
+/** How long a vendor is waited for, where there is another to turn to. */
+export interface ChainPatience extends ModelPatience {
+  /** A voice may take so long to its first audio, at most, and from one piece to the next. */
+  readonly firstByteMs: number;
+  /** A recognizer may take so long until it takes audio. */
+  readonly connectMs: number;
+}
+
+export interface ChainSurroundings {
+  readonly clients: Pick<VendorClients, "llm" | "tts" | "stt">;
+  readonly breakers: Breakers;
+  readonly patience: ChainPatience;
+  readonly times: AnswerTimes;
+  readonly durations: SpeechDurations;
+  /** Left out in a text chat, where the sound of TTS is not checked. */
+  readonly audioPool?: () => Pick<AudioPool, "of">;
+  readonly hedging: Hedging;
+  readonly clock: Clock;
+}
+
+/** Builds what stands behind each of an agent's vendors in one call: the agent's own, and who stands in for it. */
+export class VendorChains {
+  readonly #around: ChainSurroundings;
+  readonly #watch: ChainWatch;
+
+  constructor(around: ChainSurroundings, watch: ChainWatch) {
+    this.#around = around;
+    this.#watch = watch;
+  }
+
+  /** Throws a VendorError when the settings or credentials of all of them cannot be used. */
+  llm({ agent, llm, fallbacks }: Pick<AgentForCall, "agent" | "llm" | "fallbacks">): LanguageModel {
+    const { clients, clock, patience, times, hedging } = this.#around;
+    const { orgId } = agent;
+    const named = [{ provider: llm, modelId: agent.llmModelId }, ...fallbacks.llm];
+    const links = usable(named, (each) =>
+      this.#link(each, orgId, clients.llm(each.provider, orgId)),
+    );
+    const chain = new Chain<LanguageModel>({ category: "llm", links, clock, watch: this.#watch });
+    const allowance = agent.fallbacks.hedging ? hedging.of(orgId) : undefined;
+    return new ChainedModel(chain, { patience, times, allowance });
+  }
+
+  /** Throws as `llm` does. */
+  stt({ agent: { orgId }, stt, sttModelId, fallbacks }: AgentForCall): SpeechToText {
+    const { clients, clock, patience } = this.#around;
+    const named = [{ provider: stt, modelId: sttModelId }, ...fallbacks.stt];
+    const links = usable(named, (each) =>
+      this.#link(each, orgId, clients.stt(each.provider, orgId)),
+    );
+    const chain = new Chain<SpeechToText>({ category: "stt", links, clock, watch: this.#watch });
+    return new ChainedRecognizer(chain, patience.connectMs);
+  }
+
+  /** The first decides what the caller's line is given; throws as `llm` does. */
+  tts({ agent, tts, fallbacks }: AgentForCall, audio: LegAudio): ChainOfVoices {
+    const { clients, clock, patience, times } = this.#around;
+    const { orgId } = agent;
+    const own = { provider: tts, modelId: agent.ttsModelId, speed: agent.ttsConfig.speed };
+    let format: SentenceFormat | undefined;
+    const links = usable([own, ...fallbacks.tts], (each) => {
+      const client = this.#verified(clients.tts(each.provider, orgId), each, orgId);
+      format ??= audio.sentenceFormat(client);
+      const voice = ConvertedVoice.giving(format.request, client, audio);
+      return { ...this.#link(each, orgId, voice), speed: each.speed, provider: each.provider };
+    });
+    const chain = new Chain<TextToSpeech, VoiceOfProvider>({
+      category: "tts",
+      links,
+      clock,
+      watch: this.#watch,
+    });
+    const client = new ChainedVoice(chain, { patienceMs: patience.firstByteMs, times });
+    return { client, format: format ?? audio.sentenceFormat(client), next: () => chain.next };
+  }
+
+  #verified(client: TextToSpeech, { provider, modelId }: NamedVendor, orgId: string): TextToSpeech {
+    const { durations, audioPool } = this.#around;
+    if (audioPool === undefined) return client;
+    const { id, updatedAtMs, providerKey: vendor } = provider;
+    const voice = JSON.stringify([id, updatedAtMs, modelId]);
+    const pool = () => audioPool().of(orgId);
+    return new VerifiedVoice(client, { vendor, orgId, voice, durations, pool });
+  }
+
+  #link<Client>(
+    { provider, modelId }: NamedVendor,
+    orgId: string,
+    client: Client,
+  ): ChainLink<Client> {
+    const breaker = breakerOf(this.#around.breakers, provider, orgId);
+    return { vendor: provider.providerKey, modelId, orgId, client, breaker };
+  }
+}
+
+interface NamedVendor {
+  readonly provider: ProviderRecord;
+  readonly modelId: string;
+}
+
+export interface VoiceOfProvider extends VoiceLink {
+  readonly provider: ProviderRecord;
+}
+
+export interface ChainOfVoices {
+  readonly client: TextToSpeech;
+  readonly format: SentenceFormat;
+  /** Who would speak now. */
+  readonly next: () => VoiceOfProvider;
+}
+
+/** Whatever is changed of a provider may make a credential work that did not. */
+function breakerOf(breakers: Breakers, provider: ProviderRecord, orgId: string): Breaker {
+  const { id, category, providerKey: vendor, updatedAtMs: version } = provider;
+  const user = provider.orgId === null ? { orgId } : {};
+  return breakers.of({ id, version, category, vendor, ...user });
+}
+
+/** Leaves out whom nobody can be asked with; throws why, when nobody is left. */
+function usable<Named, Link>(
+  named: readonly Named[],
+  linkOf: (each: Named) => Link,
+): readonly [Link, ...Link[]] {
+  const links: Link[] = [];
+  let fault: VendorError | undefined;
+  for (const each of named) {
+    try {
+      links.push(linkOf(each));
+    } catch (error) {
+      if (!(error instanceof VendorError)) throw error;
+      fault ??= error;
+    }
+  }
+  const [first, ...others] = links;
+  if (first === undefined) throw fault ?? new Error("a chain of nobody");
+  return [first, ...others];
+}
+
+/** What an agent thinks, speaks and hears with in one call. */
+export interface AgentVendors {
+  readonly llm: AgentLlm;
+  readonly tts: AgentTts;
+  readonly stt: SpeechToText;
+  readonly toolbox: Toolbox;
+  /** The kind of vendor of which nobody can be had for the call; undefined where all can. */
+  readonly lost: LostCategory | undefined;
+  /** Who has answered, turn by turn. */
+  readonly answers: AnswerLog;
+}
+
+export interface AgentVendorsOptions {
+  readonly chains: ChainSurroundings;
+  /** Opens the headers of the agent's tools. */
+  readonly cipher: CredentialCipher;
+  readonly context: VendorContext;
+}
+
+/** A kind of which no provider can be used is named in `lost`; its client fails with the reason, whatever it is asked. */
+export function agentVendors(
+  forCall: AgentForCall,
+  audio: LegAudio,
+  { chains: around, cipher, context }: AgentVendorsOptions,
+  callInfo?: CallInfo,
+): AgentVendors {
+  const answers = new AnswerLog();
+  const chains = new VendorChains(around, answers);
+  let lost: LostCategory | undefined;
+  const orLost = <Client>(
+    category: Category,
+    find: () => Client,
+    standIn: (by: LostVendor) => Client,
+  ) => {
+    try {
+      return find();
+    } catch (error) {
+      if (!(error instanceof VendorError)) throw error;
+      lost ??= { category, error };
+      return standIn(new LostVendor(error));
+    }
+  };
+  return {
+    // Where the voice is lost too, that is what the caller notices.
+    tts: ttsOf(
+      forCall,
+      orLost(
+        "tts",
+        () => chains.tts(forCall, audio),
+        (by) => mute(by, forCall, audio),
+      ),
+    ),
+    llm: llmOf(
+      forCall,
+      orLost<LanguageModel>(
+        "llm",
+        () => chains.llm(forCall),
+        (by) => by,
+      ),
+      around.clock.epochMs(),
+      callInfo,
+    ),
+    stt: orLost<SpeechToText>(
+      "stt",
+      () => chains.stt(forCall),
+      (by) => by,
+    ),
+    toolbox: agentToolbox(forCall.agent, cipher, context, callInfoHeaders(callInfo)),
+    answers,
+    lost,
+  };
+}
+
+type Voice = Pick<VoiceOfProvider, "provider" | "modelId" | "speed">;
+type Speaking = Pick<ChainOfVoices, "client" | "format"> & { readonly next: () => Voice };
+
+type Thinking = Pick<AgentForCall, "agent" | "llm" | "fallbacks">;
+
+/**
+ * The agent's language model in a chat, as in a call. Throws a VendorError when the settings or credentials of its provider cannot
+ * be used, and nobody stands in for it.
+ */
+export function agentLlm(forCall: Thinking, around: ChainSurroundings): AgentLlm {
+  const client = new VendorChains(around, new AnswerLog()).llm(forCall);
+  return llmOf(forCall, client, around.clock.epochMs());
+}
+
+function llmOf(
+  { agent, llm }: Thinking,
+  client: LanguageModel,
+  nowMs: number,
+  callInfo?: CallInfo,
+): AgentLlm {
+  const { temperature, maxTokens } = agent.llmConfig;
+  return {
+    vendor: llm.providerKey,
+    client,
+    modelId: agent.llmModelId,
+    systemPrompt: systemMessage(agent.persona, nowMs, callInfoNote(callInfo)).content,
+    temperature,
+    maxTokens,
+  };
+}
+
+/** Nobody speaks; what was said in the agent's own voice before may still be kept. */
+function mute(lost: LostVendor, { agent, tts }: AgentForCall, audio: LegAudio): Speaking {
+  const voice = { provider: tts, modelId: agent.ttsModelId, speed: agent.ttsConfig.speed };
+  return { client: lost, format: audio.sentenceFormat(lost), next: () => voice };
+}
+
+function ttsOf({ agent, tts }: AgentForCall, { client, format, next }: Speaking): AgentTts {
+  const { language } = agent.persona;
+  const keys = new Map<Voice, string>();
+  const keyOf = (voice: Voice): string => {
+    const { provider, modelId, speed } = voice;
+    const parts = [provider.id, provider.updatedAtMs, modelId, speed, language];
+    const key = keys.get(voice) ?? voiceKeyOf(agent.orgId, [...parts, format.name]);
+    keys.set(voice, key);
+    return key;
+  };
+  return {
+    vendor: tts.providerKey,
+    client,
+    modelId: agent.ttsModelId,
+    speed: agent.ttsConfig.speed,
+    language,
+    format,
+    /** The key is that of the voice that speaks now: what another has said is not played in its place. */
+    get cacheKey() {
+      return keyOf(next());
+    },
+  };
+}

@@ -1,0 +1,532 @@
+import type {
+  AgentRecord,
+  CallChannel,
+  HistoryMessage,
+  PlanRecord,
+} from "../../storage/records.js";
+import { isWorthRepeating } from "../../storage/statements/storage-failure.js";
+import { UniqueViolation } from "../../storage/statements/unique-violation.js";
+import type { HeardFormat } from "../audio/audio-format.js";
+import {
+  CALLER_LEFT,
+  type Ending,
+  LISTENING_FAILED,
+  unsupportedAudio,
+} from "../conversation/call-end.js";
+import type { CallerChannel } from "../conversation/caller-channel.js";
+import { NOTHING_SAID, type TurnSave } from "../conversation/effects.js";
+import type { LegAudio } from "../conversation/leg-audio.js";
+import type { PhraseKeeper } from "../conversation/prepared-phrases.js";
+import { type CallRecorder, EffectRunner } from "../conversation/runner.js";
+import {
+  type CallAudioTap,
+  type LostCategory,
+  Session,
+  SessionActor,
+} from "../conversation/session.js";
+import type { SpeechCache, VoicePaces } from "../conversation/speech-cache.js";
+import { newSession, type SessionSettings } from "../conversation/state.js";
+import { type StockPhrases, stockPhrases } from "../conversation/stock-phrases.js";
+import type { PlayoutDelays } from "../conversation/synthesis.js";
+import type { Logger } from "../log.js";
+import type { Metrics } from "../metrics/metrics.js";
+import type { CallInfo } from "../telephony/call-info.js";
+import type { TransferResult } from "../telephony/transfer-report.js";
+import { type AgentForCall, AgentUnavailable } from "../tenancy/agents/agent-for-call.js";
+import type { Agents } from "../tenancy/agents/agents.js";
+import type { DialTargets } from "../tenancy/agents/dial-targets.js";
+import type { Tenant } from "../tenancy/tenant.js";
+import type { Clock } from "../time/clock.js";
+import { sessionTools, withTransfers } from "../tools/agent-toolbox.js";
+import { ToolLog } from "../tools/tool-log.js";
+import { type SpeechStream, VendorError } from "../vendors/contracts.js";
+import {
+  type Admission,
+  type CallTerms,
+  type MinutesStores,
+  MonthlyMinutes,
+  type PlanPlaceSurroundings,
+  type Slots,
+  takePlace,
+  withTerms,
+} from "./admission.js";
+import { type AgentVendors, type AgentVendorsOptions, agentVendors } from "./agent-vendors.js";
+import type { CallEntry, CallJournal } from "./call-journal.js";
+import type { PhoneConversation } from "./continuations.js";
+import { type Conversation, Conversations } from "./conversations.js";
+import type { LiveCalls } from "./live-calls.js";
+import {
+  agentRefused,
+  cannotBeStored,
+  OpenRefusal,
+  serverStops,
+  tooManyCalls,
+} from "./open-refusal.js";
+import type { EarlyReplyBudget } from "./preemptive-budget.js";
+import type { Recordings } from "./recording/recordings.js";
+import type { StoreWatch } from "./store-watch.js";
+
+/** On the telephone a caller who says nothing may have put the receiver aside. */
+const CALLER_SILENCE_ON_TELEPHONE_MS = 10_000;
+
+export interface CallCircumstances {
+  readonly promptChars: number;
+  readonly isPaced: boolean;
+  readonly isStreamed: boolean;
+  /** The caller talked to the agent a moment ago, and was cut off. */
+  readonly wasBroken: boolean;
+  /** The agent wanted to transfer the caller, and has the caller back. */
+  readonly failedTransfer?: TransferResult | undefined;
+}
+
+/** How one call behaves, from the agent and what its plan allows. */
+export function sessionSettings(
+  agent: AgentRecord,
+  plan: PlanRecord,
+  { promptChars, isPaced, isStreamed, wasBroken, failedTransfer }: CallCircumstances,
+): SessionSettings {
+  const { thresholds, persona } = agent;
+  const language = persona.language.split("-")[0]?.toLowerCase() ?? "en";
+  const stock = stockPhrases(language);
+  const { waitingWordMs } = thresholds;
+  const callerSilenceMs =
+    thresholds.callerSilenceMs ?? (isPaced ? CALLER_SILENCE_ON_TELEPHONE_MS : 0);
+  const saysOwnWords = waitingWordMs > 0 || callerSilenceMs > 0;
+  const onUnrecognizedSpeech =
+    thresholds.onUnrecognizedSpeech ?? (isPaced && saysOwnWords ? "ask" : "ignore");
+  const backAgain = failedTransfer && wordsAfterTransfer(stock, failedTransfer);
+  const durationSec = Math.min(thresholds.maxCallDurationSec, plan.limits.maxCallDurationSec);
+  return {
+    greeting: backAgain ?? (wasBroken ? stock.interrupted : persona.greeting),
+    apology: stock.apology,
+    cannotTransfer: stock.cannotTransfer,
+    suspended: stock.suspended,
+    mustEnd: stock.mustEnd,
+    phrases: saysOwnWords ? stock : undefined,
+    repeatRequest: onUnrecognizedSpeech === "ask" ? stock.notRecognized : "",
+    waitingWordMs,
+    callerSilenceMs,
+    sensitivity: thresholds.interruptionSensitivity,
+    language,
+    agreementWords: thresholds.agreementWords,
+    earlyReply: thresholds.earlyReply,
+    // The target has just not been reached; a caller is not sent there in circles.
+    onVendorsLost: failedTransfer === undefined ? thresholds.onVendorsLost : "end",
+    silenceTimeoutMs: thresholds.silenceTimeoutMs,
+    patienceMs: thresholds.patienceMs,
+    keypadDigits: thresholds.keypadDigits,
+    durationMaxMs: durationSec * 1_000,
+    isPaced,
+    isStreamed,
+    tools: sessionTools(agent),
+    systemPromptChars: promptChars,
+  };
+}
+
+function wordsAfterTransfer(stock: StockPhrases, result: TransferResult): string {
+  if (result === "busy") return stock.lineBusy;
+  return result === "noAnswer" ? stock.noAnswer : stock.cannotTransfer;
+}
+
+export interface SessionParts {
+  readonly callId: string;
+  readonly orgId: string;
+  readonly settings: SessionSettings;
+  readonly history: readonly HistoryMessage[];
+  readonly vendors: AgentVendors;
+  readonly caller: CallerChannel;
+  readonly entry: CallEntry;
+  /** What the recognizer is given. */
+  readonly heard: HeardFormat;
+  /** Takes the audio of a call that is recorded; undefined for one that is not. */
+  readonly tap: CallAudioTap | undefined;
+}
+
+export interface AssemblySurroundings {
+  readonly cache: SpeechCache;
+  readonly playoutDelays: PlayoutDelays;
+  readonly voicePaces: VoicePaces;
+  readonly phrases: PhraseKeeper;
+  readonly earlyReplyBudget: EarlyReplyBudget;
+  readonly liveCalls: LiveCalls;
+  readonly slots: Slots;
+  readonly clock: Clock;
+  readonly log: Logger;
+}
+
+const INTERNAL_ERROR: Ending = {
+  reason: "internalError",
+  status: "failed",
+  message: "internal error",
+};
+
+/** Joins actor and effects into a session that, however it ends, is written down and gives back its slot. */
+export function assembleSession(parts: SessionParts, around: AssemblySurroundings): Session {
+  const { callId, settings, history, caller, entry } = parts;
+  const { llm, tts, answers } = parts.vendors;
+  const { cache, playoutDelays, voicePaces, phrases, clock, liveCalls, slots, log } = around;
+  const tools = new ToolLog(clock);
+  const toolbox = tools.watch(parts.vendors.toolbox);
+  const vendorFailed = toldOnce((category, error) => entry.vendorFailed(category, error));
+  answers.tell(vendorFailed);
+  const recorder: CallRecorder = {
+    said: (message) => entry.said(message),
+    turnSaved: (save) => entry.turnSaved(save, answers.take(), tools.take()),
+    vendorFailed,
+    ended: (ending, save) => {
+      session.release();
+      liveCalls.remove(callId);
+      slots.release(callId);
+      entry.ended(ending, save);
+    },
+  };
+  const voice = { tts, cache, playoutDelays, voicePaces, phrases };
+  const earlyReplies = around.earlyReplyBudget.of(parts.orgId);
+  const surroundings = {
+    clock,
+    llm,
+    ...voice,
+    toolbox,
+    earlyReplies,
+    caller,
+    recorder,
+    log,
+    earlier: entry.earlier,
+  };
+  const runner = new EffectRunner(surroundings, clock.monotonicMs());
+  const begun = newSession(settings, history, voicePaces.of(tts.cacheKey));
+  const actor = new SessionActor(begun, runner, (error) => {
+    log.error({ callId, error }, "the session broke; the call is ended");
+    caller.send({ type: "error", message: INTERNAL_ERROR.message });
+    caller.end(INTERNAL_ERROR);
+    recorder.ended(INTERNAL_ERROR, rescue(actor));
+  });
+  runner.deliverTo((event) => actor.send(event));
+  const vendorLog = { vendorFailed, wasDeaf: (deafMs: number) => entry.wasDeaf(deafMs) };
+  const session: Session = new Session(callId, runner, vendorLog, parts.heard, parts.tap);
+  entry.attach(llm, () => session.heardMs, settings.durationMaxMs);
+  return session;
+}
+
+/** A chain tells what failed in it, and the session what the chain gave up with: of one failure once. */
+function toldOnce(tell: CallRecorder["vendorFailed"]): CallRecorder["vendorFailed"] {
+  const told = new WeakSet<Error>();
+  return (category, error) => {
+    const isTold = told.has(error) || (error.cause instanceof Error && told.has(error.cause));
+    told.add(error);
+    if (!isTold) tell(category, error);
+  };
+}
+
+/** What can still be kept of a call whose transition threw. */
+function rescue(actor: SessionActor): TurnSave {
+  const { unsaved, metrics } = actor.state;
+  return { messages: unsaved, metrics, report: undefined, added: [] };
+}
+
+export interface OpenRequest {
+  readonly tenant: Tenant;
+  readonly agentId: string | undefined;
+  /** The `historyKey` of an earlier session, to be continued. */
+  readonly historyKey: string | undefined;
+  /** That of a telephone call, in place of a `historyKey`; it may be the first of its sessions, or a later one. */
+  readonly conversation?: PhoneConversation;
+  readonly channel: CallChannel;
+  readonly audio: LegAudio;
+  /** Somebody can hand the caller on to another number; left out, nobody can. */
+  readonly canTransfer?: boolean;
+  /** The id of a call that was placed from here, which holds its slot already. */
+  readonly placedCallId?: string | undefined;
+  readonly terms?: CallTerms | undefined;
+  /** Who calls whom, of a telephone call; what the record of the call before it says comes first. */
+  readonly callInfo?: CallInfo | undefined;
+}
+
+type Admitted = Pick<OpenRequest, "tenant" | "agentId" | "placedCallId">;
+
+interface Opening {
+  readonly admitted: AgentForCall;
+  readonly callId: string;
+  readonly conversation: Conversation;
+}
+
+/** What the caller's client is told when the session is ready. */
+export interface OpenedCall {
+  /** Its record's id. */
+  readonly callId: string;
+  readonly agentName: string;
+  readonly historyKey: string;
+  /** To be told what the agent says; absent when the call is not recorded. */
+  readonly tap?: CallAudioTap | undefined;
+}
+
+export interface OpenerSurroundings extends AssemblySurroundings {
+  readonly database: ConstructorParameters<typeof Conversations>[0]["database"] & MinutesStores;
+  readonly agents: Pick<Agents, "forCall">;
+  readonly vendors: AgentVendorsOptions;
+  readonly journal: Pick<CallJournal, "begin" | "link" | "stored" | "recordFailed">;
+  readonly recordings: Pick<Recordings, "begin">;
+  readonly metrics: Pick<Metrics, "callReady" | "callRefused">;
+  /** Undefined: callers may be handed on to anybody, where the vendor is not real. */
+  readonly dialTargets: Pick<DialTargets, "mayReach"> | undefined;
+  readonly admission: Pick<Admission, "refusal">;
+  readonly storeWatch: Pick<StoreWatch, "refusal">;
+  /** As in `ConversationSurroundings`. */
+  readonly hasElsewhere: (callId: string) => Promise<boolean>;
+  readonly endCall: PlanPlaceSurroundings["endCall"];
+  readonly newId: () => string;
+}
+
+/** Brings a call to life: agent, limits, slot, record, vendors, in this order; what fails gives back what came before. */
+export class CallOpener {
+  readonly #around: OpenerSurroundings;
+  readonly #conversations: Conversations;
+  readonly #minutes: MonthlyMinutes;
+  #stopping = false;
+
+  constructor(around: OpenerSurroundings) {
+    this.#around = around;
+    const { database, clock } = around;
+    this.#conversations = new Conversations(around);
+    this.#minutes = new MonthlyMinutes(database, clock);
+  }
+
+  /** From now on every new call is refused. */
+  stop(): void {
+    this.#stopping = true;
+  }
+
+  get stopping(): boolean {
+    return this.#stopping;
+  }
+
+  /** Forgets the conversations that can no longer be continued. */
+  purgeHistory(): Promise<number> {
+    return this.#conversations.purge();
+  }
+
+  /**
+   * Rejects with an OpenRefusal. `announce` is called with what the caller's client is to be told when it is connected;
+   * `signal` says that the caller has gone meanwhile.
+   */
+  async open(
+    request: OpenRequest,
+    caller: CallerChannel,
+    announce: (call: OpenedCall) => void,
+    signal: AbortSignal,
+  ): Promise<Session> {
+    const beganAtMs = this.#around.clock.monotonicMs();
+    try {
+      const session = await this.#open(request, caller, announce, signal);
+      this.#around.metrics.callReady(this.#around.clock.monotonicMs() - beganAtMs);
+      return session;
+    } catch (error) {
+      if (error instanceof OpenRefusal) this.#around.metrics.callRefused(error.reason);
+      throw error;
+    }
+  }
+
+  /** A telephone call whose audio nobody here can decode has a record that says so. Rejects with an OpenRefusal. */
+  async recordUnsupported(
+    request: Admitted &
+      Pick<OpenRequest, "callInfo"> & { readonly conversation: PhoneConversation },
+    format: string,
+  ): Promise<void> {
+    const { journal, newId } = this.#around;
+    const { agent } = await this.#agentFor(request);
+    const { sessionId, historyKey } = request.conversation;
+    const ids = { callId: newId(), orgId: request.tenant.organization.id, agentId: agent.id };
+    const { callInfo, tenant } = request;
+    const { apiKeyId } = tenant;
+    const call = { ...ids, sessionId, historyKey, channel: "phone", apiKeyId, callInfo } as const;
+    journal.recordFailed(call, unsupportedAudio(format));
+  }
+
+  /** Why a call would be refused right now; undefined when it would be taken. Rejects as `open` does otherwise. */
+  async refusal(request: Admitted): Promise<OpenRefusal | undefined> {
+    try {
+      await this.#admit(request);
+      const { organization, plan } = request.tenant;
+      const { maxConcurrentCalls } = plan.limits;
+      const count = await this.#around.slots.countOf(organization.id);
+      if (count < maxConcurrentCalls) return undefined;
+      return tooManyCalls(maxConcurrentCalls);
+    } catch (error) {
+      if (error instanceof OpenRefusal) return error;
+      throw error;
+    }
+  }
+
+  async #admit(request: Admitted): Promise<AgentForCall> {
+    if (this.#stopping) throw serverStops();
+    const overload = request.placedCallId ? undefined : this.#around.admission.refusal;
+    if (overload !== undefined) throw new OpenRefusal("overloaded", overload);
+    const { refusal } = this.#around.storeWatch;
+    if (refusal !== undefined) throw cannotBeStored(refusal);
+    const agent = await this.#agentFor(request);
+    await this.#minutes.demand(request.tenant);
+    return agent;
+  }
+
+  async #open(
+    request: OpenRequest,
+    caller: CallerChannel,
+    announce: (call: OpenedCall) => void,
+    signal: AbortSignal,
+  ): Promise<Session> {
+    const { slots, liveCalls } = this.#around;
+    const { organization, plan } = request.tenant;
+    const { maxConcurrentCalls } = plan.limits;
+    const { placedCallId } = request;
+    const callId = placedCallId ?? this.#around.newId();
+    try {
+      const agent = await this.#admit(request);
+      const orgId = organization.id;
+      const isOneConversation = request.terms?.isOneConversation === true;
+      const conversation = await this.#conversations.find(orgId, agent.agent.id, {
+        ...request,
+        isOnlyOne: isOneConversation,
+      });
+      const terms = isOneConversation
+        ? this.#termsLeft(request.terms, conversation)
+        : request.terms;
+      if (!placedCallId) {
+        const place = { orgId, callId, callsMax: maxConcurrentCalls, isOneConversation };
+        if (!(await takePlace(this.#around, place, conversation))) {
+          throw tooManyCalls(maxConcurrentCalls);
+        }
+        // One that has stopped meanwhile did not wait for a call that it had not heard of.
+        if (this.#stopping) throw serverStops();
+      }
+      // Until the session takes its place: the slot belongs to a call that is alive, and that can be told to end.
+      let told: Ending | undefined;
+      liveCalls.add({ callId, end: (ending) => (told = ending) });
+      const opening = { admitted: agent, callId, conversation };
+      const session = await this.#connect({ ...request, terms }, opening, caller, announce, signal);
+      if (told !== undefined) session.end(told);
+      return session;
+    } catch (error) {
+      liveCalls.remove(callId);
+      slots.release(callId);
+      if (error instanceof UniqueViolation && request.terms?.isOneConversation === true) {
+        const message = "another client has come back to this conversation in the same moment";
+        throw new OpenRefusal("limitReached", message, { cause: error });
+      }
+      throw isWorthRepeating(error) ? cannotBeStored("it could not be stored", error) : error;
+    }
+  }
+
+  /** The conversation has its time once, over however many connections. */
+  #termsLeft(terms: CallTerms | undefined, { beganAtMs }: Conversation): CallTerms | undefined {
+    if (terms?.callMaxSec === undefined || beganAtMs === undefined) return terms;
+    const passedSec = Math.max(0, this.#around.clock.epochMs() - beganAtMs) / 1_000;
+    const callMaxSec = Math.floor(terms.callMaxSec - passedSec);
+    if (callMaxSec < 1) {
+      throw new OpenRefusal("limitReached", "the time of this conversation is over");
+    }
+    return { ...terms, callMaxSec };
+  }
+
+  async #agentFor({ tenant, agentId }: Admitted): Promise<AgentForCall> {
+    try {
+      return await this.#around.agents.forCall(tenant, agentId);
+    } catch (error) {
+      if (!(error instanceof AgentUnavailable)) throw error;
+      throw agentRefused(error);
+    }
+  }
+
+  async #connect(
+    request: OpenRequest,
+    { admitted, callId, conversation }: Opening,
+    caller: CallerChannel,
+    announce: (call: OpenedCall) => void,
+    signal: AbortSignal,
+  ): Promise<Session> {
+    const { audio, channel, tenant } = request;
+    const orgId = tenant.organization.id;
+    const mayReach = (to: string) => this.#around.dialTargets?.mayReach(orgId, to) ?? true;
+    const own = withTerms(admitted.agent, request.terms);
+    const agent = await withTransfers(own, request.canTransfer === true, mayReach);
+    const forCall = { ...admitted, agent };
+    const callInfo = conversation.callInfo ?? request.callInfo;
+    const vendors = agentVendors(forCall, audio, this.#around.vendors, callInfo);
+    vendors.llm.client.warm();
+    vendors.tts.client.warm();
+    const { key: historyKey, messages: history, before, wasBroken = false } = conversation;
+    const { sessionId, spareSessionId, failedTransfer } = conversation;
+    const entry = await this.#around.journal.begin({
+      callId,
+      orgId,
+      agentId: agent.id,
+      sessionId: request.placedCallId ?? sessionId,
+      spareSessionId,
+      historyKey,
+      earlier: history,
+      channel,
+      apiKeyId: tenant.apiKeyId,
+      callInfo,
+    });
+    if (before !== undefined) this.#around.journal.link(callId, before);
+    const promptChars = vendors.llm.systemPrompt.length;
+    const { isPaced } = audio;
+    const isStreamed = audio.speech.encoding !== "mp3";
+    const settings = sessionSettings(agent, tenant.plan, {
+      promptChars,
+      isPaced,
+      isStreamed,
+      wasBroken,
+      failedTransfer,
+    });
+    const tap = this.#around.recordings.begin({ callId, orgId }, agent, audio);
+    const parts = {
+      callId,
+      orgId,
+      settings,
+      history,
+      vendors,
+      caller,
+      entry,
+      heard: audio.heard,
+      tap,
+    };
+    const session = assembleSession(parts, this.#around);
+    this.#around.liveCalls.add(session);
+    const listening = await this.#listen(request, forCall, vendors, session, entry, signal);
+    announce({ callId, agentName: agent.name, historyKey, tap });
+    this.#around.log.info({ callId, orgId, agentId: agent.id }, "call begun");
+    if ("error" in listening) session.beginWithout(listening);
+    else session.begin(listening, conversation.resumed);
+    return session;
+  }
+
+  /** Where no vendor of some kind can be had, returns which and why: that is told in the call. */
+  async #listen(
+    request: OpenRequest,
+    { agent, sttModelId }: AgentForCall,
+    { stt, lost }: AgentVendors,
+    session: Session,
+    entry: CallEntry,
+    signal: AbortSignal,
+  ): Promise<SpeechStream | LostCategory> {
+    if (lost !== undefined) return lost;
+    const { heard: format } = request.audio;
+    const language = agent.persona.language;
+    const { endpointingMs, earlyReply: eagerTurns } = agent.thresholds;
+    const options = { language, modelId: sttModelId, format, endpointingMs, eagerTurns };
+    try {
+      return await stt.open(options, session, signal);
+    } catch (error) {
+      if (error instanceof VendorError && !signal.aborted) return { category: "stt", error };
+      session.release();
+      if (signal.aborted) {
+        entry.ended(CALLER_LEFT, NOTHING_SAID);
+        throw new OpenRefusal("callerLeft", "the caller left before the call began", {
+          cause: error,
+        });
+      }
+      entry.ended(LISTENING_FAILED, NOTHING_SAID);
+      throw error;
+    }
+  }
+}

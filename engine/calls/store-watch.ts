@@ -1,0 +1,91 @@
+import type { Database } from "../../storage/database.js";
+import type { Logger } from "../log.js";
+import type { CancelTimer, Clock } from "../time/clock.js";
+
+/** How soon a file that was deleted or replaced is noticed on a server that nobody asks for anything. */
+const LOOK_MS = 2_000;
+/** How long the store must have been well before calls are taken again: a full disk lets small writes through now and then. */
+const WELL_MS = 4_000;
+
+export interface StoreWatchOptions {
+  readonly store: Pick<Database, "look" | "writeFault">;
+  /** Writes of calls that wait to be stored. */
+  readonly keptCount: () => number;
+  /** A small write, which says that the store is well again. */
+  readonly tryToWrite: () => Promise<void>;
+  readonly clock: Clock;
+  readonly log: Logger;
+}
+
+/** Knows whether what calls say can be stored, and says in the log when that changes. */
+export class StoreWatch {
+  readonly #options: StoreWatchOptions;
+  readonly #stop: CancelTimer;
+  #isLooking = false;
+  /** Why nothing could be stored at the last look. */
+  #seen: string | undefined;
+  #illSinceMs: number | undefined;
+  #lastIllMs = 0;
+  #warning: string | undefined;
+
+  constructor(options: StoreWatchOptions) {
+    this.#options = options;
+    this.#stop = options.clock.every(LOOK_MS, () => void this.#look());
+  }
+
+  /** Why no call may begin now, in words that a caller may be told; undefined when one may. */
+  get refusal(): string | undefined {
+    const { store, keptCount } = this.#options;
+    const reason = store.writeFault?.reason ?? this.#seen;
+    if (reason !== undefined) return reason;
+    if (keptCount() > 0) return "what was said in other calls is still to be stored";
+    return this.#illSinceMs === undefined ? undefined : "the database has only just recovered";
+  }
+
+  close(): void {
+    this.#stop();
+  }
+
+  async #look(): Promise<void> {
+    if (this.#isLooking) return;
+    this.#isLooking = true;
+    try {
+      const { fault, warning } = await this.#options.store.look();
+      this.#warn(warning);
+      this.#seen = fault?.reason;
+      if (fault === undefined) return this.#well();
+      this.#ill(fault);
+      // Whether it was written is seen at the next look.
+      await this.#options.tryToWrite().catch(() => undefined);
+    } catch {
+      // Storage is closed or has died, which ends the server elsewhere.
+    } finally {
+      this.#isLooking = false;
+    }
+  }
+
+  #ill({ reason, advice }: { readonly reason: string; readonly advice: string }): void {
+    const { clock, log } = this.#options;
+    this.#lastIllMs = clock.monotonicMs();
+    if (this.#illSinceMs !== undefined) return;
+    this.#illSinceMs = this.#lastIllMs;
+    log.error({ reason, advice }, "nothing can be stored: the server takes no new calls");
+  }
+
+  #well(): void {
+    const { clock, log, keptCount } = this.#options;
+    if (this.#illSinceMs === undefined) return;
+    const nowMs = clock.monotonicMs();
+    if (keptCount() > 0) this.#lastIllMs = nowMs;
+    if (nowMs - this.#lastIllMs < WELL_MS) return;
+    const afterMs = Math.round(nowMs - this.#illSinceMs);
+    this.#illSinceMs = undefined;
+    log.info({ afterMs }, "everything is stored again: the server takes calls");
+  }
+
+  #warn(warning: string | undefined): void {
+    if (warning === this.#warning) return;
+    this.#warning = warning;
+    if (warning !== undefined) this.#options.log.error({ warning }, "the database's lock is lost");
+  }
+}

@@ -1,0 +1,482 @@
+import type { CancelTimer } from "../../time/clock.js";
+import { promptCharsOf } from "../chat-completions/chat-messages.js";
+import { estimateTokens } from "../chat-completions/token-estimate.js";
+import {
+  type ChatMessage,
+  type Completion,
+  type CompletionRequest,
+  type LanguageModel,
+  VendorError,
+} from "../contracts.js";
+import type { AnswerTimes } from "./answer-times.js";
+import { asVendorError, type Chain, type ChainLink, worstOf } from "./chain.js";
+import { Patience } from "./patience.js";
+
+const SENTENCE_END = /[.!?…。！？]["'”’)\]]*\s+/gu;
+
+/**
+ * What the next model is asked after another has died in the middle of its reply; models of all vendors take it as a user's. The
+ * last word may be half a word, and only a model that writes it again tells.
+ */
+export const GO_ON =
+  "[Your reply broke off. Go on with it: write its last word once more, and then what comes next. Repeat nothing else of it, and say nothing about this.]";
+
+/** The conversation, with the beginning of the reply that has been given out already. */
+export function continued(messages: readonly ChatMessage[], given: string): readonly ChatMessage[] {
+  return [...messages, { role: "assistant", content: given }, { role: "user", content: GO_ON }];
+}
+
+/**
+ * Joins the rest of a reply to its beginning, which another model has said. A model writes the last word again, as it was asked,
+ * or the whole reply or its last sentence, whatever it was asked: what is said already is taken off.
+ */
+export class Continuation {
+  readonly #given: string;
+  readonly #repeats: readonly string[];
+  #held = "";
+  #isJoined = false;
+
+  constructor(given: string) {
+    this.#given = given;
+    const whole = given.trim();
+    const lastWord = whole.slice(whole.search(/\S+$/u));
+    // The longest first: the others are parts of it.
+    this.#repeats = [whole, lastSentenceOf(whole), lastWord].filter((text) => text !== "");
+  }
+
+  /** What of it goes out now. */
+  take(text: string): string {
+    if (this.#isJoined) return text;
+    this.#held += text;
+    const said = this.#held.trimStart();
+    if (said === "" || this.#repeats.some((repeat) => repeat !== said && repeat.startsWith(said))) {
+      return "";
+    }
+    return this.#join();
+  }
+
+  /** No more comes: what is still held. */
+  end(): string {
+    return this.#isJoined || this.#held === "" ? "" : this.#join();
+  }
+
+  #join(): string {
+    this.#isJoined = true;
+    const said = this.#held.trimStart();
+    const repeat = this.#repeats.find((each) => said.startsWith(each));
+    if (repeat !== undefined) return said.slice(repeat.length);
+    const isGlued = /\S$/u.test(this.#given) && /^[\p{L}\p{N}]/u.test(this.#held);
+    return isGlued ? ` ${this.#held}` : this.#held;
+  }
+}
+
+/** The sentence that is not finished yet, without the blanks before it. */
+function lastSentenceOf(text: string): string {
+  let beginsAt = 0;
+  for (const match of text.matchAll(SENTENCE_END)) beginsAt = match.index + match[0].length;
+  return text.slice(beginsAt);
+}
+
+export type ModelLink = ChainLink<LanguageModel>;
+
+/** What one reply has come to so far, whoever has said it. */
+export interface ReplySoFar {
+  readonly request: CompletionRequest;
+  readonly onToken: (text: string) => void;
+  text: string;
+  /** Tokens of requests that came to nothing; an estimate. */
+  wastedTokens: number;
+}
+
+export interface AttemptParts {
+  readonly link: ModelLink;
+  readonly reply: ReplySoFar;
+  readonly patience: Patience;
+  /** It may take so long from one word to the next. */
+  readonly tokenGapMs: number;
+  /** Ends the attempt when another one has begun to speak. */
+  readonly outpaced: AbortController;
+  readonly mayBeEmpty: boolean;
+  /** It says its first word, or begins to use a tool: from now on the reply is its own. */
+  readonly onBegun: (attempt: ModelAttempt) => void;
+}
+
+/** One model asked for a reply, or for what is left of it. */
+export class ModelAttempt {
+  readonly link: ModelLink;
+  readonly patience: Patience;
+  /** Nothing of the reply had been said when it was asked. */
+  readonly isFromStart: boolean;
+  readonly completion: Promise<Completion>;
+  readonly #parts: AttemptParts;
+  #hasBegun = false;
+  #failure: { readonly cause: unknown } | undefined;
+
+  constructor(parts: AttemptParts) {
+    this.#parts = parts;
+    this.link = parts.link;
+    this.patience = parts.patience;
+    this.isFromStart = parts.reply.text === "";
+    parts.link.breaker.asked();
+    this.completion = this.#ask();
+    // Who was asked ahead is looked at only when it is its turn.
+    this.completion.catch((cause: unknown) => {
+      this.#failure = { cause };
+    });
+  }
+
+  get hasBegun(): boolean {
+    return this.#hasBegun;
+  }
+
+  get isOutpaced(): boolean {
+    return this.#parts.outpaced.signal.aborted;
+  }
+
+  /** What it has failed with by now. */
+  get failure(): { readonly cause: unknown } | undefined {
+    return this.#failure;
+  }
+
+  outpace(): void {
+    this.#parts.outpaced.abort();
+  }
+
+  faultOf(cause: unknown): VendorError {
+    const { vendor } = this.link;
+    if (!this.patience.isOver) return asVendorError(vendor, cause);
+    const message = `${vendor}: gave nothing for ${Math.round(this.patience.quietMs)} ms`;
+    return new VendorError(vendor, "timeout", message, { cause });
+  }
+
+  async #ask(): Promise<Completion> {
+    const { reply, patience, mayBeEmpty } = this.#parts;
+    const { vendor, modelId, client } = this.link;
+    const { request } = reply;
+    const before = reply.text;
+    const rest = before === "" ? undefined : new Continuation(before);
+    const messages = rest === undefined ? request.messages : continued(request.messages, before);
+    const give = (text: string) => {
+      if (text === "") return;
+      reply.text += text;
+      reply.onToken(text);
+    };
+    const take = (text: string) => {
+      if (!this.#goesOn()) return;
+      give(rest === undefined ? text : rest.take(text));
+    };
+    const completion = await client.complete(
+      { ...request, modelId, messages, onToolUse: () => void this.#goesOn() },
+      take,
+      patience.signal,
+    );
+    give(rest?.end() ?? "");
+    if (this.isOutpaced) throw new VendorError(vendor, "aborted", `${vendor}: was too late`);
+    if (reply.text === "" && (completion.toolCalls ?? []).length === 0 && !mayBeEmpty) {
+      throw new VendorError(vendor, "badAnswer", `${vendor}: an empty reply`);
+    }
+    this.#begin();
+    const completionTokens = completion.completionTokens + estimateTokens(before.length);
+    return { ...completion, completionTokens };
+  }
+
+  /** False when nobody waits for it any more. */
+  #goesOn(): boolean {
+    const { patience, tokenGapMs } = this.#parts;
+    if (patience.signal.aborted) return false;
+    this.#begin();
+    patience.progress(tokenGapMs);
+    return true;
+  }
+
+  #begin(): void {
+    if (this.#hasBegun) return;
+    this.#hasBegun = true;
+    this.#parts.onBegun(this);
+  }
+}
+
+/** What organizations have saved up, at most, for a time when their models are late more often. */
+const SAVED_TOKENS_MAX = 50_000;
+/** The organization whose model was asked first is forgotten first, with what it has saved. */
+const ORGANIZATIONS_MAX = 10_000;
+
+/** What the replies of one organization may cost on top, because two models are asked. */
+export interface HedgeAllowance {
+  /** These tokens were paid for without any hedging; a share of them may be spent. */
+  used(tokens: number): void;
+  /** False when there is not enough left: then nobody else is asked. */
+  spend(tokens: number): boolean;
+}
+
+/**
+ * What may be spent, in all calls of the process, on asking another one too: at no time more than
+ * `share` of the tokens that the organization's hedged agents have used.
+ */
+export class Hedging {
+  readonly #share: number;
+  readonly #saved = new Map<string, number>();
+
+  /** `share` is from 0 (nobody is asked ahead) to 1. */
+  constructor(share: number) {
+    this.#share = share;
+  }
+
+  /** For the calls of one organization. */
+  of(orgId: string): HedgeAllowance {
+    return {
+      used: (tokens) => this.#save(orgId, this.#savedBy(orgId) + tokens * this.#share),
+      spend: (tokens) => {
+        const left = this.#savedBy(orgId) - tokens;
+        if (left < 0 || this.#share === 0) return false;
+        this.#save(orgId, left);
+        return true;
+      },
+    };
+  }
+
+  #savedBy(orgId: string): number {
+    return this.#saved.get(orgId) ?? 0;
+  }
+
+  #save(orgId: string, tokens: number): void {
+    const [first] = this.#saved.keys();
+    const isNew = !this.#saved.has(orgId);
+    if (isNew && this.#saved.size >= ORGANIZATIONS_MAX && first !== undefined) {
+      this.#saved.delete(first);
+    }
+    this.#saved.set(orgId, Math.min(SAVED_TOKENS_MAX, tokens));
+  }
+}
+
+interface AskedReply {
+  readonly request: CompletionRequest;
+  readonly onToken: (text: string) => void;
+  readonly signal: AbortSignal;
+}
+
+export interface ModelPatience {
+  /** A language model may take so long to its first word, at most. */
+  readonly firstTokenMs: number;
+  /** And so long from one to the next. */
+  readonly tokenGapMs: number;
+}
+
+export interface ModelTerms {
+  readonly patience: ModelPatience;
+  /** Where it is kept how long the models take. */
+  readonly times: AnswerTimes;
+  /** Left out where nobody else is to be asked when the first is late. */
+  readonly allowance?: HedgeAllowance | undefined;
+}
+
+const NOTHING_TO_CANCEL: CancelTimer = () => undefined;
+
+/** One reply, whichever of the chain's models says it. */
+export class ModelReply {
+  readonly #chain: Chain<LanguageModel>;
+  readonly #terms: ModelTerms;
+  readonly #reply: ReplySoFar;
+  readonly #signal: AbortSignal;
+  /** Who has not been asked yet; behind them who was only late. */
+  readonly #waiting: ModelLink[];
+  /** Who was asked although the current one had not failed; once in a reply. */
+  #ahead: ModelAttempt | undefined;
+  #current: ModelAttempt | undefined;
+  #hasHedged = false;
+  #cancelHedge = NOTHING_TO_CANCEL;
+
+  constructor(
+    chain: Chain<LanguageModel>,
+    terms: ModelTerms,
+    { request, onToken, signal }: AskedReply,
+  ) {
+    this.#chain = chain;
+    this.#terms = terms;
+    this.#reply = { request, onToken, text: "", wastedTokens: 0 };
+    this.#signal = signal;
+    this.#waiting = [...chain.candidates()];
+  }
+
+  async complete(): Promise<Completion> {
+    const failures: VendorError[] = [];
+    for (let attempt = this.#next(); attempt !== undefined; attempt = this.#next()) {
+      this.#current = attempt;
+      this.#hedge(attempt);
+      try {
+        const completion = await attempt.completion;
+        this.#chain.answered(attempt.link);
+        return this.#billed(completion);
+      } catch (cause) {
+        if (this.#signal.aborted) {
+          this.#leave(attempt);
+          if (this.#ahead !== undefined) this.#leave(this.#ahead);
+          throw attempt.faultOf(cause);
+        }
+        if (attempt.isOutpaced) this.#waiting.push(attempt.link);
+        else failures.push(this.#failed(attempt, cause));
+      } finally {
+        this.#cancelHedge();
+        attempt.patience.end();
+      }
+    }
+    throw worstOf(failures);
+  }
+
+  /** Who was asked ahead goes on; the last one is waited for as if it were alone. */
+  #next(): ModelAttempt | undefined {
+    const ahead = this.#ahead;
+    this.#ahead = undefined;
+    if (ahead !== undefined) {
+      if (this.#waiting.length === 0) ahead.patience.lift();
+      return ahead;
+    }
+    const link = this.#waiting.shift();
+    if (link === undefined) return undefined;
+    return this.#begin(link, this.#firstTokenLimitMs(link));
+  }
+
+  /** The last one has none. Who has nobody behind it that is thought to work, or no hurry, has all the time that is set. */
+  #firstTokenLimitMs(link: ModelLink): number | undefined {
+    if (this.#waiting.length === 0) return undefined;
+    const { patience, times } = this.#terms;
+    const isHurried = this.#reply.request.unhurried !== true;
+    if (!isHurried || this.#standIn() === undefined) return patience.firstTokenMs;
+    return times.givenUpAfterMs(link, patience.firstTokenMs, this.#promptTokens());
+  }
+
+  #begin(link: ModelLink, limitMs: number | undefined): ModelAttempt {
+    const outpaced = new AbortController();
+    const mayHedge = this.#terms.allowance !== undefined && !this.#chain.isSingle;
+    const signal = mayHedge ? AbortSignal.any([this.#signal, outpaced.signal]) : this.#signal;
+    return new ModelAttempt({
+      link,
+      reply: this.#reply,
+      patience: new Patience(this.#chain.clock, limitMs, signal),
+      tokenGapMs: this.#terms.patience.tokenGapMs,
+      outpaced,
+      mayBeEmpty: this.#chain.isSingle,
+      onBegun: (attempt) => this.#begun(attempt),
+    });
+  }
+
+  /** Has the next one asked too, if this one is later with its first word than it usually is. */
+  #hedge(first: ModelAttempt): void {
+    const { times, allowance } = this.#terms;
+    const { request } = this.#reply;
+    const isLate = first.isFromStart && !first.hasBegun && request.unhurried !== true;
+    if (allowance === undefined || !isLate || this.#hasHedged) return;
+    if (this.#standIn() === undefined) return;
+    const lateAfterMs = times.lateAfterMs(first.link, this.#promptTokens());
+    if (lateAfterMs === undefined) return;
+    const askAhead = () => this.#askAhead(first, allowance);
+    this.#cancelHedge = this.#chain.clock.after(lateAfterMs, askAhead);
+  }
+
+  #askAhead(first: ModelAttempt, allowance: HedgeAllowance): void {
+    const link = this.#standIn();
+    if (link === undefined || first.failure !== undefined) return;
+    this.#hasHedged = true;
+    if (!allowance.spend(this.#promptTokens())) return this.#chain.hedged("withheld", 0);
+    this.#chain.hedged("asked", 0);
+    this.#waiting.shift();
+    const { firstTokenMs } = this.#terms.patience;
+    // Nothing would be won by leaving the first any more: who stands in for it is asked already.
+    first.patience.allow(firstTokenMs);
+    this.#ahead = this.#begin(link, firstTokenMs);
+  }
+
+  /** Nobody is asked ahead who would not be asked at once in the place of the first. */
+  #standIn(): ModelLink | undefined {
+    const [link] = this.#waiting;
+    return link !== undefined && this.#chain.trusts(link) ? link : undefined;
+  }
+
+  #begun(attempt: ModelAttempt): void {
+    this.#cancelHedge();
+    const { times } = this.#terms;
+    const tokens = this.#promptTokens();
+    if (attempt.isFromStart) times.took(attempt.link, attempt.patience.passedMs, tokens);
+    const [first, ahead] = [this.#current, this.#ahead];
+    if (ahead === undefined || first === undefined) return;
+    const late = attempt === ahead ? first : ahead;
+    if (late.failure !== undefined) return;
+    late.outpace();
+    // At least so long: left out, the others would make a slow model look quick.
+    times.took(late.link, late.patience.passedMs, tokens);
+    late.link.breaker.abandoned();
+    this.#reply.wastedTokens += tokens;
+    this.#chain.hedged(attempt === ahead ? "won" : "lost", tokens);
+  }
+
+  #billed(completion: Completion): Completion {
+    const { promptTokens, completionTokens } = completion;
+    this.#terms.allowance?.used(promptTokens + completionTokens);
+    const ahead = this.#ahead;
+    // It broke off while the first one was still waited for.
+    if (ahead?.failure !== undefined && !ahead.isOutpaced) {
+      this.#failed(ahead, ahead.failure.cause);
+    }
+    return { ...completion, promptTokens: promptTokens + this.#reply.wastedTokens };
+  }
+
+  #failed(attempt: ModelAttempt, cause: unknown): VendorError {
+    const { link, patience } = attempt;
+    const error = attempt.faultOf(cause);
+    const promptTokens = this.#promptTokens();
+    const tokens = isPaid(error) ? promptTokens : 0;
+    this.#reply.wastedTokens += tokens;
+    const isLate = attempt.isFromStart && !attempt.hasBegun && patience.isOver;
+    if (isLate) this.#terms.times.took(link, patience.passedMs, promptTokens);
+    this.#chain.failed(link, error, { ms: Math.round(patience.passedMs), tokens });
+    return error;
+  }
+
+  /** Nobody waits any more. Who was quiet for too long by then is not asked first again. */
+  #leave(attempt: ModelAttempt): void {
+    const { link, patience } = attempt;
+    if (attempt.isOutpaced) return;
+    const { firstTokenMs, tokenGapMs } = this.#terms.patience;
+    if (patience.quietMs < (attempt.hasBegun ? tokenGapMs : firstTokenMs))
+      return link.breaker.abandoned();
+    const error = new VendorError(link.vendor, "timeout", `${link.vendor}: gave nothing`);
+    this.#chain.failed(link, error, { ms: Math.round(patience.passedMs), tokens: 0 });
+  }
+
+  #promptTokens(): number {
+    return estimateTokens(promptCharsOf(this.#reply.request));
+  }
+}
+
+/** A request that was taken is billed, whatever becomes of its answer. */
+function isPaid({ fault }: VendorError): boolean {
+  return fault === "timeout" || fault === "disconnected" || fault === "badAnswer";
+}
+
+/**
+ * Language models one behind the other. Who gives nothing for too long, before its first word or between two, is left, as is
+ * who fails; the next one goes on behind the words that are given out. Nobody is left for want of anybody else. Where there
+ * is an allowance, the next one is asked too when the first is later than usual, and who begins first goes on alone.
+ */
+export class ChainedModel implements LanguageModel {
+  readonly #chain: Chain<LanguageModel>;
+  readonly #terms: ModelTerms;
+
+  constructor(chain: Chain<LanguageModel>, terms: ModelTerms) {
+    this.#chain = chain;
+    this.#terms = terms;
+  }
+
+  /** Each vendor is asked for the model of its own: that of the request counts for nothing. */
+  complete(
+    request: CompletionRequest,
+    onToken: (text: string) => void,
+    signal: AbortSignal,
+  ): Promise<Completion> {
+    return new ModelReply(this.#chain, this.#terms, { request, onToken, signal }).complete();
+  }
+
+  warm(): void {
+    this.#chain.next.client.warm();
+  }
+}

@@ -1,0 +1,549 @@
+import { bytesOfMs, bytesPerMs, type HeardFormat } from "../../audio/audio-format.js";
+import type { CancelTimer, Clock } from "../../time/clock.js";
+import {
+  type ListenOptions,
+  type SpeechListener,
+  type SpeechStream,
+  type SpeechToText,
+  type Transcript,
+  VendorError,
+} from "../contracts.js";
+import { AudioRing, UnsettledAudio } from "../stt-stream/audio-feed.js";
+import { asVendorError, type Chain, type ChainLink, worstOf } from "./chain.js";
+import { Patience } from "./patience.js";
+
+export interface Doubted<Link> {
+  readonly link: Link;
+  /** How far the audio of the call had come. */
+  readonly heardMs: number;
+  /** On the server's clock. */
+  readonly sinceMs: number;
+}
+
+/**
+ * What a call thinks of a recognizer that tells nothing of a voice. It may be a noise: so nobody is blamed before somebody else
+ * has told words of the same audio. After a doubt that was wrong only one that seems deaf is doubted again in that call.
+ */
+export class Doubts<Link> {
+  #doubted: Doubted<Link> | undefined;
+  #isOver = false;
+
+  /** False where the doubt counts for nothing. */
+  begin(doubted: Doubted<Link>, how: "doubtful" | "deaf"): boolean {
+    if (this.#doubted !== undefined || (this.#isOver && how === "doubtful")) return false;
+    this.#doubted = doubted;
+    return true;
+  }
+
+  /** Nobody has told words since. */
+  isOpen(doubted: Doubted<Link>): boolean {
+    return this.#doubted === doubted;
+  }
+
+  /** Nobody else could be opened: the next time that it seems deaf counts anew. */
+  giveUp(doubted: Doubted<Link>): void {
+    if (this.#doubted !== doubted) return;
+    this.#doubted = undefined;
+    this.#isOver = true;
+  }
+
+  /** Somebody tells words: returns the doubt that they prove right. Their time is that of the call's audio. */
+  settle(link: Link, lastWordEndMs: number | undefined): Doubted<Link> | undefined {
+    const doubted = this.#doubted;
+    if (doubted === undefined) return undefined;
+    this.#doubted = undefined;
+    const isOfIt = lastWordEndMs !== undefined && lastWordEndMs <= doubted.heardMs;
+    if (isOfIt && link !== doubted.link) return doubted;
+    this.#isOver = true;
+    return undefined;
+  }
+}
+
+/** Backlog goes out in steps of this length at this multiple of real time: in a burst it would be refused. */
+const STEP_MS = 20;
+const SPEED = 2;
+
+/** The newest audio of a call, and how it is told once more to a recognizer that has not heard it. */
+export class PacedReplay {
+  readonly #clock: Clock;
+  readonly #format: HeardFormat;
+  readonly #keptMs: number;
+  readonly #ring: AudioRing;
+  #nextByte = 0;
+  #steppedMs = 0;
+  #cancel: CancelTimer | undefined;
+
+  constructor(
+    clock: Clock,
+    format: HeardFormat,
+    keptMs: number,
+    ring = new AudioRing(bytesOfMs(format, keptMs)),
+  ) {
+    this.#clock = clock;
+    this.#format = format;
+    this.#keptMs = keptMs;
+    this.#ring = ring;
+  }
+
+  /** Tells the same audio to a second recognizer; only one of the two is to `keep` what comes. */
+  beside(): PacedReplay {
+    return new PacedReplay(this.#clock, this.#format, this.#keptMs, this.#ring);
+  }
+
+  /** Backlog is still being told: what comes meanwhile goes behind it. */
+  get isUnderway(): boolean {
+    return this.#cancel !== undefined;
+  }
+
+  get endByte(): number {
+    return this.#ring.endByte;
+  }
+
+  get startByte(): number {
+    return this.#ring.startByte;
+  }
+
+  keep(audio: Uint8Array): void {
+    this.#ring.write(audio);
+  }
+
+  /** Tells all from this byte on, and then what comes, until it has caught up. */
+  start(fromByte: number, write: (audio: Uint8Array) => void): void {
+    this.stop();
+    this.#nextByte = fromByte;
+    if (fromByte >= this.#ring.endByte) return;
+    this.#steppedMs = this.#clock.monotonicMs();
+    this.#cancel = this.#clock.every(STEP_MS, () => this.#step(write));
+  }
+
+  /** All that is left at once: the call ends. */
+  flush(write: (audio: Uint8Array) => void): void {
+    if (!this.isUnderway) return;
+    this.stop();
+    write(this.#ring.read(this.#nextByte, this.#ring.endByte));
+  }
+
+  stop(): void {
+    this.#cancel?.();
+    this.#cancel = undefined;
+  }
+
+  #step(write: (audio: Uint8Array) => void): void {
+    // A late step tells as much more: in steps of one size a busy process would fall behind the caller for good.
+    const nowMs = this.#clock.monotonicMs();
+    const stepBytes = bytesOfMs(this.#format, Math.floor((nowMs - this.#steppedMs) * SPEED));
+    this.#steppedMs = nowMs;
+    const fromByte = Math.max(this.#nextByte, this.#ring.startByte);
+    const toByte = Math.min(fromByte + stepBytes, this.#ring.endByte);
+    this.#nextByte = toByte;
+    if (toByte === this.#ring.endByte) this.stop();
+    if (toByte > fromByte) write(this.#ring.read(fromByte, toByte));
+  }
+}
+
+type Link = ChainLink<SpeechToText>;
+
+/** What is not understood yet is kept for so long: a recognizer is found to be deaf after about five seconds of speech. */
+const KEPT_MS = 8_000;
+/** A connection that has broken comes back within this time, or somebody else listens. */
+const LOST_MAX_MS = 700;
+/** Who has listened for so long was a good choice; more changes in less time than this are one outage. */
+const STABLE_AFTER_MS = 10_000;
+const CHANGES_MAX = 6;
+/** There is nobody else: the last is waited for, and is wanted whenever it comes. */
+const ALWAYS: Wanted = { isLastAwaited: true, isSo: () => true };
+
+interface Wanted {
+  readonly isLastAwaited: boolean;
+  readonly isSo: () => boolean;
+}
+
+export interface ChainedStreamParts {
+  readonly chain: Chain<SpeechToText>;
+  readonly format: HeardFormat;
+  readonly listener: SpeechListener;
+  readonly signal: AbortSignal;
+  /** Rejects with a VendorError that has been counted. `isLast`: there is nobody to turn to. */
+  readonly open: (
+    link: Link,
+    listener: SpeechListener,
+    signal: AbortSignal,
+    isLast: boolean,
+  ) => Promise<SpeechStream>;
+}
+
+/** A recognizer that listens beside the present one, which seems to be deaf and may only be slow. */
+interface Beside {
+  readonly link: Link;
+  readonly stream: SpeechStream;
+  readonly turn: number;
+  readonly replay: PacedReplay;
+  readonly baseByte: number;
+}
+
+/**
+ * One call's recognition by whoever listens just now. Who is lost or deaf is left for the next, who hears again what was not
+ * understood; times are those of the whole stream, whoever tells them.
+ */
+export class ChainedStream implements SpeechStream {
+  readonly #parts: ChainedStreamParts;
+  #replay: PacedReplay;
+  readonly #unsettled: UnsettledAudio;
+  readonly #bytesPerMs: number;
+  readonly #ending = new AbortController();
+  readonly #until: AbortSignal;
+  readonly #onAbort = () => this.close();
+  #stream: SpeechStream | undefined;
+  #link: Link | undefined;
+  /** Whichever of the two tells words first goes on alone. */
+  #beside: Beside | undefined;
+  /** Recognizers that were found to be deaf since somebody last told words. */
+  readonly #deaf = new Set<Link>();
+  /** Connection epoch; events from an older epoch are ignored. */
+  #turns = 0;
+  #turn = 0;
+  readonly #doubts = new Doubts<Link>();
+  /** Where in the whole stream the present one's time begins. */
+  #baseByte = 0;
+  #openedAtMs = 0;
+  #changes = 0;
+  #lostAtMs: number | undefined;
+  /** When the present one has come back by itself. */
+  #recoveredAtMs: number | undefined;
+  #cancelLost: CancelTimer = () => undefined;
+  #isClosed = false;
+
+  constructor(parts: ChainedStreamParts) {
+    this.#parts = parts;
+    const { chain, format, signal } = parts;
+    this.#replay = new PacedReplay(chain.clock, format, KEPT_MS);
+    this.#bytesPerMs = bytesPerMs(format);
+    this.#unsettled = new UnsettledAudio(format);
+    this.#until = AbortSignal.any([signal, this.#ending.signal]);
+    signal.addEventListener("abort", this.#onAbort);
+  }
+
+  /** Opens the first that takes audio. Rejects with a VendorError when none does. */
+  async begin(): Promise<void> {
+    const failures = await this.#openOneOf(this.#parts.chain.candidates());
+    if (failures === undefined) return;
+    this.close();
+    throw worstOf(failures);
+  }
+
+  write(audio: Uint8Array): void {
+    if (this.#isClosed || audio.length === 0) return;
+    this.#replay.keep(audio);
+    this.#unsettled.hear(audio);
+    if (!this.#replay.isUnderway) this.#stream?.write(audio);
+    const beside = this.#beside;
+    if (beside?.replay.isUnderway === false) beside.stream.write(audio);
+  }
+
+  async finish(): Promise<void> {
+    const stream = this.#stream;
+    if (this.#isClosed || stream === undefined) return this.close();
+    this.#cancelLost();
+    this.#dropBeside();
+    this.#replay.flush((audio) => stream.write(audio));
+    await stream.finish();
+    this.close();
+  }
+
+  close(): void {
+    if (this.#isClosed) return;
+    this.#isClosed = true;
+    this.#parts.signal.removeEventListener("abort", this.#onAbort);
+    this.#cancelLost();
+    this.#replay.stop();
+    this.#dropBeside();
+    this.#stream?.close();
+    this.#stream = undefined;
+    this.#ending.abort();
+  }
+
+  /** Why nobody could be opened; undefined when somebody was, or is not `wanted` any more by then. */
+  async #openOneOf(
+    links: readonly Link[],
+    wanted: Wanted = ALWAYS,
+    attach = (link: Link, stream: SpeechStream, turn: number) => this.#attach(link, stream, turn),
+  ): Promise<readonly VendorError[] | undefined> {
+    const failures: VendorError[] = [];
+    for (const [index, link] of links.entries()) {
+      this.#turns += 1;
+      const turn = this.#turns;
+      try {
+        const isLast = wanted.isLastAwaited && index === links.length - 1;
+        const stream = await this.#parts.open(link, this.#ears(link, turn), this.#until, isLast);
+        if (this.#isClosed || !wanted.isSo()) stream.close();
+        else attach(link, stream, turn);
+        return undefined;
+      } catch (cause) {
+        failures.push(asVendorError(link.vendor, cause));
+        if (this.#isClosed || this.#until.aborted) return failures;
+      }
+    }
+    return failures;
+  }
+
+  #attach(link: Link, stream: SpeechStream, turn: number): void {
+    this.#stream?.close();
+    this.#turn = turn;
+    this.#link = link;
+    this.#stream = stream;
+    this.#openedAtMs = this.#parts.chain.clock.monotonicMs();
+    this.#recoveredAtMs = undefined;
+    this.#baseByte = Math.max(this.#unsettled.fromByte, this.#replay.startByte);
+    this.#replay.start(this.#baseByte, (audio) => stream.write(audio));
+  }
+
+  /** What one recognizer tells, while it is the one that listens. */
+  #ears(link: Link, turn: number): SpeechListener {
+    const { listener, chain } = this.#parts;
+    const now = (tell: () => void) => {
+      if (turn === this.#turn && !this.#isClosed) tell();
+    };
+    const isBeside = () => turn === this.#beside?.turn;
+    return {
+      onSpeechStarted: () => now(() => listener.onSpeechStarted()),
+      onTranscript: (heard) => {
+        if (isBeside() && heard.text !== "") this.#promoteBeside();
+        now(() => this.#hear(link, heard));
+      },
+      onUtteranceEnd: (endMs) => now(() => listener.onUtteranceEnd(this.#streamMs(endMs))),
+      onTurn: (event) => now(() => listener.onTurn(event)),
+      onDoubtful: (how) => now(() => void this.#doubt(link, how)),
+      onLost: (error) => now(() => this.#lose(error)),
+      onRecovered: (deafMs) =>
+        now(() => {
+          this.#cancelLost();
+          this.#lostAtMs = undefined;
+          this.#recoveredAtMs = chain.clock.monotonicMs();
+          listener.onRecovered(deafMs);
+        }),
+      onFailed: (error) => {
+        if (turn !== this.#turn && !isBeside()) return;
+        if (error.fault === "timeout") this.#deaf.add(link);
+        chain.failed(link, error, { ms: this.#deafMs(), tokens: 0 });
+        if (isBeside()) this.#dropBeside();
+        else if (this.#beside !== undefined) this.#promoteBeside();
+        else void this.#change();
+      },
+    };
+  }
+
+  #attachBeside(link: Link, stream: SpeechStream, turn: number): void {
+    const replay = this.#replay.beside();
+    const baseByte = Math.max(this.#unsettled.fromByte, this.#replay.startByte);
+    this.#beside = { link, stream, turn, replay, baseByte };
+    replay.start(baseByte, (audio) => stream.write(audio));
+  }
+
+  #dropBeside(): void {
+    const beside = this.#beside;
+    this.#beside = undefined;
+    beside?.replay.stop();
+    beside?.stream.close();
+  }
+
+  /** It has been told everything since the last result, and goes on alone. */
+  #promoteBeside(): void {
+    const beside = this.#beside;
+    if (beside === undefined) return;
+    this.#beside = undefined;
+    this.#cancelLost();
+    this.#lostAtMs = undefined;
+    this.#recoveredAtMs = undefined;
+    this.#replay.stop();
+    this.#turn = beside.turn;
+    this.#link = beside.link;
+    this.#replay = beside.replay;
+    this.#baseByte = beside.baseByte;
+    this.#openedAtMs = this.#parts.chain.clock.monotonicMs();
+    const left = this.#stream;
+    this.#stream = beside.stream;
+    left?.close();
+  }
+
+  #hear(link: Link, { lastWordEndMs: endMs, ...heard }: Transcript): void {
+    const { listener } = this.#parts;
+    const lastWordEndMs = endMs === undefined ? undefined : this.#streamMs(endMs);
+    if (heard.text !== "") this.#hasWords(link, lastWordEndMs);
+    if (heard.isFinal && heard.text !== "") this.#unsettled.settle(lastWordEndMs);
+    listener.onTranscript({ ...heard, lastWordEndMs });
+  }
+
+  #hasWords(link: Link, lastWordEndMs: number | undefined): void {
+    const { chain } = this.#parts;
+    this.#dropBeside();
+    this.#deaf.clear();
+    const deaf = this.#doubts.settle(link, lastWordEndMs);
+    if (deaf !== undefined) {
+      const { vendor } = deaf.link;
+      const error = new VendorError(vendor, "timeout", `${vendor}: hears nothing of a voice`);
+      const ms = Math.round(chain.clock.monotonicMs() - deaf.sinceMs);
+      chain.failed(deaf.link, error, { ms, tokens: 0 });
+    }
+    chain.answered(link);
+  }
+
+  /** The current STT may be deaf or slow: a second one is opened in parallel, and the one that returns words first goes on. */
+  async #doubt(link: Link, how: "doubtful" | "deaf"): Promise<void> {
+    const { chain } = this.#parts;
+    const turn = this.#turn;
+    const heardMs = this.#replay.endByte / this.#bytesPerMs;
+    const doubted = { link, heardMs, sinceMs: chain.clock.monotonicMs() };
+    if (this.#lostAtMs !== undefined || !this.#doubts.begin(doubted, how)) return;
+    const isSo = () =>
+      turn === this.#turn && this.#lostAtMs === undefined && this.#doubts.isOpen(doubted);
+    const others = chain.candidates().filter((each) => each !== link);
+    const links = how === "deaf" ? [...others, link] : others;
+    const wanted = { isLastAwaited: false, isSo };
+    const attach = this.#attachBeside.bind(this);
+    const failures = await this.#openOneOf(links, wanted, attach);
+    if (failures !== undefined) this.#doubts.giveUp(doubted);
+  }
+
+  #streamMs(ownMs: number): number {
+    return Math.round(this.#baseByte / this.#bytesPerMs + ownMs);
+  }
+
+  /**
+   * It connects anew by itself, and what it has not told by then it hears again. One that is deaf, or that comes back only to be
+   * lost again, is not waited for.
+   */
+  #lose(error: VendorError): void {
+    const { chain, listener } = this.#parts;
+    const nowMs = chain.clock.monotonicMs();
+    const isLostAgain = nowMs - (this.#recoveredAtMs ?? Number.NEGATIVE_INFINITY) < STABLE_AFTER_MS;
+    this.#lostAtMs ??= nowMs;
+    listener.onLost(error);
+    if (this.#isClosed) return;
+    this.#cancelLost();
+    if (this.#beside !== undefined) {
+      if (this.#link !== undefined) chain.failed(this.#link, error, { ms: 0, tokens: 0 });
+      this.#promoteBeside();
+      return listener.onRecovered(0);
+    }
+    const leave = () => {
+      if (this.#link !== undefined) {
+        chain.failed(this.#link, error, { ms: this.#deafMs(), tokens: 0 });
+      }
+      void this.#change();
+    };
+    if (error.fault === "timeout" || isLostAgain) leave();
+    else this.#cancelLost = chain.clock.after(LOST_MAX_MS, leave);
+  }
+
+  #deafMs(): number {
+    const { clock } = this.#parts.chain;
+    return this.#lostAtMs === undefined ? 0 : Math.round(clock.monotonicMs() - this.#lostAtMs);
+  }
+
+  async #change(): Promise<void> {
+    const { chain, listener } = this.#parts;
+    const left = this.#link;
+    const nowMs = chain.clock.monotonicMs();
+    this.#lostAtMs ??= nowMs;
+    this.#cancelLost();
+    this.#replay.stop();
+    this.#turns += 1;
+    this.#turn = this.#turns;
+    this.#stream?.close();
+    this.#stream = undefined;
+    this.#changes = nowMs - this.#openedAtMs >= STABLE_AFTER_MS ? 1 : this.#changes + 1;
+    const others = chain.candidates().filter((link) => link !== left && !this.#deaf.has(link));
+    const links = this.#changes > CHANGES_MAX ? [] : others;
+    const failures = await this.#openOneOf(links);
+    if (this.#isClosed) return;
+    if (failures !== undefined) {
+      this.close();
+      listener.onFailed(worstOf(failures));
+      return;
+    }
+    const deafMs = this.#deafMs();
+    this.#lostAtMs = undefined;
+    listener.onRecovered(deafMs);
+  }
+}
+
+export type RecognizerLink = ChainLink<SpeechToText>;
+
+/**
+ * Recognizers one behind the other. Who does not take audio within `patienceMs` is left for the next, at the beginning of a call
+ * and in the middle of it.
+ */
+export class ChainedRecognizer implements SpeechToText {
+  readonly #chain: Chain<SpeechToText>;
+  readonly #patienceMs: number;
+
+  constructor(chain: Chain<SpeechToText>, patienceMs: number) {
+    this.#chain = chain;
+    this.#patienceMs = patienceMs;
+  }
+
+  /** Each vendor listens with the model of its own: that of the options counts for nothing. */
+  async open(
+    options: ListenOptions,
+    listener: SpeechListener,
+    signal: AbortSignal,
+  ): Promise<SpeechStream> {
+    const chain = this.#chain;
+    if (chain.isSingle) return this.#openOnly(options, listener, signal);
+    const stream = new ChainedStream({
+      chain,
+      format: options.format,
+      listener,
+      signal,
+      open: (link, hears, until, isLast) =>
+        opened(chain, link, { ...options, modelId: link.modelId }, hears, until, {
+          limitMs: isLast ? undefined : this.#patienceMs,
+        }),
+    });
+    await stream.begin();
+    return stream;
+  }
+
+  /** Its reconnecting is its own, and nothing stands between it and the call. */
+  async #openOnly(
+    options: ListenOptions,
+    listener: SpeechListener,
+    signal: AbortSignal,
+  ): Promise<SpeechStream> {
+    const link = this.#chain.first;
+    const given = { ...options, modelId: link.modelId };
+    const stream = await opened(this.#chain, link, given, listener, signal, {
+      limitMs: undefined,
+    });
+    this.#chain.answered(link);
+    return stream;
+  }
+}
+
+/** Opens one vendor's stream, or says why not and counts it. Rejects with a VendorError. */
+async function opened(
+  chain: Chain<SpeechToText>,
+  link: RecognizerLink,
+  options: ListenOptions,
+  listener: SpeechListener,
+  signal: AbortSignal,
+  { limitMs }: { readonly limitMs: number | undefined },
+): Promise<SpeechStream> {
+  const patience = new Patience(chain.clock, limitMs, signal);
+  const { vendor, client, breaker } = link;
+  breaker.asked();
+  try {
+    return await client.open(options, listener, patience.signal);
+  } catch (cause) {
+    if (signal.aborted) breaker.abandoned();
+    const error = patience.isOver
+      ? new VendorError(vendor, "timeout", `${vendor}: not connected in time`, { cause })
+      : asVendorError(vendor, cause);
+    if (!signal.aborted) {
+      chain.failed(link, error, { ms: Math.round(patience.passedMs), tokens: 0 });
+    }
+    throw error;
+  } finally {
+    patience.end();
+  }
+}

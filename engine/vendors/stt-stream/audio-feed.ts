@@ -1,0 +1,497 @@
+import {
+  bytesOfMs,
+  bytesPerMs,
+  bytesPerSample,
+  type HeardFormat,
+  silenceByte,
+  silenceOf,
+} from "../../audio/audio-format.js";
+import { VoiceMeter } from "../../audio/voice-meter.js";
+import type { CancelTimer, Clock } from "../../time/clock.js";
+import type { VendorSocket } from "../transport/web-socket.js";
+import type { FeedRules } from "./stt-dialect.js";
+
+/** The newest bytes of a stream, addressed by their position in the whole stream. */
+export class AudioRing {
+  #bytes: Uint8Array;
+  #oldestByte = 0;
+  #endByte = 0;
+
+  constructor(capacityBytes: number) {
+    this.#bytes = new Uint8Array(capacityBytes);
+  }
+
+  /** The position behind the newest byte: how many bytes have been written since the start. */
+  get endByte(): number {
+    return this.#endByte;
+  }
+
+  /** The position of the oldest byte that is still held. */
+  get startByte(): number {
+    return Math.max(this.#oldestByte, this.#endByte - this.#bytes.length);
+  }
+
+  get capacityBytes(): number {
+    return this.#bytes.length;
+  }
+
+  /** Keeps of what is held the newest that finds room. */
+  resize(capacityBytes: number): void {
+    const kept = this.read(this.#endByte - capacityBytes, this.#endByte);
+    this.#bytes = new Uint8Array(capacityBytes);
+    this.#endByte -= kept.length;
+    this.#oldestByte = this.#endByte;
+    this.write(kept);
+  }
+
+  write(audio: Uint8Array): void {
+    const capacity = this.#bytes.length;
+    const kept = audio.length > capacity ? audio.subarray(audio.length - capacity) : audio;
+    const at = (this.#endByte + audio.length - kept.length) % capacity;
+    const untilEnd = Math.min(kept.length, capacity - at);
+    this.#bytes.set(untilEnd === kept.length ? kept : kept.subarray(0, untilEnd), at);
+    if (untilEnd < kept.length) this.#bytes.set(kept.subarray(untilEnd), 0);
+    this.#endByte += audio.length;
+  }
+
+  /** A copy of what is held from one position up to another. */
+  read(fromByte: number, toByte: number): Uint8Array {
+    const from = Math.max(fromByte, this.startByte);
+    const length = Math.max(0, Math.min(toByte, this.#endByte) - from);
+    const at = from % this.#bytes.length;
+    const untilEnd = Math.min(length, this.#bytes.length - at);
+    const copy = new Uint8Array(length);
+    copy.set(this.#bytes.subarray(at, at + untilEnd), 0);
+    copy.set(this.#bytes.subarray(0, length - untilEnd), untilEnd);
+    return copy;
+  }
+}
+
+/**
+ * The first µ-law code (ITU-T G.711, without sign and inversion) for 64 or more of 14 bits, 42 dB below the loudest.
+ * Speech on the telephone is far above it, the noise of a quiet call below.
+ */
+const LOUD_MULAW_CODE = 24;
+const MULAW_MAGNITUDE = 0x7f;
+
+/** High byte of a 16-bit sample between -256 and 255: the same 42 dB. */
+const QUIET_POSITIVE = 0;
+const QUIET_NEGATIVE = 0xff;
+
+/** No sample of it is louder than the noise of a quiet call. µ-law, or 16-bit little-endian samples. */
+export function isQuiet(audio: Uint8Array, { encoding }: HeardFormat): boolean {
+  return encoding === "mulaw" ? isQuietMulaw(audio) : isQuietLinear(audio);
+}
+
+/** By place: every frame of every call is looked at, and an iterator takes three times as long. */
+function isQuietMulaw(audio: Uint8Array): boolean {
+  for (let at = 0; at < audio.length; at += 1) {
+    if ((~(audio[at] ?? 0) & MULAW_MAGNITUDE) >= LOUD_MULAW_CODE) return false;
+  }
+  return true;
+}
+
+function isQuietLinear(audio: Uint8Array): boolean {
+  for (let at = 1; at < audio.length; at += 2) {
+    const high = audio[at];
+    if (high !== QUIET_POSITIVE && high !== QUIET_NEGATIVE) return false;
+  }
+  return true;
+}
+
+/** What a recognizer that connects anew keeps itself, and hears again. */
+const OWN_RING_MS = 2_000;
+/** A word dies away for so long behind the end that a recognizer gives it. */
+const FADING_MS = 300;
+/** Before a voice is loud enough to be noticed it may have begun. */
+const ONSET_MS = 500;
+
+/** From where on the audio of a call is to be heard again by who has not heard it. Positions are bytes of the whole stream. */
+export class UnsettledAudio {
+  readonly #format: HeardFormat;
+  readonly #meter: VoiceMeter;
+  #endByte = 0;
+  #settledByte = 0;
+  /** Where the voice begins that nothing was settled of, and where the newest ends. */
+  #voiceByte: number | undefined;
+  #voiceEndByte = 0;
+
+  constructor(format: HeardFormat) {
+    this.#format = format;
+    this.#meter = new VoiceMeter(format);
+  }
+
+  /** Whole samples, as they come. */
+  hear(audio: Uint8Array): void {
+    const fromByte = this.#endByte;
+    this.#endByte += audio.length;
+    if (this.#meter.hear(audio) === 0) return;
+    this.#voiceByte ??= fromByte;
+    this.#voiceEndByte = this.#endByte;
+  }
+
+  /** What ends before this is understood for good; where that is not known, all but the newest. */
+  settle(lastWordEndMs: number | undefined): void {
+    const newestMs = this.#endByte / bytesPerMs(this.#format);
+    const settledMs = lastWordEndMs ?? Math.max(0, newestMs - OWN_RING_MS);
+    const sampleBytes = bytesPerSample(this.#format.encoding);
+    const sample = Math.round((settledMs * bytesPerMs(this.#format)) / sampleBytes);
+    const byte = Math.min(sample * sampleBytes, this.#endByte);
+    if (byte <= this.#settledByte) return;
+    this.#settledByte = byte;
+    if (this.#voiceByte === undefined || this.#voiceByte >= byte) return;
+    const fadedByte = byte + bytesOfMs(this.#format, FADING_MS);
+    this.#voiceByte = this.#voiceEndByte > fadedByte ? byte : undefined;
+  }
+
+  /** A silence that nobody spoke in is not told again: it would be waited for. */
+  get fromByte(): number {
+    const voiceByte = this.#voiceByte ?? this.#endByte;
+    return Math.max(this.#settledByte, voiceByte - bytesOfMs(this.#format, ONSET_MS));
+  }
+}
+
+/** The newest audio is always kept and replayed, whether it holds a voice or not. */
+const RING_MS = 2_000;
+/** Speech without a result is kept for this long: a recognizer under load answers seconds later. The chain keeps as much. */
+const UNSETTLED_MAX_MS = 8_000;
+/** What the caller says while there is no connection: for as long as one is tried for, and what was not settled before it. */
+const OUTAGE_MS = 12_000;
+
+/**
+ * A long silence goes out in pieces of this length, since a frame of 20 ms costs as much to send. The first sound takes
+ * what is left of the silence along at once.
+ */
+const QUIET_PIECE_MS = 200;
+/**
+ * Silence that follows speech goes out as it comes for this long beyond the endpointing, or until the vendor has told of the
+ * end: it ends the caller's turn.
+ */
+const AFTER_SPEECH_MS = 800;
+
+/** No vendor has to take a longer message: one refuses those of more than a second. */
+const PIECE_MAX_MS = 800;
+
+/** Backlog goes out in steps of this length at this multiple of real time: in a burst it would be refused. */
+const REPLAY_STEP_MS = 20;
+const REPLAY_SPEED = 2;
+
+/** A timer this late shows that the process stood still: what the caller said meanwhile is still to be read. */
+const STOOD_STILL_MS = 50;
+const SECOND_LOOK_MS = 100;
+
+/** Four seconds of 16 kHz PCM beyond what the system buffers: a vendor this far behind does not read any more. */
+const SEND_BUFFER_MAX_BYTES = 128 * 1024;
+
+type FeedSocket = Pick<VendorSocket, "bufferedBytes" | "sendBinary" | "sendText">;
+
+/** The caller's audio that may have to be sent again. Two feeds share it while two connections listen. */
+export class KeptAudio {
+  readonly ring: AudioRing;
+  readonly #bytesPerMs: number;
+  readonly #ringBytes: number;
+  readonly #unsettled: UnsettledAudio;
+  #settledByte = 0;
+
+  constructor(format: HeardFormat) {
+    this.#bytesPerMs = bytesPerMs(format);
+    this.#ringBytes = bytesOfMs(format, RING_MS);
+    this.#unsettled = new UnsettledAudio(format);
+    this.ring = new AudioRing(this.#ringBytes);
+  }
+
+  get settledByte(): number {
+    return this.#settledByte;
+  }
+
+  /** `isLive`: a socket takes the audio as it comes. */
+  write(audio: Uint8Array, isLive: boolean): void {
+    this.#unsettled.hear(audio);
+    this.#makeRoom(audio.length, isLive);
+    this.ring.write(audio);
+  }
+
+  /** The vendor will not come back to audio before `byte`. */
+  settle(byte: number): void {
+    if (byte <= this.#settledByte) return;
+    this.#settledByte = byte;
+    this.#unsettled.settle(byte / this.#bytesPerMs);
+  }
+
+  /** Where a new socket begins: at the oldest voice without a result. The audio from `lostByte` on was never sent, and `RING_MS` before it may be half understood. */
+  replayFromByte(lostByte: number): number {
+    const fromByte = Math.min(this.#unsettled.fromByte, lostByte - this.#ringBytes);
+    return Math.max(this.#settledByte, this.ring.startByte, fromByte);
+  }
+
+  /** Gives back the memory that an outage or a late result has taken. */
+  shrink(): void {
+    const neededBytes = Math.max(this.#ringBytes, this.#unsettledBytes);
+    if (this.ring.capacityBytes >= 2 * neededBytes) this.ring.resize(neededBytes);
+  }
+
+  get #unsettledBytes(): number {
+    const { endByte } = this.ring;
+    return Math.min(endByte - this.#unsettled.fromByte, UNSETTLED_MAX_MS * this.#bytesPerMs);
+  }
+
+  #makeRoom(sizeBytes: number, isLive: boolean): void {
+    const { startByte, endByte, capacityBytes } = this.ring;
+    const keptBytes = isLive
+      ? this.#unsettledBytes
+      : endByte - Math.max(this.#settledByte, startByte);
+    const neededBytes = keptBytes + sizeBytes;
+    const maxBytes = (isLive ? UNSETTLED_MAX_MS : OUTAGE_MS) * this.#bytesPerMs;
+    if (neededBytes <= capacityBytes || capacityBytes >= maxBytes) return;
+    this.ring.resize(Math.min(maxBytes, Math.max(neededBytes, 2 * capacityBytes)));
+  }
+}
+
+/**
+ * Brings the caller's audio to one socket after another. It keeps the newest audio and sends on a new socket again,
+ * paced, what the vendor had not settled. It knows where a socket's time stands in the whole stream.
+ */
+export class AudioFeed {
+  readonly #clock: Clock;
+  readonly #rules: FeedRules;
+  readonly #format: HeardFormat;
+  readonly #bytesPerMs: number;
+  readonly #ringBytes: number;
+  readonly #kept: KeptAudio;
+  readonly #ring: AudioRing;
+  readonly #endpointingMs: number;
+  readonly #afterSpeechBytes: number;
+  #socket: FeedSocket | undefined;
+  #quietFromByte = 0;
+  #isQuietNow = true;
+  #sentByte = 0;
+  /** Where the audio began that no socket took. */
+  #lostByte: number | undefined;
+  #socketStartMs = 0;
+  #lastSentMs = 0;
+  #closing = false;
+  #isCatchingUp = false;
+  #cancelReplay: CancelTimer | undefined;
+  #replayedMs = 0;
+  #cancelKeepAlive: CancelTimer | undefined;
+
+  /** `endpointingMs` of silence are what the vendor takes for the end of speech. */
+  constructor(
+    clock: Clock,
+    rules: FeedRules,
+    format: HeardFormat,
+    endpointingMs: number,
+    kept = new KeptAudio(format),
+  ) {
+    this.#clock = clock;
+    this.#rules = rules;
+    this.#format = format;
+    this.#bytesPerMs = bytesPerMs(format);
+    this.#endpointingMs = endpointingMs;
+    this.#afterSpeechBytes = (endpointingMs + AFTER_SPEECH_MS) * this.#bytesPerMs;
+    this.#ringBytes = RING_MS * this.#bytesPerMs;
+    this.#kept = kept;
+    this.#ring = kept.ring;
+  }
+
+  /** A feed for a second socket beside this one's. This one keeps the audio, the other one is told by `follow`. */
+  beside(): AudioFeed {
+    const other = new AudioFeed(
+      this.#clock,
+      this.#rules,
+      this.#format,
+      this.#endpointingMs,
+      this.#kept,
+    );
+    other.#quietFromByte = this.#quietFromByte;
+    other.#isQuietNow = this.#isQuietNow;
+    return other;
+  }
+
+  /** Stream time, in ms, of a socket's time in seconds. */
+  streamMs(socketSec: number): number {
+    return Math.max(0, Math.round(this.#socketStartMs + socketSec * 1_000));
+  }
+
+  /** Words that began after this socket time are heard again as a whole on the next socket. */
+  get heldFromSec(): number {
+    const wholeByte = this.#sentByte - this.#ringBytes;
+    const heldFromByte = Math.max(this.#kept.settledByte, this.#ring.startByte, wholeByte);
+    return (heldFromByte / this.#bytesPerMs - this.#socketStartMs) / 1_000;
+  }
+
+  /** The vendor will not come back to audio before this socket time: it is not replayed. */
+  settle(socketSec: number): void {
+    const sampleBytes = bytesPerSample(this.#format.encoding);
+    const sample = Math.round((this.streamMs(socketSec) * this.#bytesPerMs) / sampleBytes);
+    this.#kept.settle(Math.min(sample * sampleBytes, this.#sentByte));
+    if (this.#cancelReplay === undefined) this.#kept.shrink();
+  }
+
+  /** The vendor has told of the end of speech: the silence that goes on ends nothing more. Sound is sent as before. */
+  speechEnded(): void {
+    if (this.#isQuietNow) this.#quietFromByte = this.#ring.endByte;
+  }
+
+  /** Whether audio of an outage is being sent that was longer than what is always kept. */
+  get isCatchingUp(): boolean {
+    return this.#isCatchingUp;
+  }
+
+  /** Whether the vendor takes what it is sent. */
+  get isCongested(): boolean {
+    return this.#socket !== undefined && this.#socket.bufferedBytes > SEND_BUFFER_MAX_BYTES;
+  }
+
+  attach(socket: FeedSocket): void {
+    this.#socket = socket;
+    this.#sentByte = this.#kept.replayFromByte(this.#lostByte ?? this.#ring.endByte);
+    this.#lostByte = undefined;
+    this.#socketStartMs = this.#sentByte / this.#bytesPerMs;
+    this.#isCatchingUp = this.#ring.endByte - this.#sentByte > this.#ringBytes;
+    this.#sendSilence(this.#rules.openingSilenceMs);
+    this.#keepAliveIn(this.#rules.keepAliveMs);
+    if (this.#sentByte < this.#ring.endByte) {
+      this.#replayedMs = this.#clock.monotonicMs();
+      this.#cancelReplay = this.#clock.every(REPLAY_STEP_MS, () => this.#replay());
+    }
+  }
+
+  detach(): void {
+    if (this.#socket !== undefined) this.#lostByte = this.#sentByte;
+    this.#socket = undefined;
+    this.#cancelReplay?.();
+    this.#cancelReplay = undefined;
+    this.#cancelKeepAlive?.();
+  }
+
+  write(audio: Uint8Array): void {
+    this.#kept.write(audio, this.#isLive);
+    this.follow(audio);
+  }
+
+  get #isLive(): boolean {
+    return this.#socket !== undefined && this.#cancelReplay === undefined;
+  }
+
+  /** Sends what the other feed has just written. */
+  follow(audio: Uint8Array): void {
+    const { endByte } = this.#ring;
+    const isNext =
+      this.#sentByte === endByte - audio.length &&
+      audio.length <= bytesOfMs(this.#format, PIECE_MAX_MS);
+    this.#isQuietNow = isQuiet(audio, this.#format);
+    if (!this.#isQuietNow) this.#quietFromByte = endByte + this.#afterSpeechBytes;
+    if (!this.#isLive || this.#mayWait()) return;
+    if (isNext) {
+      this.#send(audio);
+      this.#sentByte = endByte;
+    } else {
+      this.#sendUntil(endByte);
+    }
+  }
+
+  /** Sends the end mark behind all audio. */
+  end(): void {
+    this.#closing = true;
+    if (this.#cancelReplay !== undefined) return;
+    this.#sendEnd();
+  }
+
+  /** A rest that is shorter than the vendor takes is filled up with silence. */
+  #sendEnd(): void {
+    if (this.#socket === undefined) return;
+    const { endByte } = this.#ring;
+    const pieceBytes = this.#pieceBytes;
+    if (this.#sentByte < endByte && endByte - this.#sentByte < pieceBytes) {
+      const piece = new Uint8Array(pieceBytes).fill(silenceByte(this.#format.encoding));
+      piece.set(this.#ring.read(this.#sentByte, endByte));
+      this.#send(piece);
+      this.#sentByte = endByte;
+    } else this.#sendUntil(endByte);
+    this.#socket.sendText(this.#rules.endMark);
+  }
+
+  get #pieceBytes(): number {
+    return bytesOfMs(this.#format, this.#rules.soundPieceMs);
+  }
+
+  #mayWait(): boolean {
+    const { endByte } = this.#ring;
+    const isSound = endByte < this.#quietFromByte;
+    const pieceMs = isSound ? this.#rules.soundPieceMs : QUIET_PIECE_MS;
+    return endByte - this.#sentByte < pieceMs * this.#bytesPerMs;
+  }
+
+  #send(data: Uint8Array): void {
+    this.#lastSentMs = this.#clock.monotonicMs();
+    this.#socket?.sendBinary(data);
+  }
+
+  /** The silence counts on the socket's clock, and not on the caller's. */
+  #sendSilence(durationMs: number): void {
+    if (durationMs === 0) return;
+    this.#socketStartMs -= durationMs;
+    this.#send(silenceOf(this.#format, durationMs));
+  }
+
+  #sendUntil(toByte: number): void {
+    const skippedBytes = this.#ring.startByte - this.#sentByte;
+    if (skippedBytes > 0) {
+      // More came than the ring holds: the socket's time goes on where the audio does.
+      this.#sentByte += skippedBytes;
+      this.#socketStartMs += skippedBytes / this.#bytesPerMs;
+    }
+    const pieces = Math.ceil((toByte - this.#sentByte) / bytesOfMs(this.#format, PIECE_MAX_MS));
+    for (let left = pieces; left > 0; left--) {
+      const durationMs = (toByte - this.#sentByte) / left / this.#bytesPerMs;
+      const until = left === 1 ? toByte : this.#sentByte + bytesOfMs(this.#format, durationMs);
+      this.#send(this.#ring.read(this.#sentByte, until));
+      this.#sentByte = until;
+    }
+  }
+
+  #replay(): void {
+    // A late step sends as much more: in steps of one size a busy process would fall behind the caller for good.
+    const nowMs = this.#clock.monotonicMs();
+    const stepMs = Math.max(1, Math.floor((nowMs - this.#replayedMs) * REPLAY_SPEED));
+    if (stepMs < this.#rules.soundPieceMs) return;
+    this.#replayedMs = nowMs;
+    const { endByte } = this.#ring;
+    const fromByte = Math.max(this.#sentByte, this.#ring.startByte);
+    const toByte = fromByte + stepMs * this.#bytesPerMs;
+    // What would be left over as too short a piece goes along, or waits for the caller's next words.
+    if (endByte - toByte > this.#pieceBytes) {
+      this.#sendUntil(toByte);
+      return;
+    }
+    if (endByte - fromByte >= this.#pieceBytes) this.#sendUntil(endByte);
+    this.#cancelReplay?.();
+    this.#cancelReplay = undefined;
+    this.#isCatchingUp = false;
+    this.#kept.shrink();
+    if (this.#closing) this.#sendEnd();
+  }
+
+  /** Timers come before sockets when a process goes on: silence sent at once would stand in the middle of a word. */
+  #keepAliveIn(waitMs: number, isSecondLook = false): void {
+    const dueMs = this.#clock.monotonicMs() + waitMs;
+    this.#cancelKeepAlive = this.#clock.after(waitMs, () => {
+      const isLate = this.#clock.monotonicMs() - dueMs > STOOD_STILL_MS;
+      if (isLate && !isSecondLook) this.#keepAliveIn(SECOND_LOOK_MS, true);
+      else this.#keepAlive();
+    });
+  }
+
+  #keepAlive(): void {
+    const { keepAlive, keepAliveMs } = this.#rules;
+    const dueMs = this.#lastSentMs + keepAliveMs;
+    const nowMs = this.#clock.monotonicMs();
+    if (nowMs >= dueMs) {
+      this.#lastSentMs = nowMs;
+      if (keepAlive === undefined) this.#sendSilence(keepAliveMs);
+      else this.#socket?.sendText(keepAlive);
+    }
+    this.#keepAliveIn(nowMs >= dueMs ? keepAliveMs : dueMs - nowMs);
+  }
+}

@@ -1,0 +1,542 @@
+import { bytesPerMs, type HeardFormat } from "../../audio/audio-format.js";
+import { VoiceMeter } from "../../audio/voice-meter.js";
+import type { CancelTimer, Clock } from "../../time/clock.js";
+import {
+  type ListenOptions,
+  type SpeechListener,
+  type SpeechStream,
+  type SpeechToText,
+  VendorError,
+  type VendorFault,
+} from "../contracts.js";
+import { openVendorSocket, type SocketAccess } from "../transport/socket-vendor.js";
+import type { VendorSocket } from "../transport/web-socket.js";
+import { type RefusalDetail, reasonOf, safeText, vendorTextOf } from "../vendor-fault.js";
+import { AudioFeed } from "./audio-feed.js";
+import type { Heard, MessageReader, RecognizerDialect } from "./stt-dialect.js";
+
+/** A recognizer guesses about once a second; this much voice, which is five seconds of speech with its pauses, and it is deaf. */
+const VOICE_UNHEARD_MAX_MS = 3_000;
+/** Two seconds of speech without a guess are enough to ask somebody else beside it. */
+const VOICE_DOUBTED_MS = 1_200;
+/** Less is, once it has ended: what was made of it is late by then. */
+const ENDED_VOICE_DOUBTED_MS = 1_000;
+const ENDED_AGO_MS = 1_500;
+/** Two of these ("Hello?") and no result for either: no recognizer is that late; a cough is shorter. */
+const SHORT_UTTERANCE_MS = 360;
+const SHORT_UNANSWERED_MAX = 2;
+/**
+ * A caller who says "Hello?" and waits never comes to much voice: this many utterances without a result over this much time,
+ * a second connection included, and the recognizer has failed.
+ */
+const UNANSWERED_MAX = 3;
+/** One that has told something in this call may well hear: some vendors tell nothing of a noise, and a dog barks more than three times. */
+const UNANSWERED_PROVEN_MAX = 5;
+const UNANSWERED_MIN_MS = 10_000;
+/** Three coughs are less voice than this, three short words are more. */
+const UNANSWERED_VOICE_MIN_MS = 1_350;
+/** Noises this far apart are no caller who tries again. */
+const UNANSWERED_APART_MAX_MS = 15_000;
+/** So often this much voice goes unheard, on one connection and then on two; then the recognizer has failed. */
+const DEAF_TIMES_MAX = 2;
+
+/** "unanswered": what was said has ended, and nothing came of it. */
+export type Hearing = "fine" | "doubtful" | "unanswered" | "deaf" | "lost";
+
+/**
+ * Compares the voice in the audio with what the recognizer makes of it: its socket may be open and its pings answered while it
+ * hears nothing. Results count, with words or without, and ends; what it says about a voice that starts does not.
+ */
+export class DeafWatch {
+  readonly #meter: VoiceMeter;
+  readonly #bytesPerMs: number;
+  #unheardMs = 0;
+  /** Voice of the newest utterance, and the silence after it. */
+  #utteranceMs = 0;
+  #quietMs = 0;
+  /** Utterances that were more than a cough and have ended since something was understood. */
+  #endedUtterances = 0;
+  /** The voice in them. */
+  #unansweredVoiceMs = 0;
+  /** Since the first of them began. */
+  #unansweredMs = 0;
+  #hasUnderstood = false;
+  #isDoubted = false;
+  #deafTimes = 0;
+
+  constructor(format: HeardFormat) {
+    this.#meter = new VoiceMeter(format);
+    this.#bytesPerMs = bytesPerMs(format);
+  }
+
+  /** Whole samples that the recognizer is given. After "deaf" it counts anew; "doubtful" and "unanswered" it says once until something is understood. */
+  hear(audio: Uint8Array): Hearing {
+    const voicedMs = this.#meter.hear(audio);
+    // A voice in syllables: typing and knocks are none.
+    const { syllablesMs } = this.#meter;
+    this.#unheardMs += syllablesMs;
+    this.#follow(voicedMs, syllablesMs, audio);
+    if (this.#unheardMs >= VOICE_UNHEARD_MAX_MS) {
+      this.#unheardMs = 0;
+      this.#deafTimes += 1;
+      return this.#deafTimes > DEAF_TIMES_MAX ? "lost" : "deaf";
+    }
+    if (this.#becomesDoubtful()) return "doubtful";
+    if (this.#isGivenUp) {
+      this.#forgetUtterances();
+      return "lost";
+    }
+    return this.#becomesUnanswered() ? "unanswered" : "fine";
+  }
+
+  /** The recognizer has said what it made of some audio. */
+  understood(): void {
+    this.#hasUnderstood = true;
+    this.#unheardMs = 0;
+    this.#utteranceMs = 0;
+    this.#forgetUtterances();
+    this.#isDoubted = false;
+    this.#deafTimes = 0;
+  }
+
+  #forgetUtterances(): void {
+    this.#endedUtterances = 0;
+    this.#unansweredVoiceMs = 0;
+    this.#unansweredMs = 0;
+  }
+
+  #follow(voicedMs: number, syllablesMs: number, audio: Uint8Array): void {
+    const durationMs = audio.length / this.#bytesPerMs;
+    if (this.#unansweredMs > 0 || voicedMs > 0) this.#unansweredMs += durationMs;
+    if (voicedMs === 0) {
+      const wasEnded = this.#quietMs >= ENDED_AGO_MS;
+      this.#quietMs += durationMs;
+      const isEnded = !wasEnded && this.#quietMs >= ENDED_AGO_MS;
+      if (isEnded) this.#endUtterance();
+      if (this.#quietMs >= UNANSWERED_APART_MAX_MS) this.#forgetUtterances();
+      return;
+    }
+    if (this.#quietMs >= ENDED_AGO_MS) this.#utteranceMs = 0;
+    this.#quietMs = 0;
+    this.#utteranceMs += syllablesMs;
+  }
+
+  /** A cough does not count towards the voice that a deaf STT has missed, or many of them would. */
+  #endUtterance(): void {
+    if (this.#utteranceMs >= SHORT_UTTERANCE_MS) {
+      this.#endedUtterances += 1;
+      this.#unansweredVoiceMs += this.#utteranceMs;
+    } else this.#unheardMs = Math.max(0, this.#unheardMs - this.#utteranceMs);
+  }
+
+  /** A cough is too short, however many there are of them. */
+  #becomesDoubtful(): boolean {
+    if (this.#isDoubted) return false;
+    const limitMs = this.#quietMs < ENDED_AGO_MS ? VOICE_DOUBTED_MS : ENDED_VOICE_DOUBTED_MS;
+    this.#isDoubted = this.#utteranceMs >= limitMs;
+    return this.#isDoubted;
+  }
+
+  get #isGivenUp(): boolean {
+    if (this.#deafTimes === 0 || this.#quietMs < ENDED_AGO_MS) return false;
+    if (this.#unansweredVoiceMs < UNANSWERED_VOICE_MIN_MS) return false;
+    const utterancesMax = this.#hasUnderstood ? UNANSWERED_PROVEN_MAX : UNANSWERED_MAX;
+    return this.#endedUtterances >= utterancesMax && this.#unansweredMs >= UNANSWERED_MIN_MS;
+  }
+
+  /** Counts as one of the connections that hear nothing, where the voice in it has not yet. */
+  #becomesUnanswered(): boolean {
+    if (this.#deafTimes > 0 || this.#quietMs < ENDED_AGO_MS) return false;
+    const isShort = this.#utteranceMs < ENDED_VOICE_DOUBTED_MS;
+    if (isShort && this.#endedUtterances < SHORT_UNANSWERED_MAX) return false;
+    this.#unheardMs = 0;
+    this.#deafTimes = 1;
+    return true;
+  }
+}
+
+/** Waits before each try; a caller notices a deaf agent after a few seconds, and hangs up after more. */
+const RECONNECT_DELAYS_MS = [0, 100, 250, 500, 1_000, 2_000] as const;
+const RECONNECT_TIMEOUT_MS = 10_000;
+
+/** A connection that held this long was a good one; shorter ones count as tries of the same outage. */
+const STABLE_AFTER_MS = 5_000;
+
+/** Some rubbish is survived; a peer that sends nothing else is not the vendor. */
+const GARBAGE_MESSAGES_MAX = 20;
+
+/** The last results come within some hundred milliseconds, or not at all. */
+const FINISH_TIMEOUT_MS = 2_000;
+
+export type RecognizerSocket = Pick<
+  VendorSocket,
+  "bufferedBytes" | "destroy" | "listen" | "sendBinary" | "sendText"
+>;
+
+export interface RecognizerStreamParts {
+  readonly dialect: RecognizerDialect;
+  readonly clock: Clock;
+  readonly format: HeardFormat;
+  readonly endpointingMs: number;
+  readonly listener: SpeechListener;
+  readonly apiKey: string;
+  readonly connect: (signal: AbortSignal) => Promise<RecognizerSocket>;
+}
+
+interface Connection {
+  readonly socket: RecognizerSocket;
+  readonly reader: MessageReader;
+  readonly feed: AudioFeed;
+}
+
+/** One call's recognition: outlives its sockets, and reports the time of the whole stream whatever socket it came over. */
+export class RecognizerStream implements SpeechStream {
+  readonly #parts: RecognizerStreamParts;
+  #feed: AudioFeed;
+  readonly #watch: DeafWatch;
+  readonly #signal: AbortSignal;
+  readonly #ending = new AbortController();
+  readonly #onAbort = () => this.close();
+  #reader: MessageReader;
+  #phase: "open" | "finishing" | "closed" = "open";
+  #socket: RecognizerSocket | undefined;
+  /** Opened when the present connection seemed deaf. Whichever of the two tells words first goes on alone. */
+  #second: Connection | undefined;
+  /** Since when the present connection is suspected of being deaf. */
+  #suspectedMs: number | undefined;
+  #openedMs = 0;
+  #lostMs: number | undefined;
+  #tries = 0;
+  #garbageCount = 0;
+  #cancelTimer: CancelTimer = () => undefined;
+  #finished: Promise<void> | undefined;
+  #resolveFinished: () => void = () => undefined;
+
+  constructor(parts: RecognizerStreamParts, socket: RecognizerSocket, signal: AbortSignal) {
+    this.#parts = parts;
+    const { dialect, clock, format, endpointingMs } = parts;
+    this.#feed = new AudioFeed(clock, dialect.feed, format, endpointingMs);
+    this.#reader = dialect.newReader();
+    this.#watch = new DeafWatch(format);
+    this.#signal = signal;
+    signal.addEventListener("abort", this.#onAbort);
+    this.#attach(socket);
+  }
+
+  write(audio: Uint8Array): void {
+    // An empty frame is the vendor's old way to be told "close".
+    if (this.#phase !== "open" || audio.length === 0) return;
+    this.#feed.write(audio);
+    this.#second?.feed.follow(audio);
+    if (this.#feed.isCongested) this.#lose(this.#fault("unavailable", "does not read"));
+    // What waits behind the audio of a long outage cannot be answered yet.
+    if (this.#socket !== undefined && !this.#feed.isCatchingUp) this.#compare(audio);
+  }
+
+  finish(): Promise<void> {
+    if (this.#finished !== undefined) return this.#finished;
+    if (this.#phase === "closed" || this.#socket === undefined) {
+      this.close();
+      return Promise.resolve();
+    }
+    this.#phase = "finishing";
+    this.#trust();
+    this.#finished = new Promise((resolve) => {
+      this.#resolveFinished = resolve;
+    });
+    this.#cancelTimer = this.#parts.clock.after(FINISH_TIMEOUT_MS, () => this.close());
+    this.#feed.end();
+    return this.#finished;
+  }
+
+  /** A second time changes nothing. */
+  close(): void {
+    this.#phase = "closed";
+    this.#signal.removeEventListener("abort", this.#onAbort);
+    this.#cancelTimer();
+    this.#ending.abort();
+    this.#trust();
+    this.#detach();
+    this.#resolveFinished();
+  }
+
+  #attach(socket: RecognizerSocket): void {
+    this.#socket = socket;
+    this.#openedMs = this.#parts.clock.monotonicMs();
+    this.#garbageCount = 0;
+    this.#reader = this.#parts.dialect.newReader();
+    this.#listenTo(socket);
+    this.#feed.attach(socket);
+  }
+
+  #listenTo(socket: RecognizerSocket): void {
+    const isSecond = () => socket === this.#second?.socket;
+    socket.listen({
+      onText: (text) => (isSecond() ? this.#takeOfSecond(text) : this.#take(text)),
+      onBinary: () => (isSecond() ? this.#dropSecond() : this.#countGarbage()),
+      onClosed: (code, reason) =>
+        isSecond() ? this.#dropSecond() : this.#lose(this.#closeFault(code, reason)),
+    });
+  }
+
+  #detach(): void {
+    this.#feed.detach();
+    this.#socket?.destroy();
+    this.#socket = undefined;
+  }
+
+  #take(text: string): void {
+    const heard = this.#reader.read(text);
+    if (heard === undefined) this.#countGarbage();
+    else {
+      if (heard.some(tellsOfHearing)) {
+        this.#watch.understood();
+        this.#trust();
+      }
+      this.#tell(heard);
+    }
+  }
+
+  /** The present connection may only be slow: its words count until the second one has told some. */
+  #suspect(): void {
+    if (this.#suspectedMs !== undefined || this.#socket === undefined) return;
+    const { clock, connect } = this.#parts;
+    const sinceMs = clock.monotonicMs();
+    this.#suspectedMs = sinceMs;
+    const isStillSuspected = () => this.#suspectedMs === sinceMs && this.#socket !== undefined;
+    connect(this.#ending.signal).then(
+      (socket) => {
+        if (isStillSuspected()) this.#addSecond(socket);
+        else socket.destroy();
+      },
+      () => {
+        // The next utterance without a result opens another one.
+        if (isStillSuspected()) this.#suspectedMs = undefined;
+      },
+    );
+  }
+
+  #addSecond(socket: RecognizerSocket): void {
+    const feed = this.#feed.beside();
+    this.#second = { socket, feed, reader: this.#parts.dialect.newReader() };
+    this.#listenTo(socket);
+    feed.attach(socket);
+  }
+
+  /** The present connection hears the caller, or is gone. */
+  #trust(): void {
+    this.#suspectedMs = undefined;
+    const second = this.#second;
+    this.#second = undefined;
+    second?.feed.detach();
+    second?.socket.destroy();
+  }
+
+  /** The next utterance without a result opens another one. */
+  #dropSecond(): void {
+    this.#trust();
+  }
+
+  #takeOfSecond(text: string): void {
+    const heard = this.#second?.reader.read(text);
+    if (heard === undefined || heard.some(({ kind }) => kind === "error")) this.#dropSecond();
+    else if (heard.some((each) => each.kind === "words" && each.text !== "")) {
+      this.#promoteSecond(this.#fault("timeout", "hears nothing of a voice"));
+      if (this.#phase === "closed") return;
+      this.#watch.understood();
+      this.#tell(heard);
+    }
+  }
+
+  /** The second connection has been sent everything since the last result, and goes on alone. */
+  #promoteSecond(error: VendorError): void {
+    const { clock, listener } = this.#parts;
+    const second = this.#second;
+    if (second === undefined) return;
+    const deafMs = clock.monotonicMs() - (this.#suspectedMs ?? 0);
+    this.#second = undefined;
+    this.#suspectedMs = undefined;
+    this.#detach();
+    this.#socket = second.socket;
+    this.#feed = second.feed;
+    this.#reader = second.reader;
+    this.#openedMs = clock.monotonicMs();
+    this.#garbageCount = 0;
+    listener.onLost(error);
+    if (this.#phase !== "closed") listener.onRecovered(deafMs);
+  }
+
+  #tell(heard: readonly Heard[]): void {
+    for (const each of heard) {
+      // What was told before may have ended the call.
+      if (this.#phase === "closed") return;
+      this.#tellOne(each);
+    }
+  }
+
+  #tellOne(heard: Heard): void {
+    const { listener, dialect } = this.#parts;
+    switch (heard.kind) {
+      case "words": {
+        const { text, isFinal, speechFinal, lastWordEndSec: endSec } = heard;
+        // Without words it is none: some vendors tell of such in the middle of speech.
+        if (speechFinal && text !== "") this.#feed.speechEnded();
+        const lastWordEndMs = endSec === undefined ? undefined : this.#feed.streamMs(endSec);
+        const words = { text, isFinal, speechFinal, lastWordEndMs };
+        const { decidesTurns, turnSilenceMaxMs } = dialect;
+        const limit = turnSilenceMaxMs === undefined ? {} : { turnSilenceMaxMs };
+        listener.onTranscript(decidesTurns ? { ...words, decidesTurns, ...limit } : words);
+        break;
+      }
+      case "settled":
+        this.#feed.settle(heard.sec);
+        break;
+      case "wordless":
+        break;
+      case "speechStarted":
+        listener.onSpeechStarted();
+        break;
+      case "utteranceEnd":
+        listener.onUtteranceEnd(this.#feed.streamMs(heard.lastWordEndSec));
+        break;
+      case "turn":
+        if (heard.mark === "endOfTurn") this.#feed.speechEnded();
+        listener.onTurn({ mark: heard.mark, text: heard.text });
+        break;
+      case "error":
+        this.#lose(this.#told(heard.fault, "reports an error", heard.detail));
+        break;
+    }
+  }
+
+  /** A voice goes in and nothing comes out: another connection may hear it. */
+  #compare(audio: Uint8Array): void {
+    const hearing = this.#watch.hear(audio);
+    if (hearing === "fine") return;
+    const { listener } = this.#parts;
+    if (hearing === "lost") {
+      this.close();
+      listener.onFailed(this.#fault("timeout", "hears nothing of a voice"));
+    } else if (listener.onDoubtful !== undefined) {
+      // The chain opens a stream of another vendor beside this one, or a second one of the same vendor.
+      listener.onDoubtful(hearing === "doubtful" ? "doubtful" : "deaf");
+    } else if (hearing !== "doubtful") this.#suspect();
+  }
+
+  #countGarbage(): void {
+    this.#garbageCount++;
+    if (this.#garbageCount > GARBAGE_MESSAGES_MAX) {
+      this.#lose(this.#fault("badAnswer", "sends unreadable messages"));
+    }
+  }
+
+  #closeFault(code: number, reason: string): VendorError {
+    const fault = this.#parts.dialect.closeFault(code, reason);
+    return this.#told(fault, `closed with ${code}`, { code: undefined, message: reason });
+  }
+
+  /** An error in which the vendor gives a reason. */
+  #told(kind: VendorFault, what: string, detail: RefusalDetail): VendorError {
+    const { apiKey, dialect } = this.#parts;
+    const words = [`${dialect.vendor}: ${what}`, reasonOf(detail)].filter(Boolean).join(": ");
+    const vendorText = vendorTextOf(detail, apiKey);
+    return new VendorError(dialect.vendor, kind, safeText(words, apiKey), { vendorText });
+  }
+
+  #fault(kind: VendorFault, message: string): VendorError {
+    const { vendor } = this.#parts.dialect;
+    return new VendorError(vendor, kind, `${vendor}: ${message}`);
+  }
+
+  #asVendorError(cause: unknown): VendorError {
+    if (cause instanceof VendorError) return cause;
+    const { vendor } = this.#parts.dialect;
+    return new VendorError(vendor, "disconnected", `${vendor}: connection failed`, { cause });
+  }
+
+  #lose(error: VendorError): void {
+    if (this.#second !== undefined && this.#phase === "open") return this.#promoteSecond(error);
+    this.#detach();
+    // Nothing is sent again behind the end.
+    const heldFromSec =
+      this.#phase === "finishing" ? Number.POSITIVE_INFINITY : this.#feed.heldFromSec;
+    this.#tell(this.#reader.lost(heldFromSec));
+    // Who was told of it may have ended the call.
+    if (this.#phase === "closed") return;
+    if (this.#phase === "finishing") {
+      this.close();
+      return;
+    }
+    const nowMs = this.#parts.clock.monotonicMs();
+    if (nowMs - this.#openedMs >= STABLE_AFTER_MS) this.#tries = 0;
+    this.#lostMs = nowMs;
+    if (error.retryable) this.#parts.listener.onLost(error);
+    this.#reconnectLater(error);
+  }
+
+  #reconnectLater(error: VendorError): void {
+    if (this.#phase !== "open") return;
+    const delayMs = RECONNECT_DELAYS_MS[this.#tries];
+    const deafMs = this.#parts.clock.monotonicMs() - (this.#lostMs ?? 0);
+    if (!error.retryable || delayMs === undefined || deafMs + delayMs > RECONNECT_TIMEOUT_MS) {
+      this.close();
+      this.#parts.listener.onFailed(error);
+      return;
+    }
+    this.#tries++;
+    this.#cancelTimer = this.#parts.clock.after(delayMs, () => {
+      this.#parts.connect(this.#ending.signal).then(
+        (socket) => this.#recover(socket),
+        (cause: unknown) => this.#reconnectLater(this.#asVendorError(cause)),
+      );
+    });
+  }
+
+  #recover(socket: RecognizerSocket): void {
+    if (this.#phase !== "open") {
+      socket.destroy();
+      return;
+    }
+    const deafMs = this.#parts.clock.monotonicMs() - (this.#lostMs ?? 0);
+    this.#attach(socket);
+    this.#parts.listener.onRecovered(deafMs);
+  }
+}
+
+/** Somebody who is deaf can tell of a voice that starts, or of nothing. */
+function tellsOfHearing(heard: Heard): boolean {
+  if (heard.kind === "turn") return heard.mark !== "startOfTurn";
+  return heard.kind !== "speechStarted";
+}
+
+/** A vendor that hears over a WebSocket: opens one for a call, and others after it when it breaks. */
+export class SocketRecognizer implements SpeechToText {
+  readonly #dialect: RecognizerDialect;
+  readonly #access: SocketAccess;
+
+  constructor(dialect: RecognizerDialect, access: SocketAccess) {
+    this.#dialect = dialect;
+    this.#access = access;
+  }
+
+  async open(
+    options: ListenOptions,
+    listener: SpeechListener,
+    signal: AbortSignal,
+  ): Promise<SpeechStream> {
+    const dialect = this.#dialect;
+    const { vendor } = dialect;
+    const target = dialect.target(options);
+    const connect = (until: AbortSignal) => openVendorSocket(dialect, this.#access, target, until);
+    const socket = await connect(signal);
+    if (signal.aborted) {
+      socket.destroy();
+      throw new VendorError(vendor, "aborted", `${vendor}: aborted`);
+    }
+    const { context, apiKey } = this.#access;
+    const { clock } = context;
+    const { format, endpointingMs } = options;
+    const parts = { dialect, clock, format, endpointingMs, listener, apiKey, connect };
+    return new RecognizerStream(parts, socket, signal);
+  }
+}

@@ -1,0 +1,295 @@
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import { OpenRefusal, type RefusalReason } from "../../../engine/calls/open-refusal.js";
+import { ORGANIZATION_ENDED } from "../../../engine/conversation/call-end.js";
+import { WEB_AUDIO, webStreamAudio } from "../../../engine/conversation/leg-audio.js";
+import type { CallAudioTap } from "../../../engine/conversation/session.js";
+import { AgentUnavailable } from "../../../engine/tenancy/agents/agent-for-call.js";
+import { VendorError } from "../../../engine/vendors/contracts.js";
+import { StorageUnwritable } from "../../../storage/statements/storage-failure.js";
+import { agentRecord, callRecord, NOON_MS } from "../../storage/sample-records.js";
+import { openingStand, TENANT } from "./opening-stand.js";
+
+const NONE = [0, 0];
+
+function refused(reason: RefusalReason, message: RegExp) {
+  return (error: unknown) => {
+    assert.ok(error instanceof OpenRefusal, String(error));
+    assert.equal(error.reason, reason);
+    assert.match(error.message, message);
+    return true;
+  };
+}
+
+test("a call that is opened has its slot and its record, and is announced before it is connected", async (t) => {
+  const {
+    open,
+    announced,
+    store,
+    caller,
+    held,
+    ready,
+    refused: none,
+    liveCalls,
+    clock,
+    log,
+  } = openingStand(t);
+  const opening = open({ canTransfer: true });
+  clock.stall(40);
+  const session = await opening;
+  assert.equal(session.callId, "id-1");
+  assert.equal(liveCalls.find("id-1"), session);
+  const [call] = announced;
+  assert.deepEqual(call, {
+    callId: "id-1",
+    agentName: "Front desk",
+    historyKey: call?.historyKey,
+    tap: undefined,
+  });
+  assert.deepEqual(held(), [1, 1]);
+  assert.deepEqual([ready, none], [[40], []]);
+  const [, record, runId] = store.asked.find(([what]) => what === "start") ?? [];
+  assert.ok(typeof record === "object" && record !== null && "metadata" in record);
+  assert.deepEqual([runId, record.metadata], ["run", { direction: "web", apiKeyId: "its key" }]);
+  assert.deepEqual(caller.messages[0], { type: "connected" });
+  assert.deepEqual(log.lines.find(({ message }) => message === "call begun")?.fields, {
+    callId: "id-1",
+    orgId: "org",
+    agentId: "agent",
+  });
+  session.hangUp();
+  assert.deepEqual(held(), NONE);
+});
+
+test("who is refused is told why, leaves nothing behind, and is counted", async (t) => {
+  const paused = (status: AgentUnavailable["status"]) => () =>
+    Promise.reject(new AgentUnavailable(status, "not now"));
+  const reasons: string[] = [];
+  for (const [reason, message, prepare] of [
+    ["serverStopping", /restarting/, ({ opener }) => opener.stop()],
+    ["overloaded", /^too busy$/, ({ given }) => (given.overload = "too busy")],
+    [
+      "storeFailing",
+      /for the moment: disk full/,
+      ({ given }) => (given.storeRefusal = "disk full"),
+    ],
+    ["agentNotFound", /^not now$/, ({ given }) => (given.agent = paused("notFound"))],
+    ["modelNotAllowed", /^not now$/, ({ given }) => (given.agent = paused("paused_plan"))],
+    ["limitReached", /60 minutes of this month/, ({ given }) => (given.minutes = 60)],
+    [
+      "limitReached",
+      /allows 2 calls at the same time/,
+      ({ slots }) => ["one", "two"].forEach((id) => slots.acquire("org", id, 2)),
+    ],
+    [
+      "storeFailing",
+      /for the moment: it could not be stored/,
+      ({ store }) => {
+        store.fault = () => {
+          throw new StorageUnwritable("SQLITE_FULL", "database or disk is full");
+        };
+      },
+    ],
+  ] satisfies [RefusalReason, RegExp, (of: ReturnType<typeof openingStand>) => unknown][]) {
+    const stand = openingStand(t);
+    prepare(stand);
+    const before = stand.held();
+    await assert.rejects(stand.open(), refused(reason, message));
+    assert.deepEqual([stand.held(), stand.announced, stand.ready], [before, [], []], reason);
+    assert.deepEqual(stand.refused, [reason]);
+    reasons.push(`${(await stand.opener.refusal({ tenant: TENANT, agentId: undefined }))?.reason}`);
+  }
+  assert.equal(reasons.pop(), "undefined", "whether it can be stored is seen when it is tried");
+  assert.equal(reasons.at(-1), "limitReached");
+  assert.ok(!reasons.includes("undefined"), "who only asks hears the same");
+});
+
+test("what is no refusal goes through as it is, and gives everything back", async (t) => {
+  const { open, opener, given, held, refused: counted } = openingStand(t);
+  given.agent = () => Promise.reject(new Error("a mistake"));
+  await assert.rejects(open(), /^Error: a mistake$/);
+  await assert.rejects(opener.refusal({ tenant: TENANT, agentId: undefined }), /a mistake/);
+  assert.deepEqual([held(), counted], [NONE, []]);
+});
+
+test("a place is free up to the plan's last one", async (t) => {
+  const { opener, slots } = openingStand(t);
+  const asks = { tenant: TENANT, agentId: undefined };
+  slots.acquire("org", "one", 2);
+  assert.equal(await opener.refusal(asks), undefined);
+  assert.equal(opener.stopping, false);
+  opener.stop();
+  assert.equal(opener.stopping, true);
+  assert.equal(await opener.purgeHistory(), 7);
+});
+
+test("a call that was placed from here has its slot and its id already, and comes in where no other would", async (t) => {
+  const { open, slots, given, held, store } = openingStand(t);
+  for (const id of ["placed", "other"]) slots.acquire("org", id, 2);
+  given.overload = "too busy";
+  const session = await open({ placedCallId: "placed", channel: "phone" });
+  assert.deepEqual([session.callId, held()], ["placed", [2, 1]]);
+  const [, record] = store.asked.find(([what]) => what === "start") ?? [];
+  assert.ok(typeof record === "object" && record !== null && "sessionId" in record);
+  assert.equal(record.sessionId, "placed", "its record is found by the id that was told");
+});
+
+test("who stops while a place is taken does not begin the call", async (t) => {
+  const { open, opener, slots, held } = openingStand(t);
+  const acquire = slots.acquire.bind(slots);
+  slots.acquire = (...slot) => {
+    opener.stop();
+    return acquire(...slot);
+  };
+  await assert.rejects(open(), refused("serverStopping", /restarting/));
+  assert.deepEqual(held(), NONE);
+});
+
+test("a call that is told to end while it is opened ends as soon as it is open", async (t) => {
+  const { open, stt, liveCalls, caller, held, announced, clock } = openingStand(t);
+  stt.isStalled = true;
+  const opening = open();
+  while (stt.askedCount === 0) await new Promise(setImmediate);
+  assert.deepEqual([held(), announced], [[1, 1], []]);
+  liveCalls.find("id-1")?.end(ORGANIZATION_ENDED);
+  stt.answer();
+  await opening;
+  for (let turn = 0; turn < 5; turn += 1) await new Promise(setImmediate);
+  clock.advance(60_000);
+  assert.deepEqual(
+    [caller.endings.map(({ reason }) => reason), held()],
+    [["organizationEnded"], NONE],
+  );
+});
+
+test("a call that is told to end before its record is begun ends as soon as it is open", async (t) => {
+  const { open, store, liveCalls, caller, clock } = openingStand(t);
+  store.fault = (what) => {
+    if (what === "start") liveCalls.find("id-1")?.end(ORGANIZATION_ENDED);
+  };
+  await open();
+  for (let turn = 0; turn < 5; turn += 1) await new Promise(setImmediate);
+  clock.advance(60_000);
+  assert.deepEqual(
+    caller.endings.map(({ reason }) => reason),
+    ["organizationEnded"],
+  );
+});
+
+test("the recognizer is told how the agent listens, and is left when the caller goes", async (t) => {
+  const { open, stt, left, held, store } = openingStand(t);
+  const asked: unknown[] = [];
+  const listen = stt.open.bind(stt);
+  stt.open = (options, ...rest) => {
+    asked.push(options);
+    return listen(options, ...rest);
+  };
+  (await open()).hangUp();
+  assert.deepEqual(asked, [
+    {
+      language: "en-US",
+      modelId: "ears",
+      format: WEB_AUDIO.heard,
+      endpointingMs: 200,
+      eagerTurns: false,
+    },
+  ]);
+  stt.isStalled = true;
+  const opening = open();
+  while (stt.askedCount === 1) await new Promise(setImmediate);
+  left.abort();
+  await assert.rejects(opening, refused("callerLeft", /left before the call began/));
+  const endings = store.ends.map(({ status, metadata }) => [status, metadata["endReason"]]);
+  assert.deepEqual(endings.at(-1), ["completed", "callerLeft"]);
+  assert.deepEqual(held(), NONE);
+});
+
+test("a recognizer that cannot be had is told in the call; a mistake ends it", async (t) => {
+  const told = openingStand(t);
+  const fault = new VendorError("deepgram", "refused", "deepgram: no");
+  told.stt.failures.push(fault);
+  await told.open();
+  assert.equal(told.announced.length, 1);
+  assert.deepEqual(told.store.measured, [["failed", ["stt", fault]]]);
+
+  const broken = openingStand(t);
+  broken.given.vendorFault = (category) => {
+    if (category === "stt") throw new Error("a mistake");
+  };
+  await assert.rejects(broken.open(), /a mistake/);
+  assert.deepEqual([broken.held(), broken.announced], [NONE, []]);
+});
+
+test("a call of which a kind of vendor cannot be used begins to say so", async (t) => {
+  const { open, given, stt, store, announced } = openingStand(t);
+  const fault = new VendorError("openai", "unauthorized", "openai: its key is missing");
+  given.vendorFault = (category) => {
+    if (category === "llm") throw fault;
+  };
+  await open();
+  assert.deepEqual([announced.length, stt.askedCount], [1, 0]);
+  assert.deepEqual(store.measured[0], ["failed", ["llm", fault]]);
+});
+
+test("a caller who was cut off goes on with that call, and its record names it", async (t) => {
+  const { open, given, store, caller } = openingStand(t);
+  given.history = [{ role: "user", content: "my name is Ada" }];
+  given.last = callRecord({ id: "before", endedAtMs: NOON_MS, status: "completed" });
+  given.last = { ...given.last, metadata: { endReason: "serverStopping" } };
+  const conversation = { sessionId: "second", historyKey: "key", before: ["first"] };
+  const session = await open({ conversation });
+  const notes = store.asked.filter(([what]) => what === "annotate").map((note) => note.slice(1));
+  assert.deepEqual(notes, [
+    ["before", { continuedBy: session.callId }],
+    [session.callId, { continues: "before" }],
+  ]);
+  const said = JSON.stringify(caller.messages);
+  assert.match(said, /connected/);
+});
+
+test("where the plan is full, a caller whose call still lives takes its place", async (t) => {
+  const { open, given, slots, liveCalls, ended } = openingStand(t);
+  given.history = [{ role: "user", content: "hi" }];
+  given.last = callRecord({ id: "living" });
+  for (const id of ["living", "other"]) slots.acquire("org", id, 2);
+  liveCalls.add({ callId: "living", end: () => undefined });
+  const session = await open({ historyKey: "key" });
+  assert.deepEqual(slots.callsOf("org"), ["other", session.callId]);
+  assert.deepEqual(
+    ended.map(([callId, { reason }]) => [callId, reason]),
+    [["living", "callerLeft"]],
+  );
+});
+
+test("a call is recorded where its agent wants that, and its transfers lead where they may", async (t) => {
+  const { open, given, forCall, announced } = openingStand(t);
+  const tap: CallAudioTap = {
+    caller: () => undefined,
+    agent: () => undefined,
+    agentCut: () => undefined,
+    end: () => undefined,
+  };
+  const transfer = (to: string) =>
+    ({ type: "transfer", name: to.slice(1), description: "hands on", to }) as const;
+  const agent = { ...agentRecord(), tools: [transfer("+1555"), transfer("+1666")] };
+  given.agent = async () => ({ ...forCall, agent });
+  const reached: string[] = [];
+  given.mayReach = (orgId, to) => {
+    reached.push(`${orgId} ${to}`);
+    return to === "+1555";
+  };
+  const recorded: unknown[] = [];
+  given.recording = (key, { recording }, heard) => {
+    recorded.push([key, recording, heard]);
+    return tap;
+  };
+  const audio = webStreamAudio({ encoding: "pcm16", sampleRateHz: 24_000 }, () =>
+    assert.fail("nothing is converted"),
+  );
+  const { callId } = await open({ canTransfer: true, audio });
+  assert.deepEqual(recorded, [[{ callId, orgId: "org" }, agent.recording, audio]]);
+  assert.deepEqual(reached, ["org +1555", "org +1666"]);
+  assert.equal(announced[0]?.tap, tap);
+  await open({ audio });
+  assert.deepEqual(reached.length, 2, "nobody can hand the caller on");
+});

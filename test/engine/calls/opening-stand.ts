@@ -1,0 +1,191 @@
+import type { TestContext } from "node:test";
+import { CallSlots } from "../../../engine/calls/admission.js";
+import { CallJournal } from "../../../engine/calls/call-journal.js";
+import {
+  CallOpener,
+  type OpenedCall,
+  type OpenRequest,
+} from "../../../engine/calls/call-opener.js";
+import { LiveCalls } from "../../../engine/calls/live-calls.js";
+import { EarlyReplyBudget } from "../../../engine/calls/preemptive-budget.js";
+import type { Recordings } from "../../../engine/calls/recording/recordings.js";
+import type { Ending } from "../../../engine/conversation/call-end.js";
+import { WEB_AUDIO } from "../../../engine/conversation/leg-audio.js";
+import { PhraseKeeper } from "../../../engine/conversation/prepared-phrases.js";
+import { SpeechCache, VoicePaces } from "../../../engine/conversation/speech-cache.js";
+import { PlayoutDelays } from "../../../engine/conversation/synthesis.js";
+import { CredentialCipher } from "../../../engine/security/credential-cipher.js";
+import type { AgentForCall } from "../../../engine/tenancy/agents/agent-for-call.js";
+import { ALL_SCOPES, type Tenant } from "../../../engine/tenancy/tenant.js";
+import { Connections } from "../../../engine/vendors/transport/connections.js";
+import type { CallRecord, Category, HistoryMessage } from "../../../storage/records.js";
+import { RecordChanges } from "../../../storage/statements/record-changes.js";
+import { chainsOf } from "../../doubles/chains-of.js";
+import { RecordingCaller } from "../../doubles/recording-caller.js";
+import { ScriptedLanguageModel } from "../../doubles/scripted-language-model.js";
+import { ScriptedVoice } from "../../doubles/scripted-voice.js";
+import {
+  agentRecord,
+  organizationRecord,
+  planRecord,
+  providerRecord,
+} from "../../storage/sample-records.js";
+import { ScriptedRecognizer } from "../vendors/chain/scripted-recognizer.js";
+import { WrittenCalls } from "./written-calls.js";
+
+const ofCategory = (category: "llm" | "tts" | "stt") => providerRecord({ id: category, category });
+
+export const TENANT: Tenant = {
+  organization: organizationRecord({ status: "active" }),
+  plan: planRecord(),
+  userId: undefined,
+  apiKeyId: "its key",
+  scopes: ALL_SCOPES,
+};
+
+/** What an opener meets; a test changes it. */
+interface Given {
+  agent: () => Promise<AgentForCall>;
+  /** Used up already in this month. */
+  minutes: number;
+  overload?: string | undefined;
+  storeRefusal?: string | undefined;
+  history?: HistoryMessage[];
+  last?: CallRecord;
+  /** Undefined: nobody is asked. */
+  mayReach: ((orgId: string, to: string) => boolean) | undefined;
+  recording: Recordings["begin"];
+  /** Throws where a provider's settings cannot be used. */
+  vendorFault: (category: Category) => void;
+}
+
+/** An opener of calls on a store in memory and scripted vendors; what tests change is in `given`. */
+export function openingStand(context: TestContext) {
+  const store = new WrittenCalls();
+  const { clock, log } = store;
+  const llm = new ScriptedLanguageModel();
+  const tts = new ScriptedVoice();
+  const stt = new ScriptedRecognizer();
+  const forCall: AgentForCall = {
+    agent: agentRecord(),
+    llm: ofCategory("llm"),
+    tts: ofCategory("tts"),
+    stt: ofCategory("stt"),
+    sttModelId: "ears",
+    fallbacks: { llm: [], tts: [], stt: [] },
+  };
+  const given: Given = {
+    agent: async () => forCall,
+    minutes: 0,
+    mayReach: () => true,
+    recording: () => undefined,
+    vendorFault: () => undefined,
+  };
+  const ready: number[] = [];
+  const refused: string[] = [];
+  const ended: (readonly [callId: string, ending: Ending])[] = [];
+  const slots = new CallSlots();
+  const liveCalls = new LiveCalls();
+  const connections = new Connections({ clock, allowPrivateAddresses: true });
+  context.after(() => connections.close());
+  const asked = <Client>(category: Category, client: Client) => {
+    given.vendorFault(category);
+    return client;
+  };
+  const clients = {
+    llm: () => asked("llm", llm),
+    tts: () => asked("tts", tts),
+    stt: () => asked("stt", stt),
+  };
+  let idCount = 0;
+  const opener = new CallOpener({
+    database: {
+      history: { load: async () => given.history, purge: async () => 7 },
+      calls: { findLastOf: async () => given.last },
+      usage: { minutesBetween: async () => given.minutes },
+      usageChanges: new RecordChanges(),
+    },
+    agents: { forCall: () => given.agent() },
+    vendors: {
+      chains: chainsOf(clients, clock),
+      cipher: new CredentialCipher("5a".repeat(32)),
+      context: { clock, connections },
+    },
+    journal: new CallJournal(store),
+    recordings: { begin: (...of) => given.recording(...of) },
+    metrics: {
+      callReady: (setUpMs: number) => void ready.push(setUpMs),
+      callRefused: (reason: string) => void refused.push(reason),
+    },
+    get dialTargets() {
+      const { mayReach } = given;
+      return mayReach && { mayReach: async (...of: [string, string]) => mayReach(...of) };
+    },
+    admission: {
+      get refusal() {
+        return given.overload;
+      },
+    },
+    storeWatch: {
+      get refusal() {
+        return given.storeRefusal;
+      },
+    },
+    hasElsewhere: async () => false,
+    endCall: (callId, ending) => {
+      ended.push([callId, ending]);
+      slots.release(callId);
+      return true;
+    },
+    newId: () => `id-${++idCount}`,
+    cache: new SpeechCache(1_000),
+    playoutDelays: new PlayoutDelays(),
+    voicePaces: new VoicePaces(),
+    phrases: new PhraseKeeper(clock),
+    earlyReplyBudget: new EarlyReplyBudget(1_000, clock),
+    liveCalls,
+    slots,
+    clock,
+    log,
+  });
+  const announced: OpenedCall[] = [];
+  const caller = new RecordingCaller();
+  const left = new AbortController();
+  const open = (changes: Partial<OpenRequest> = {}) =>
+    opener.open(
+      {
+        tenant: TENANT,
+        agentId: undefined,
+        historyKey: undefined,
+        channel: "web",
+        audio: WEB_AUDIO,
+        ...changes,
+      },
+      caller,
+      (call) => announced.push(call),
+      left.signal,
+    );
+  /** What stands open, of slots and of calls. */
+  const held = () => [slots.count, liveCalls.count];
+  return {
+    store,
+    clock,
+    log,
+    llm,
+    tts,
+    stt,
+    forCall,
+    given,
+    ready,
+    refused,
+    ended,
+    slots,
+    liveCalls,
+    opener,
+    announced,
+    caller,
+    left,
+    open,
+    held,
+  };
+}

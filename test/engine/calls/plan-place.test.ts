@@ -1,0 +1,43 @@
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import { CallSlots, takePlace } from "../../../engine/calls/admission.js";
+
+const BACK = { orgId: "org", callId: "back", callsMax: 2 };
+
+/** A plan of two calls with these in it. */
+function newPlan(live: readonly string[]) {
+  const slots = new CallSlots();
+  for (const callId of live) slots.acquire("org", callId, 2);
+  const ended: string[] = [];
+  const endCall = (callId: string) => {
+    ended.push(callId);
+    return live.includes(callId);
+  };
+  return { slots, ended, endCall };
+}
+
+test("who comes back beside a call of his own has a place of his own where there is one", async () => {
+  const plan = newPlan(["own"]);
+  assert.ok(await takePlace(plan, BACK, { beside: "own" }));
+  assert.deepEqual([plan.ended, plan.slots.callsOf("org")], [[], ["own", "back"]]);
+});
+
+test("where the plan is full, who comes back to a call that lives has its place, and it ends", async () => {
+  const plan = newPlan(["own", "another"]);
+  assert.ok(await takePlace(plan, BACK, { beside: "own" }));
+  assert.deepEqual([plan.ended, plan.slots.callsOf("org")], [["own"], ["another", "back"]]);
+});
+
+test("where it is full of others' calls, or nobody can end his own, he is refused", async () => {
+  const plan = newPlan(["one", "another"]);
+  assert.equal(await takePlace(plan, BACK, {}), false);
+  assert.deepEqual(plan.ended, []);
+  assert.equal(await takePlace(plan, BACK, { beside: "out of reach" }), false);
+  assert.deepEqual(plan.slots.callsOf("org"), ["one", "another"]);
+});
+
+test("a call that goes on has the place of the one before, and nobody is ended", async () => {
+  const plan = newPlan(["before", "another"]);
+  assert.ok(await takePlace(plan, BACK, { replaces: "before", beside: "another" }));
+  assert.deepEqual([plan.ended, plan.slots.callsOf("org")], [[], ["another", "back"]]);
+});

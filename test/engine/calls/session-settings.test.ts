@@ -1,0 +1,88 @@
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import { sessionSettings } from "../../../engine/calls/call-opener.js";
+import type { AgentRecord } from "../../../storage/records.js";
+import { agentRecord, planRecord } from "../../storage/sample-records.js";
+
+const WEB = { promptChars: 120, isPaced: false, isStreamed: true, wasBroken: false };
+const PLAN = planRecord();
+
+function settingsOf(thresholds: Partial<AgentRecord["thresholds"]> = {}, changes = {}) {
+  const agent = agentRecord();
+  const given = { ...agent.thresholds, maxCallDurationSec: 100, ...thresholds };
+  return sessionSettings({ ...agent, thresholds: given }, PLAN, { ...WEB, ...changes });
+}
+
+test("a call behaves as its agent's author has said", () => {
+  const thresholds = {
+    silenceTimeoutMs: 650,
+    interruptionSensitivity: "high",
+    agreementWords: "answered",
+    earlyReply: true,
+    onVendorsLost: "transfer",
+    patienceMs: 1_234,
+    keypadDigits: 5,
+    waitingWordMs: 2_345,
+    callerSilenceMs: 3_456,
+  } as const;
+  const { phrases, ...settings } = settingsOf(thresholds);
+  const { interruptionSensitivity: sensitivity, ...same } = thresholds;
+  assert.ok(phrases);
+  assert.deepEqual(settings, {
+    ...same,
+    sensitivity,
+    greeting: agentRecord().persona.greeting,
+    apology: phrases.apology,
+    cannotTransfer: phrases.cannotTransfer,
+    suspended: phrases.suspended,
+    mustEnd: phrases.mustEnd,
+    repeatRequest: "",
+    language: "en",
+    durationMaxMs: 100_000,
+    isPaced: false,
+    isStreamed: true,
+    tools: settings.tools,
+    systemPromptChars: 120,
+  });
+});
+
+test("a call lasts as long as agent and plan both allow", () => {
+  const lasting = (maxCallDurationSec: number) => settingsOf({ maxCallDurationSec }).durationMaxMs;
+  const planMs = PLAN.limits.maxCallDurationSec * 1_000;
+  assert.deepEqual([lasting(1), lasting(1_000_000)], [1_000, planMs]);
+});
+
+test("a silent caller is asked after ten seconds on the telephone, on the web only where the author wants it", () => {
+  const silence = (callerSilenceMs: number | null, isPaced: boolean) =>
+    settingsOf({ callerSilenceMs }, { isPaced }).callerSilenceMs;
+  assert.deepEqual([silence(null, true), silence(null, false)], [10_000, 0]);
+  assert.deepEqual([silence(5_000, true), silence(5_000, false)], [5_000, 5_000]);
+  assert.deepEqual([silence(0, true), silence(0, false)], [0, 0]);
+});
+
+test("a caller is asked to repeat unrecognized speech on the telephone, on the web only where the author wants it", () => {
+  const request = (onUnrecognizedSpeech: "ask" | "ignore" | null, isPaced: boolean) =>
+    settingsOf({ onUnrecognizedSpeech }, { isPaced }).repeatRequest;
+  const words = "Sorry, I did not catch that.";
+  assert.deepEqual([request(null, true), request(null, false)], [words, ""]);
+  assert.deepEqual([request("ask", true), request("ask", false)], [words, words]);
+  assert.deepEqual([request("ignore", true), request("ignore", false)], ["", ""]);
+  const silent = { waitingWordMs: 0, callerSilenceMs: 0 };
+  assert.equal(settingsOf(silent, { isPaced: true }).repeatRequest, "");
+  assert.equal(settingsOf({ ...silent, onUnrecognizedSpeech: "ask" }).repeatRequest, words);
+});
+
+test("an agent says nothing by itself where its author wants neither word nor question", () => {
+  const says = (waitingWordMs: number, callerSilenceMs: number) =>
+    settingsOf({ waitingWordMs, callerSilenceMs }).phrases !== undefined;
+  assert.deepEqual([says(0, 0), says(1, 0), says(0, 1)], [false, true, true]);
+});
+
+test("a caller who was cut off is not greeted but told so, in the agent's language", () => {
+  const agent = agentRecord();
+  const persona = { ...agent.persona, language: "DE-at" };
+  const german = sessionSettings({ ...agent, persona }, PLAN, { ...WEB, wasBroken: true });
+  assert.equal(german.language, "de");
+  assert.match(german.greeting, /Verbindung/);
+  assert.match(settingsOf({}, { wasBroken: true }).greeting, /the line was interrupted/);
+});

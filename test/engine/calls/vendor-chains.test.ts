@@ -1,0 +1,168 @@
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import { VendorChains } from "../../../engine/calls/agent-vendors.js";
+import { type LegAudio, WEB_AUDIO } from "../../../engine/conversation/leg-audio.js";
+import type { AgentForCall } from "../../../engine/tenancy/agents/agent-for-call.js";
+import { VendorError } from "../../../engine/vendors/contracts.js";
+import type { Category } from "../../../storage/records.js";
+import { chainsOf } from "../../doubles/chains-of.js";
+import { ScriptedLanguageModel } from "../../doubles/scripted-language-model.js";
+import { ScriptedVoice } from "../../doubles/scripted-voice.js";
+import { VirtualClock } from "../../doubles/virtual-clock.js";
+import { agentRecord, providerRecord } from "../../storage/sample-records.js";
+import { ScriptedRecognizer } from "../vendors/chain/scripted-recognizer.js";
+import { never } from "../vendors/sandboxed-vendors.js";
+
+const FAULT = new VendorError("first", "unavailable", "first: out of order");
+
+/** An agent each of whose vendors has another to stand in for it; `told` is how they did. */
+function chained(hedging = false, unusable: readonly string[] = []) {
+  const clock = new VirtualClock();
+  const of = <Client>(made: () => Client) => ({ first: made(), second: made() });
+  const models = of(() => new ScriptedLanguageModel());
+  const voices = of(() => new ScriptedVoice());
+  const ears = of(() => new ScriptedRecognizer());
+  const by =
+    <Client>(clients: { first: Client; second: Client }) =>
+    (provider: { readonly id: string; readonly category: Category }): Client => {
+      if (unusable.includes(provider.id)) throw new VendorError(provider.id, "unauthorized", "no");
+      return provider.id === "first" ? clients.first : clients.second;
+    };
+  const clients = { llm: by(models), tts: by(voices), stt: by(ears) };
+  const around = chainsOf(clients, clock);
+  const told: string[] = [];
+  const say = (what: string) => (category: Category, link: { vendor: string; modelId: string }) =>
+    void told.push(`${category} ${link.vendor} ${link.modelId} ${what}`);
+  const chains = new VendorChains(around, {
+    answered: say("answered"),
+    failed: say("failed"),
+    hedged: (category, outcome) => told.push(`${category} ${outcome}`),
+  });
+  const provider = (id: string, category: Category) =>
+    providerRecord({ id, category, providerKey: id });
+  const pair = (category: Category) => ({
+    provider: provider("second", category),
+    modelId: "other",
+  });
+  const agent = agentRecord({ llmModelId: "large", ttsModelId: "voice" });
+  const forCall: AgentForCall = {
+    agent: { ...agent, fallbacks: { ...agent.fallbacks, hedging } },
+    llm: provider("first", "llm"),
+    tts: provider("first", "tts"),
+    stt: provider("first", "stt"),
+    sttModelId: "ears",
+    fallbacks: { llm: [pair("llm")], tts: [{ ...pair("tts"), speed: 1.2 }], stt: [pair("stt")] },
+  };
+  return { clock, around, chains, told, models, voices, ears, forCall };
+}
+
+const settled = () => new Promise(setImmediate);
+
+test("who stands in for a model is asked when that fails, and both are told by kind, vendor and model", async () => {
+  const { chains, told, models, forCall } = chained();
+  const llm = chains.llm(forCall);
+  const request = { modelId: "large", messages: [], temperature: 0, maxTokens: 9 };
+  const heard: string[] = [];
+  const reply = llm.complete(request, (text) => heard.push(text), never());
+  await settled();
+  models.first.fail(FAULT);
+  await settled();
+  models.second.say("Hello");
+  models.second.finish({ finishReason: "stop", promptTokens: 1, completionTokens: 1 });
+  await reply;
+  assert.deepEqual(heard, ["Hello"]);
+  assert.deepEqual(
+    [models.first.requests, models.second.requests].map(([asked]) => asked?.modelId),
+    ["large", "other"],
+  );
+  assert.deepEqual(told, ["llm first large failed", "llm second other answered"]);
+});
+
+test("who stands in for a voice speaks at its own speed, and is the next to speak", async () => {
+  const { chains, told, voices, forCall } = chained();
+  const { client, next } = chains.tts(forCall, WEB_AUDIO);
+  assert.deepEqual([next().provider.id, next().modelId], ["first", "voice"]);
+  const format = voices.first.formats[0] ?? assert.fail();
+  const request = { text: "Hello", modelId: "voice", speed: 1, language: "en", format };
+  const spoken = client.synthesize(request, () => {}, never());
+  await settled();
+  voices.first.syntheses[0]?.fail(FAULT);
+  await settled();
+  const [synthesis] = voices.second.syntheses;
+  assert.deepEqual([synthesis?.request.modelId, synthesis?.request.speed], ["other", 1.2]);
+  assert.deepEqual([next().provider.id, next().speed], ["second", 1.2]);
+  assert.equal(told[0], "tts first voice failed");
+  spoken.catch(() => {});
+});
+
+test("the first voice decides what the line is given", () => {
+  const { chains, voices, forCall } = chained();
+  const asked: unknown[] = [];
+  const audio: LegAudio = {
+    ...WEB_AUDIO,
+    sentenceFormat: (client) => {
+      asked.push(client);
+      return { ...WEB_AUDIO.sentenceFormat(client), name: `format ${asked.length}` };
+    },
+  };
+  assert.equal(chains.tts(forCall, audio).format.name, "format 1");
+  assert.deepEqual(asked, [voices.first]);
+});
+
+test("who stands in for a recognizer listens when that cannot be had", async () => {
+  const { chains, told, ears, forCall } = chained();
+  ears.first.failures.push(FAULT);
+  const options = {
+    language: "en",
+    modelId: "ears",
+    format: WEB_AUDIO.heard,
+    endpointingMs: 200,
+    eagerTurns: false,
+  };
+  const listener = {
+    onSpeechStarted() {},
+    onTranscript() {},
+    onUtteranceEnd() {},
+    onTurn() {},
+    onLost() {},
+    onRecovered() {},
+    onFailed() {},
+  };
+  await chains.stt(forCall).open(options, listener, never());
+  assert.deepEqual([ears.first.askedCount, ears.second.askedCount], [1, 1]);
+  assert.equal(told[0], "stt first ears failed");
+});
+
+test("whom nobody can be asked with is left out, and where nobody is left that is said of the first", () => {
+  const one = chained(false, ["first"]);
+  const { next } = one.chains.tts(one.forCall, WEB_AUDIO);
+  assert.equal(next().provider.id, "second");
+  const none = chained(false, ["first", "second"]);
+  for (const ask of [
+    () => none.chains.llm(none.forCall),
+    () => none.chains.stt(none.forCall),
+    () => none.chains.tts(none.forCall, WEB_AUDIO),
+  ]) {
+    assert.throws(ask, { name: "VendorError", vendor: "first", fault: "unauthorized" });
+  }
+  const { chains, forCall, around } = chained();
+  around.clients.llm = () => {
+    throw new TypeError("a mistake");
+  };
+  assert.throws(() => chains.llm(forCall), TypeError);
+});
+
+test("a late model has another beside it only where the agent's author wants that, at the organization's cost", (t) => {
+  for (const [hedging, asked] of [
+    [false, []],
+    [true, [["org"]]],
+  ] as const) {
+    const { chains, around, forCall } = chained(hedging);
+    const of = t.mock.method(around.hedging, "of");
+    chains.llm(forCall);
+    assert.deepEqual(
+      of.mock.calls.map(({ arguments: given }) => given),
+      asked,
+    );
+  }
+});
