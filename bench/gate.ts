@@ -21,10 +21,10 @@ import { verdictTable } from "./verdict-table.js";
  */
 const TRIES_MAX = 3;
 /**
- * The build has 35 minutes for everything, of which the rest needs 15: no further try begins that would end beyond sixteen. A try
- * of each scenario takes eight together, the longest three.
+ * The build has 35 minutes for everything, and twelve of them for this: no further try begins that would end after them. A first
+ * try of each scenario takes nine together, the longest not quite three.
  */
-const RETRY_UNTIL_MS = 960_000;
+const RETRY_UNTIL_MS = 720_000;
 const PLAN = {
   callers: 100,
   settleMs: 2_000,
@@ -60,6 +60,12 @@ class Gate {
     return this.#tries > 0 && this.#verdicts.every(({ isMet }) => isMet);
   }
 
+  /** What waits to be tried again with less behind it comes first, and of those the quickest: most are tried twice then. */
+  comesBefore(other: Gate): boolean {
+    if (this.#tries !== other.#tries) return this.#tries < other.#tries;
+    return this.#firstMs < other.#firstMs;
+  }
+
   get mayTryAgain(): boolean {
     const endMs = performance.now() - startMs + this.#firstMs;
     return !this.isOpen && this.#tries < TRIES_MAX && endMs < RETRY_UNTIL_MS;
@@ -89,6 +95,14 @@ class Gate {
   }
 }
 
+function nextToTry(): Gate | undefined {
+  const missed = gates.filter(({ mayTryAgain }) => mayTryAgain);
+  return missed.reduce<Gate | undefined>(
+    (first, gate) => (first === undefined || gate.comesBefore(first) ? gate : first),
+    undefined,
+  );
+}
+
 pinThisProcess();
 const gates = [
   new TransitionScenario(),
@@ -103,10 +117,8 @@ const gates = [
   new TlsLoadScenario(SHORT_PLAN),
 ].map((scenario) => new Gate(scenario));
 for (const gate of gates) await gate.try();
-for (const gate of gates) {
-  while (gate.mayTryAgain) await gate.try();
-  await gate.close();
-}
+for (let next = nextToTry(); next !== undefined; next = nextToTry()) await next.try();
+for (const gate of gates) await gate.close();
 console.log(verdictTable(gates.flatMap(({ verdicts }) => verdicts)));
 console.log(`\n${Math.round((performance.now() - startMs) / 1_000)} s`);
 process.exitCode = gates.every(({ isOpen }) => isOpen) ? 0 : 1;

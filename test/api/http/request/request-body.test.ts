@@ -1,24 +1,49 @@
 import assert from "node:assert/strict";
+import { EventEmitter, once } from "node:events";
 import { connect, type Socket } from "node:net";
 import { after, afterEach, before, test } from "node:test";
-import { BODIES_PER_OWNER_BYTES_MAX } from "../../../../api/http/request/request-body.js";
+import {
+  BODIES_BYTES_MAX,
+  BODIES_PER_OWNER_BYTES_MAX,
+} from "../../../../api/http/request/request-body.js";
 import { EdgeOnLoopback, endpoint, text } from "../edge-on-loopback.js";
+import type { Received } from "../loopback-client.js";
 
-const BODY_BYTES = 1024 * 1024;
-const BODIES_PER_OWNER = BODIES_PER_OWNER_BYTES_MAX / BODY_BYTES;
-const OWNERS = 4;
+const LARGEST_BODY_BYTES = 1024 * 1024;
+/** So little is sent at once, however slow the machine is. */
+const LITTLE_BYTES = 64 * 1024;
+const OWNERS = BODIES_BYTES_MAX / BODIES_PER_OWNER_BYTES_MAX;
+const WHOLE = "whole";
+
+interface HeldRequest {
+  readonly bytes: number;
+  readonly answer: Promise<Received>;
+}
 
 let edge: EdgeOnLoopback;
 let sockets: Socket[] = [];
+let held: HeldRequest[] = [];
+/** Says `held` when a whole body has come, and is told `release` when it may be answered. */
+const bodies = new EventEmitter().setMaxListeners(0);
 
-/** The query of a request says to which organization it belongs. */
+/**
+ * The query of a request says to which organization it belongs. What has come counts until it is answered, and no time limit
+ * of a front end ends a request that is whole: so the server is filled with those, and a body without its last byte, whose
+ * connection is closed after ten seconds, waits for no more than a little of another one.
+ */
 before(async () => {
   const reading = endpoint({
     method: "post",
     readsBody: true,
     answer: async (request) => {
       if (request.queryString !== "") request.bodyBelongsTo(request.queryString);
-      return text(`${(await request.body()).length}`);
+      const { length } = await request.body();
+      if (length > WHOLE.length) {
+        const isReleased = once(bodies, "release");
+        bodies.emit("held");
+        await isReleased;
+      }
+      return text(`${length}`);
     },
   });
   edge = await EdgeOnLoopback.start([reading], { trustedProxies: ["127.0.0.1"] });
@@ -27,76 +52,79 @@ before(async () => {
 afterEach(async () => {
   for (const socket of sockets) socket.destroy();
   sockets = [];
-  // What has come for them is given up when the server has noticed.
-  const answer = await edge.client.send("POST", "/api/thing", { raw: "whole" });
+  bodies.emit("release");
+  for (const { bytes, answer } of held) assert.equal((await answer).text, `${bytes}`);
+  held = [];
+  // What has come for the unfinished is given up when the server has noticed.
+  const answer = await edge.client.send("POST", "/api/thing", { raw: WHOLE });
   assert.equal(answer.text, "5");
 });
 
 after(() => edge.close());
 
-/** The first answer to any of these bodies: whichever reaches the server last is the one that is refused. */
-const refusalOf = (all: readonly { readonly answered: Promise<string> }[]): Promise<string> =>
-  Promise.race(all.map(({ answered }) => answered));
+/** Whole bodies of so many bytes together, which wait for their answers. */
+async function hold(bytes: number, address: string, query = ""): Promise<void> {
+  for (let left = bytes; left > 0; left -= LARGEST_BODY_BYTES) {
+    const raw = Buffer.alloc(Math.min(left, LARGEST_BODY_BYTES));
+    const isHeld = once(bodies, "held");
+    const headers = { "x-forwarded-for": address };
+    const answer = edge.client.send("POST", `/api/thing${query}`, { headers, raw });
+    const refused = await Promise.race([isHeld.then(() => undefined), answer]);
+    assert.equal(refused, undefined);
+    held.push({ bytes: raw.length, answer });
+  }
+}
 
-/** Sends a request whose last byte never comes; `answered` resolves with what the server says to it. */
-async function unfinished(address: string, query = "") {
+/** Sends a request whose last byte never comes, and resolves with what the server says to it. */
+function unfinished(bytes: number, address: string, query = ""): Promise<string> {
   const socket = connect(edge.port, "127.0.0.1");
   sockets.push(socket);
+  const head = [
+    `POST /api/thing${query} HTTP/1.1`,
+    "host: a",
+    `x-forwarded-for: ${address}`,
+    `content-length: ${bytes + 1}`,
+  ];
+  socket.write(`${head.join("\r\n")}\r\n\r\n`);
+  socket.write(Buffer.alloc(bytes));
   let answer = "";
-  const answered = new Promise<string>((resolve) => {
+  return new Promise((resolve) => {
     socket.on("data", (part) => {
       answer += part.toString();
     });
     socket.on("error", () => resolve(answer));
     socket.on("close", () => resolve(answer));
   });
-  const head = [
-    `POST /api/thing${query} HTTP/1.1`,
-    "host: a",
-    `x-forwarded-for: ${address}`,
-    `content-length: ${BODY_BYTES}`,
-  ];
-  socket.write(`${head.join("\r\n")}\r\n\r\n`);
-  const isSent = new Promise((resolve) => socket.write(Buffer.alloc(BODY_BYTES - 1), resolve));
-  return { answered, isSent: Promise.race([isSent, answered]) };
 }
 
-async function fill(count: number, address: string, query = "") {
-  const all = [];
-  for (let n = 0; n < count; n += 1) {
-    const one = await unfinished(address, query);
-    await one.isSent;
-    all.push(one);
-  }
-  return all;
-}
-
-test("unfinished bodies of one address are bounded, and those of another are taken meanwhile", async () => {
-  const answer = await refusalOf(await fill(BODIES_PER_OWNER + 1, "192.0.2.1"));
+test("bodies of one address are bounded, unfinished ones too, and those of another are taken meanwhile", async () => {
+  await hold(BODIES_PER_OWNER_BYTES_MAX - LITTLE_BYTES, "192.0.2.1");
+  const both = [unfinished(LITTLE_BYTES, "192.0.2.1"), unfinished(LITTLE_BYTES, "192.0.2.1")];
+  // Whichever reaches the server last is refused.
+  const answer = await Promise.race(both);
   assert.match(answer, /^HTTP\/1\.1 429 /);
   assert.match(answer, /retry-after: 1\r\n/i);
   assert.match(answer, /unfinished requests of this address have more than 16777216 bytes/);
   const headers = { "x-forwarded-for": "192.0.2.2" };
-  const other = await edge.client.send("POST", "/api/thing", { headers, raw: "whole" });
+  const other = await edge.client.send("POST", "/api/thing", { headers, raw: WHOLE });
   assert.deepEqual([other.status, other.text], [200, "5"]);
 });
 
 test("those of one organization are bounded over all its addresses", async () => {
-  const all = [];
-  for (let n = 0; n <= BODIES_PER_OWNER; n += 1)
-    all.push(...(await fill(1, `192.0.2.${n}`, "?org")));
-  assert.match(await refusalOf(all), /^HTTP\/1\.1 429 .*of this organization/s);
-  const sent = { raw: "whole", headers: { "x-forwarded-for": "192.0.2.1" } };
+  const addresses = BODIES_PER_OWNER_BYTES_MAX / LARGEST_BODY_BYTES;
+  for (let n = 1; n <= addresses; n += 1) await hold(LARGEST_BODY_BYTES, `192.0.2.${n}`, "?org");
+  const answer = await unfinished(1, "192.0.2.200", "?org");
+  assert.match(answer, /^HTTP\/1\.1 429 .*of this organization/s);
+  const sent = { raw: WHOLE, headers: { "x-forwarded-for": "192.0.2.1" } };
   assert.equal((await edge.client.send("POST", "/api/thing?other", sent)).text, "5");
 });
 
 test("those of all together are bounded: who has most gives way to a newcomer", async () => {
-  const all = [];
-  for (let owner = 0; owner < OWNERS; owner += 1) {
-    all.push(...(await fill(BODIES_PER_OWNER, `192.0.2.${owner}`)));
+  for (let owner = 1; owner <= OWNERS; owner += 1) {
+    await hold(BODIES_PER_OWNER_BYTES_MAX - LITTLE_BYTES, `192.0.2.${owner}`);
   }
-  const more = await fill(OWNERS, "192.0.2.200");
-  assert.match(await refusalOf(all), /^HTTP\/1\.1 503 .*too many unfinished requests/s);
-  const last = await Promise.race([refusalOf(more), Promise.resolve("they wait")]);
-  assert.equal(last, "they wait");
+  const most = unfinished(LITTLE_BYTES, `192.0.2.${OWNERS}`);
+  // All is full with either of the two, whichever comes first.
+  await hold(OWNERS * LITTLE_BYTES, "192.0.2.200");
+  assert.match(await most, /^HTTP\/1\.1 503 .*too many unfinished requests/s);
 });
