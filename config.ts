@@ -96,7 +96,7 @@ export interface Config extends TelephonySettings, RecordingSettings {
     readonly connectMs: number;
   };
   /** An organization's early replies may waste so many tokens. */
-  readonly earlyReplyWasteTokensPerHour: number;
+  readonly preemptiveWasteTokensPerHour: number;
   /** Asking a second model, because the first is late, may cost such a share of an organization's tokens. */
   readonly hedgingTokensPercent: number;
   readonly logLevel: "debug" | "info" | "warn" | "error" | "silent";
@@ -150,7 +150,7 @@ const Settings = v.object({
   HOST: v.optional(v.string(), "0.0.0.0"),
   PORT: wholeNumber(8080, 0, 65_535),
   HEALTH_PORT: wholeNumber(0, 0, 65_535),
-  HTTP_FRONT: httpFront,
+  HTTP_BACKEND: httpFront,
   WORKERS: wholeNumber(0, 0, 256),
   DATA_DIR: v.optional(v.string(), "./data"),
   DATABASE_URL: v.optional(databaseUrl),
@@ -224,7 +224,7 @@ const Settings = v.object({
   LLM_TOKEN_GAP_MAX_MS: wholeNumber(1_200, 100, 60_000),
   TTS_FIRST_BYTE_MAX_MS: wholeNumber(1_500, 100, 60_000),
   STT_CONNECT_MAX_MS: wholeNumber(3_000, 100, 60_000),
-  EARLY_REPLY_WASTE_TOKENS_PER_HOUR: wholeNumber(100_000, 0, 1_000_000_000),
+  PREEMPTIVE_WASTE_TOKENS_PER_HOUR: wholeNumber(100_000, 0, 1_000_000_000),
   HEDGING_TOKENS_PERCENT: wholeNumber(5, 0, 100),
   LOG_LEVEL: logLevel,
 });
@@ -280,7 +280,7 @@ function configOf(env: v.InferOutput<typeof Variables>): Config {
     host: env.HOST,
     port: env.PORT,
     healthPort: env.HEALTH_PORT,
-    httpFront: env.HTTP_FRONT,
+    httpFront: env.HTTP_BACKEND,
     workers: env.WORKERS,
     dataDir: env.DATA_DIR,
     databaseUrl: env.DATABASE_URL,
@@ -317,7 +317,7 @@ function configOf(env: v.InferOutput<typeof Variables>): Config {
       firstByteMs: env.TTS_FIRST_BYTE_MAX_MS,
       connectMs: env.STT_CONNECT_MAX_MS,
     },
-    earlyReplyWasteTokensPerHour: env.EARLY_REPLY_WASTE_TOKENS_PER_HOUR,
+    preemptiveWasteTokensPerHour: env.PREEMPTIVE_WASTE_TOKENS_PER_HOUR,
     hedgingTokensPercent: env.HEDGING_TOKENS_PERCENT,
     logLevel: env.LOG_LEVEL,
   };

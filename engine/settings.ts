@@ -133,17 +133,32 @@ export const httpFront = v.optional(
 );
 export type FrontChoice = v.InferOutput<typeof httpFront>;
 
+/** Former names of variables, refused so that no setting is lost in silence. */
+const RENAMED_VARIABLES: Readonly<Record<string, string>> = {
+  EARLY_REPLY_WASTE_TOKENS_PER_HOUR: "PREEMPTIVE_WASTE_TOKENS_PER_HOUR",
+  HTTP_FRONT: "HTTP_BACKEND",
+};
+
+function renamedVariables(given: Environment): readonly string[] {
+  return Object.entries(RENAMED_VARIABLES)
+    .filter(([former]) => given[former] !== undefined)
+    .map(
+      ([former, present]) => `${former}: expected ${present}, the present name of this variable`,
+    );
+}
+
 /** Throws a ConfigFault with everything that is wrong, `otherFaults` among it. */
 export function parseSettings<Schema extends v.GenericSchema>(
   schema: Schema,
   environment: Environment,
   otherFaults: readonly string[] = [],
 ): v.InferOutput<Schema> {
-  const parsed = v.safeParse(schema, variablesSet(environment));
-  const faults = parsed.success
-    ? []
-    : parsed.issues.map((issue) => `${v.getDotPath(issue)}: ${issue.message}`);
-  if (!parsed.success || otherFaults.length > 0) throw new ConfigFault([...faults, ...otherFaults]);
+  const given = variablesSet(environment);
+  const parsed = v.safeParse(schema, given);
+  const issues = parsed.success ? [] : parsed.issues;
+  const faults = issues.map((issue) => `${v.getDotPath(issue)}: ${issue.message}`);
+  const all = [...faults, ...otherFaults, ...renamedVariables(given)];
+  if (!parsed.success || all.length > 0) throw new ConfigFault(all);
   return parsed.output;
 }
 

@@ -115,11 +115,11 @@ export interface Persona {
 
 export type InterruptionSensitivity = "low" | "medium" | "high";
 
-/** What is made of "uh-huh" and "okay" while the agent speaks: nothing, or a turn that is answered when it has spoken. */
-export type AgreementWords = "ignored" | "answered";
+/** What the agent does with backchannels ("uh-huh") that it hears while it speaks: nothing, or a reply once it has spoken. */
+export type BackchannelHandling = "ignore" | "reply";
 
 /** What becomes of a call that cannot go on for want of vendors; `transfer`: by the agent's first tool of that kind. */
-export type OnVendorsLost = "end" | "transfer";
+export type OnProviderFailure = "end" | "transfer";
 
 /** What the agent does when the caller spoke and the STT returned no words: asks the caller to repeat it, or nothing. */
 export type OnUnrecognizedSpeech = "ask" | "ignore";
@@ -128,21 +128,21 @@ export interface AgentThresholds {
   readonly silenceTimeoutMs: number;
   readonly maxCallDurationSec: number;
   readonly interruptionSensitivity: InterruptionSensitivity;
-  readonly agreementWords: AgreementWords;
+  readonly backchannels: BackchannelHandling;
   /** The model is asked before the end of the caller's turn is certain, which may cost replies that nobody hears. */
-  readonly earlyReply: boolean;
-  readonly onVendorsLost: OnVendorsLost;
+  readonly preemptiveGeneration: boolean;
+  readonly onProviderFailure: OnProviderFailure;
   /** null: `ask` on the telephone, `ignore` on the web. */
   readonly onUnrecognizedSpeech: OnUnrecognizedSpeech | null;
   readonly endpointingMs: number;
   /** How long a caller may pause who is dictating, or has left a sentence open. */
-  readonly patienceMs: number;
+  readonly maxEndpointingDelayMs: number;
   /** Number of DTMF digits that completes an answer; 0 if unknown. */
-  readonly keypadDigits: number;
+  readonly dtmfDigits: number;
   /** After so long a silence of the agent's own making it says that it is at work; 0: never. */
-  readonly waitingWordMs: number;
+  readonly fillerAfterMs: number;
   /** After so long a silence of the caller the agent asks whether somebody is there; 0: never, null: as the line's kind has it. */
-  readonly callerSilenceMs: number | null;
+  readonly idleTimeoutMs: number | null;
 }
 
 /** Whether the agent's calls are recorded, and for how long a recording is kept. */
@@ -202,7 +202,7 @@ export interface AgentRecord {
   readonly sealedToolHeaders: string | null;
   readonly recording: AgentRecording;
   /** Sites whose pages may call without key or token. */
-  readonly publicOrigins: readonly string[];
+  readonly allowedOrigins: readonly string[];
   readonly active: boolean;
   readonly createdAtMs: number;
   readonly updatedAtMs: number;

@@ -137,7 +137,7 @@ export const tables = {
       tools: json().defaultTo("[]"),
       sealedToolHeaders: text().nullable(),
       recording: json().defaultTo('{"enabled":false,"retentionDays":30}'),
-      publicOrigins: json().defaultTo("[]"),
+      allowedOrigins: json().defaultTo("[]"),
       active: flag(),
       createdAtMs: number(),
       updatedAtMs: number(),

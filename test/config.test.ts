@@ -20,6 +20,15 @@ function faultsOf(environment: Readonly<Record<string, string>>): readonly strin
   return [];
 }
 
+test("a variable under its former name is refused with the present one", () => {
+  const former = { EARLY_REPLY_WASTE_TOKENS_PER_HOUR: "5", HTTP_FRONT: "node", PORT: "x" };
+  assert.deepEqual(faultsOf(former).slice(1), [
+    "EARLY_REPLY_WASTE_TOKENS_PER_HOUR: expected PREEMPTIVE_WASTE_TOKENS_PER_HOUR, the present name of this variable",
+    "HTTP_FRONT: expected HTTP_BACKEND, the present name of this variable",
+  ]);
+  assert.deepEqual(faultsOf({ HTTP_FRONT: "" }), []);
+});
+
 test("without any setting it is a development server with the documented defaults", () => {
   const config = parseConfig({});
   assert.equal(config.isProduction, false);

@@ -72,7 +72,7 @@ export interface SessionSettings
   readonly eventLoopDelayMaxMs: number;
   readonly speechCacheBytes: number;
   readonly chainPatience: ChainPatience;
-  readonly earlyReplyWasteTokensPerHour: number;
+  readonly preemptiveWasteTokensPerHour: number;
   /** From 0 to 100. */
   readonly hedgingTokensPercent: number;
   readonly platformUrls: VendorUrls;

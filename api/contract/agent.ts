@@ -11,6 +11,7 @@ import {
   nameField,
   numberField,
   objectField,
+  renamed,
   requestObject,
   Timestamp,
   textField,
@@ -24,7 +25,7 @@ const PROMPT_CHARACTERS_MAX = 32_000;
 const GREETING_CHARACTERS_MAX = 2_000;
 const LANGUAGE_CHARACTERS_MAX = 35;
 const TIME_ZONE_CHARACTERS_MAX = 64;
-const CALLER_SILENCE_MAX_MS = 600_000;
+const IDLE_TIMEOUT_MAX_MS = 600_000;
 
 const personaFields = {
   systemPrompt: v.optional(textField("the instructions", PROMPT_CHARACTERS_MAX)),
@@ -73,20 +74,20 @@ const thresholdFields = {
   interruptionSensitivity: v.optional(
     choiceField("how easily the caller interrupts", ["low", "medium", "high"]),
   ),
-  agreementWords: v.optional(
+  backchannels: v.optional(
     choiceField(
-      'what is made of "uh-huh" or "okay" said while the agent speaks: `ignored` unless given, or `answered` when it has spoken',
-      ["ignored", "answered"],
+      'what the agent does with backchannels ("uh-huh", "okay") said while it speaks: `ignore` them (the default), or `reply` once it has spoken',
+      ["ignore", "reply"],
     ),
   ),
-  earlyReply: v.optional(
+  preemptiveGeneration: v.optional(
     flagField(
-      "whether the model is asked before the end of the caller's turn is certain, off unless given: replies come sooner, and some are paid for and thrown away",
+      "whether the LLM starts a reply before the end of the caller's turn is certain, off by default: replies start sooner, and some are paid for and discarded",
     ),
   ),
-  onVendorsLost: v.optional(
+  onProviderFailure: v.optional(
     choiceField(
-      "what becomes of a call whose vendors fail, and all who stand in for them: `end` unless given, or `transfer` by the agent's first tool of that kind, where the line can",
+      "what happens to a call when a provider and all its fallbacks fail: `end` it (the default), or `transfer` it with the agent's first transfer tool, where the line supports transfers",
       ["end", "transfer"],
     ),
   ),
@@ -101,36 +102,49 @@ const thresholdFields = {
     ),
   ),
   endpointingMs: v.optional(wholeNumberField("milliseconds of silence", 10, 10_000)),
-  patienceMs: v.optional(
+  maxEndpointingDelayMs: v.optional(
     wholeNumberField(
-      "milliseconds that a caller may pause who is dictating or has left a sentence open, 1500 unless given",
+      "the longest pause in milliseconds that does not end the turn of a caller who is dictating or whose sentence is unfinished, 1500 by default",
       0,
       10_000,
     ),
   ),
-  keypadDigits: v.optional(
-    wholeNumberField("how many keys make an answer, 0 (the default) where that varies", 0, 32),
-  ),
-  waitingWordMs: v.optional(
+  dtmfDigits: v.optional(
     wholeNumberField(
-      "milliseconds after which the agent says that it is at work, 1500 unless given, 0 for never",
+      "how many DTMF digits complete an answer, 0 (the default) if that varies",
+      0,
+      32,
+    ),
+  ),
+  fillerAfterMs: v.optional(
+    wholeNumberField(
+      "milliseconds without agent audio after which the agent plays a filler phrase, 1500 by default, 0 for never",
       0,
       10_000,
     ),
   ),
-  callerSilenceMs: v.optional(
+  idleTimeoutMs: v.optional(
     worded(
       v.pipe(
         v.union([
           v.null(),
-          v.pipe(v.number(), v.integer(), v.minValue(0), v.maxValue(CALLER_SILENCE_MAX_MS)),
+          v.pipe(v.number(), v.integer(), v.minValue(0), v.maxValue(IDLE_TIMEOUT_MAX_MS)),
         ]),
         v.description(
-          "milliseconds after which a caller who says nothing is asked whether somebody is there, a whole number from 0 (never) to 600000, or null for 10000 on the telephone and never elsewhere",
+          "milliseconds of caller silence after which the agent asks whether the caller is still there, a whole number from 0 (never) to 600000, or null for 10000 on the telephone and never elsewhere",
         ),
       ),
     ),
   ),
+  ...renamed({
+    patienceMs: "maxEndpointingDelayMs",
+    agreementWords: "backchannels",
+    waitingWordMs: "fillerAfterMs",
+    callerSilenceMs: "idleTimeoutMs",
+    earlyReply: "preemptiveGeneration",
+    keypadDigits: "dtmfDigits",
+    onVendorsLost: "onProviderFailure",
+  }),
 };
 
 const recordingFields = {
@@ -142,13 +156,13 @@ const recordingFields = {
   ),
 };
 
-const PUBLIC_ORIGINS_MAX = 20;
-const publicOriginsField = worded(
+const ALLOWED_ORIGINS_MAX = 20;
+const allowedOriginsField = worded(
   v.pipe(
     v.array(originField("a site")),
-    v.maxLength(PUBLIC_ORIGINS_MAX),
+    v.maxLength(ALLOWED_ORIGINS_MAX),
     v.description(
-      `sites whose pages may call the agent without key or token, a list of at most ${PUBLIC_ORIGINS_MAX} origins such as https://shop.example.com`,
+      `sites whose pages may call the agent without key or token, a list of at most ${ALLOWED_ORIGINS_MAX} origins such as https://shop.example.com`,
     ),
   ),
 );
@@ -162,7 +176,8 @@ const nested = {
   recording: v.optional(
     objectField("whether calls are recorded, and for how long that is kept", recordingFields),
   ),
-  publicOrigins: v.optional(publicOriginsField),
+  allowedOrigins: v.optional(allowedOriginsField),
+  ...renamed({ publicOrigins: "allowedOrigins" }),
 };
 
 /** More would be asked only after the caller has hung up. */
@@ -267,19 +282,19 @@ export const Agent = v.object({
     silenceTimeoutMs: v.number(),
     maxCallDurationSec: v.number(),
     interruptionSensitivity: v.picklist(["low", "medium", "high"]),
-    agreementWords: v.picklist(["ignored", "answered"]),
-    earlyReply: v.boolean(),
-    onVendorsLost: v.picklist(["end", "transfer"]),
+    backchannels: v.picklist(["ignore", "reply"]),
+    preemptiveGeneration: v.boolean(),
+    onProviderFailure: v.picklist(["end", "transfer"]),
     onUnrecognizedSpeech: v.nullable(v.picklist(["ask", "ignore"])),
     endpointingMs: v.number(),
-    patienceMs: v.number(),
-    keypadDigits: v.number(),
-    waitingWordMs: v.number(),
-    callerSilenceMs: v.nullable(v.number()),
+    maxEndpointingDelayMs: v.number(),
+    dtmfDigits: v.number(),
+    fillerAfterMs: v.number(),
+    idleTimeoutMs: v.nullable(v.number()),
   }),
   tools: v.array(AgentTool),
   recording: v.object({ enabled: v.boolean(), retentionDays: v.number() }),
-  publicOrigins: v.array(v.string()),
+  allowedOrigins: v.array(v.string()),
   active: v.boolean(),
   status: v.pipe(
     v.picklist(["active", "inactive", "paused_provider", "paused_plan"]),

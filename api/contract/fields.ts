@@ -40,6 +40,33 @@ export function objectField<Entries extends v.ObjectEntries>(subject: string, en
   return v.pipe(requestObject(entries, description), v.description(description));
 }
 
+const renamedFields = new WeakSet<object>();
+
+/**
+ * Entries for former names of fields, each with the present name: a request with one is refused, and the error names the
+ * present one. Neither the document nor the types list them.
+ */
+export function renamed(names: Readonly<Record<string, string>>): object {
+  return Object.fromEntries(
+    Object.entries(names).map(([former, present]) => {
+      const description = `${present}, the present name of this field`;
+      const never = v.pipe(v.never(`expected ${description}`), v.description(description));
+      const field = v.optional(never);
+      renamedFields.add(field);
+      return [former, field];
+    }),
+  );
+}
+
+/** The names in an object's entries that are former names of fields. */
+export function renamedNames(entries: object): string[] {
+  const isRenamed = (field: unknown): boolean =>
+    typeof field === "object" && field !== null && renamedFields.has(field);
+  return Object.entries(entries)
+    .filter(([, field]) => isRenamed(field))
+    .map(([name]) => name);
+}
+
 /** Surrounding blanks are dropped; what is left must not be empty. */
 export function nameField(subject: string, charactersMax = NAME_CHARACTERS_MAX) {
   return worded(

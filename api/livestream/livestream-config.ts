@@ -65,7 +65,7 @@ const privateStreams = v.pipe(
 const Settings = v.object({
   HOST: v.optional(v.string(), "0.0.0.0"),
   LIVESTREAM_PORT: wholeNumber(4_000, 0, 65_535),
-  HTTP_FRONT: httpFront,
+  HTTP_BACKEND: httpFront,
   HLS_ROOT: v.optional(v.string()),
   PUBLIC_BASE_URL: v.optional(httpUrl),
   WEBHOOK_NETWORKS: networks,
@@ -94,7 +94,7 @@ export function parseLiveStreamConfig(environment: Environment): LiveStreamConfi
   return {
     host: env.HOST,
     port: env.LIVESTREAM_PORT,
-    httpFront: env.HTTP_FRONT,
+    httpFront: env.HTTP_BACKEND,
     hlsRoot: env.HLS_ROOT,
     publicBaseUrl: env.PUBLIC_BASE_URL?.replace(/\/+$/, ""),
     webhookNetworks: env.WEBHOOK_NETWORKS,

@@ -70,7 +70,7 @@ function agentJson(view: AgentView) {
       hedging: fallbacks.hedging,
     },
     modelNotices: [...modelNotices],
-    publicOrigins: [...agent.publicOrigins],
+    allowedOrigins: [...agent.allowedOrigins],
     tools: tools.map((tool) =>
       tool.type === "http" ? { ...tool, headerNames: [...tool.headerNames] } : tool,
     ),

@@ -24,7 +24,7 @@ import { CLOSE_CODE_BY_ENDING, CLOSE_INTERNAL_ERROR, closeReason } from "./close
 /** A telephone takes 8 kB a second; this much unread means that the vendor does not read any more. */
 const UNREAD_BYTES_MAX = 256 * 1024;
 /** Set before the session is there; more of the caller's first words and keys than this are lost. */
-const EARLY_EVENTS_MAX = 100;
+const PREEMPTIVE_EVENTS_MAX = 100;
 const KEYS_MARK = "keys";
 const NO_PAGE: ClientToolAnswer = { error: "the caller is on a telephone, which has no page" };
 /** Enough for a late timer; what a vendor that plays everything at once could drop, and cannot clear, is no more. */
@@ -309,12 +309,12 @@ export class PhoneLeg implements CallerChannel {
   #hear(bytes: Uint8Array): void {
     const audio = forRecognizer(bytes, this.#inbound.encoding);
     if (this.#session !== undefined) this.#session.hear(audio);
-    else if (this.#early.length < EARLY_EVENTS_MAX) this.#early.push(Uint8Array.from(audio));
+    else if (this.#early.length < PREEMPTIVE_EVENTS_MAX) this.#early.push(Uint8Array.from(audio));
   }
 
   #press(digit: string): void {
     if (this.#session !== undefined) this.#session.pressKey(digit);
-    else if (this.#early.length < EARLY_EVENTS_MAX) this.#early.push(digit);
+    else if (this.#early.length < PREEMPTIVE_EVENTS_MAX) this.#early.push(digit);
   }
 
   #cutKeys(): void {

@@ -35,7 +35,7 @@ import {
 } from "./voice-message.js";
 
 /** What a caller says before the session is ready; of more, the newest counts. */
-const EARLY_AUDIO_BYTES_MAX = 2_000 * bytesPerMs(WEB_AUDIO.heard);
+const PREEMPTIVE_AUDIO_BYTES_MAX = 2_000 * bytesPerMs(WEB_AUDIO.heard);
 
 /**
  * Puts the caller's frames on whole samples and, until there is someone to hear them, keeps the newest two seconds.
@@ -63,10 +63,10 @@ export class AudioIntake {
   }
 
   #keep(audio: Buffer): void {
-    const newest = audio.subarray(Math.max(0, audio.byteLength - EARLY_AUDIO_BYTES_MAX));
+    const newest = audio.subarray(Math.max(0, audio.byteLength - PREEMPTIVE_AUDIO_BYTES_MAX));
     this.#early.push(newest);
     this.#earlyBytes += newest.byteLength;
-    while (this.#earlyBytes > EARLY_AUDIO_BYTES_MAX) {
+    while (this.#earlyBytes > PREEMPTIVE_AUDIO_BYTES_MAX) {
       this.#earlyBytes -= this.#early.shift()?.byteLength ?? 0;
     }
   }

@@ -82,7 +82,7 @@ async function createAgent(url: string, apiKey: string, isAlone: boolean): Promi
     sttProviderId: idOf("stt", "deepgram"),
     sttModelId: "nova-3",
     // What the agent says while it waits would be taken for its answer.
-    thresholds: { waitingWordMs: 0, callerSilenceMs: 0, endpointingMs: 100 },
+    thresholds: { fillerAfterMs: 0, idleTimeoutMs: 0, endpointingMs: 100 },
     ...(isAlone ? {} : { fallbacks }),
   });
   const answer = await fetch(`${url}/api/dashboard/agents`, { method: "POST", headers, body });

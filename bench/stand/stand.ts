@@ -77,7 +77,7 @@ export function serverEnvironment(
     PORT: "0",
     DATA_DIR: dataDir,
     LOG_LEVEL: "warn",
-    HTTP_FRONT: process.env["HTTP_FRONT"] ?? "auto",
+    HTTP_BACKEND: process.env["HTTP_BACKEND"] ?? "auto",
     SANDBOX: "off",
     VOICE_CONNECTIONS_PER_MINUTE: NO_LIMIT,
     REQUESTS_PER_MINUTE: NO_LIMIT,

@@ -159,7 +159,7 @@ export class VendorChains {
       clock,
       watch: this.#watch,
     });
-    const client = new ChainedVoice(chain, { patienceMs: patience.firstByteMs, times });
+    const client = new ChainedVoice(chain, { maxEndpointingDelayMs: patience.firstByteMs, times });
     return { client, format: format ?? audio.sentenceFormat(client), next: () => chain.next };
   }
 

@@ -19,7 +19,7 @@ import { CallOpener } from "./call-opener.js";
 import { CallSummaries } from "./call-summaries.js";
 import { LiveCalls } from "./live-calls.js";
 import { LostCalls } from "./orphaned-calls.js";
-import { EarlyReplyBudget } from "./preemptive-budget.js";
+import { PreemptiveBudget } from "./preemptive-budget.js";
 import { type RecordingKeeping, Recordings } from "./recording/recordings.js";
 import type { SharedBox } from "./shared-box.js";
 import { StoreWatch } from "./store-watch.js";
@@ -53,7 +53,7 @@ export interface CallCenterOptions extends AdmissionLimits, RecordingKeeping {
   /** As in `OpenerSurroundings`. */
   readonly dialTargets: Pick<DialTargets, "mayReach"> | undefined;
   readonly speechCacheBytes: number;
-  readonly earlyReplyWasteTokensPerHour: number;
+  readonly preemptiveWasteTokensPerHour: number;
   /** Why this server takes no calls, where it has another encryption key than the database. */
   readonly keyRefusal?: string | undefined;
   /** Names this run of the server in the call records that it opens. */
@@ -89,7 +89,7 @@ export class CallCenter {
     this.feed = new CallFeed(clock, options.box?.news);
     const { liveCalls } = this;
     const cache = new SpeechCache(options.speechCacheBytes);
-    const earlyReplyBudget = new EarlyReplyBudget(options.earlyReplyWasteTokensPerHour, clock);
+    const preemptiveBudget = new PreemptiveBudget(options.preemptiveWasteTokensPerHour, clock);
     this.#summaries = new CallSummaries(database.calls, clock, log);
     this.metrics = new Metrics({
       callsActive: () => liveCalls.count,
@@ -110,7 +110,7 @@ export class CallCenter {
       playoutDelays: new PlayoutDelays(),
       voicePaces: new VoicePaces(),
       phrases: new PhraseKeeper(clock),
-      earlyReplyBudget,
+      preemptiveBudget,
       feed: this.feed,
     };
     this.journal = new CallJournal({ ...options, ...shared, calls, history });

@@ -230,8 +230,8 @@ export class CallJournal {
 }
 
 /** Stands in the metadata of a call whose caller noticed that nobody heard. */
-export const DEAF_FOR_LONG = "deafForLong";
-const DEAF_FOR_LONG_MS = 5_000;
+export const LONG_STT_OUTAGE = "longSttOutage";
+const LONG_STT_OUTAGE_MS = 5_000;
 /** Stands in the metadata of a call with one wait that a caller took for a dead line, whatever the others were. */
 export const WAITED_FOR_LONG = "waitedForLong";
 const WAITED_FOR_LONG_MS = 5_000;
@@ -256,7 +256,7 @@ export class CallEntry implements CallRecorder {
   #llm: AgentLlm | undefined;
   #heardMs: () => number = () => 0;
   #durationMaxMs = Number.POSITIVE_INFINITY;
-  #deafMs = 0;
+  #sttOutageMs = 0;
   #longestWaitMs = 0;
   #answeredTurns = 0;
   #failedTurns = 0;
@@ -355,7 +355,7 @@ export class CallEntry implements CallRecorder {
   }
 
   wasDeaf(durationMs: number): void {
-    this.#deafMs += durationMs;
+    this.#sttOutageMs += durationMs;
     this.#around.metrics.listenerWasDeaf(durationMs);
   }
 
@@ -475,9 +475,11 @@ export class CallEntry implements CallRecorder {
   }
 
   #deafness(): JsonObject {
-    if (this.#deafMs === 0) return {};
-    const deafMs = Math.round(this.#deafMs);
-    return this.#deafMs < DEAF_FOR_LONG_MS ? { deafMs } : { deafMs, [DEAF_FOR_LONG]: true };
+    if (this.#sttOutageMs === 0) return {};
+    const sttOutageMs = Math.round(this.#sttOutageMs);
+    return this.#sttOutageMs < LONG_STT_OUTAGE_MS
+      ? { sttOutageMs }
+      : { sttOutageMs, [LONG_STT_OUTAGE]: true };
   }
 
   #longWait(): JsonObject {

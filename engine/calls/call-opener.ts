@@ -62,12 +62,12 @@ import {
   serverStops,
   tooManyCalls,
 } from "./open-refusal.js";
-import type { EarlyReplyBudget } from "./preemptive-budget.js";
+import type { PreemptiveBudget } from "./preemptive-budget.js";
 import type { Recordings } from "./recording/recordings.js";
 import type { StoreWatch } from "./store-watch.js";
 
 /** On the telephone a caller who says nothing may have put the receiver aside. */
-const CALLER_SILENCE_ON_TELEPHONE_MS = 10_000;
+const IDLE_TIMEOUT_ON_TELEPHONE_MS = 10_000;
 
 export interface CallCircumstances {
   readonly promptChars: number;
@@ -88,10 +88,9 @@ export function sessionSettings(
   const { thresholds, persona } = agent;
   const language = persona.language.split("-")[0]?.toLowerCase() ?? "en";
   const stock = stockPhrases(language);
-  const { waitingWordMs } = thresholds;
-  const callerSilenceMs =
-    thresholds.callerSilenceMs ?? (isPaced ? CALLER_SILENCE_ON_TELEPHONE_MS : 0);
-  const saysOwnWords = waitingWordMs > 0 || callerSilenceMs > 0;
+  const { fillerAfterMs } = thresholds;
+  const idleTimeoutMs = thresholds.idleTimeoutMs ?? (isPaced ? IDLE_TIMEOUT_ON_TELEPHONE_MS : 0);
+  const saysOwnWords = fillerAfterMs > 0 || idleTimeoutMs > 0;
   const onUnrecognizedSpeech =
     thresholds.onUnrecognizedSpeech ?? (isPaced && saysOwnWords ? "ask" : "ignore");
   const backAgain = failedTransfer && wordsAfterTransfer(stock, failedTransfer);
@@ -104,17 +103,17 @@ export function sessionSettings(
     mustEnd: stock.mustEnd,
     phrases: saysOwnWords ? stock : undefined,
     repeatRequest: onUnrecognizedSpeech === "ask" ? stock.notRecognized : "",
-    waitingWordMs,
-    callerSilenceMs,
+    fillerAfterMs,
+    idleTimeoutMs,
     sensitivity: thresholds.interruptionSensitivity,
     language,
-    agreementWords: thresholds.agreementWords,
-    earlyReply: thresholds.earlyReply,
+    backchannels: thresholds.backchannels,
+    preemptiveGeneration: thresholds.preemptiveGeneration,
     // The target has just not been reached; a caller is not sent there in circles.
-    onVendorsLost: failedTransfer === undefined ? thresholds.onVendorsLost : "end",
+    onProviderFailure: failedTransfer === undefined ? thresholds.onProviderFailure : "end",
     silenceTimeoutMs: thresholds.silenceTimeoutMs,
-    patienceMs: thresholds.patienceMs,
-    keypadDigits: thresholds.keypadDigits,
+    maxEndpointingDelayMs: thresholds.maxEndpointingDelayMs,
+    dtmfDigits: thresholds.dtmfDigits,
     durationMaxMs: durationSec * 1_000,
     isPaced,
     isStreamed,
@@ -147,7 +146,7 @@ export interface AssemblySurroundings {
   readonly playoutDelays: PlayoutDelays;
   readonly voicePaces: VoicePaces;
   readonly phrases: PhraseKeeper;
-  readonly earlyReplyBudget: EarlyReplyBudget;
+  readonly preemptiveBudget: PreemptiveBudget;
   readonly liveCalls: LiveCalls;
   readonly slots: Slots;
   readonly clock: Clock;
@@ -181,13 +180,13 @@ export function assembleSession(parts: SessionParts, around: AssemblySurrounding
     },
   };
   const voice = { tts, cache, playoutDelays, voicePaces, phrases };
-  const earlyReplies = around.earlyReplyBudget.of(parts.orgId);
+  const preemptiveReplies = around.preemptiveBudget.of(parts.orgId);
   const surroundings = {
     clock,
     llm,
     ...voice,
     toolbox,
-    earlyReplies,
+    preemptiveReplies,
     caller,
     recorder,
     log,
@@ -202,7 +201,7 @@ export function assembleSession(parts: SessionParts, around: AssemblySurrounding
     recorder.ended(INTERNAL_ERROR, rescue(actor));
   });
   runner.deliverTo((event) => actor.send(event));
-  const vendorLog = { vendorFailed, wasDeaf: (deafMs: number) => entry.wasDeaf(deafMs) };
+  const vendorLog = { vendorFailed, wasDeaf: (sttOutageMs: number) => entry.wasDeaf(sttOutageMs) };
   const session: Session = new Session(callId, runner, vendorLog, parts.heard, parts.tap);
   entry.attach(llm, () => session.heardMs, settings.durationMaxMs);
   return session;
@@ -512,7 +511,7 @@ export class CallOpener {
     if (lost !== undefined) return lost;
     const { heard: format } = request.audio;
     const language = agent.persona.language;
-    const { endpointingMs, earlyReply: eagerTurns } = agent.thresholds;
+    const { endpointingMs, preemptiveGeneration: eagerTurns } = agent.thresholds;
     const options = { language, modelId: sttModelId, format, endpointingMs, eagerTurns };
     try {
       return await stt.open(options, session, signal);

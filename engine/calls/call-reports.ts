@@ -7,7 +7,7 @@ import { Failure } from "../failure.js";
 import { BoundedWork } from "../security/bounded-work.js";
 import type { Clock } from "../time/clock.js";
 import { utcDate } from "../time/utc-date.js";
-import { DEAF_FOR_LONG, EVERY_REPLY_FAILED, WAITED_FOR_LONG } from "./call-journal.js";
+import { EVERY_REPLY_FAILED, LONG_STT_OUTAGE, WAITED_FOR_LONG } from "./call-journal.js";
 import { latestTurns, type TurnsOfCalls } from "./latest-turns.js";
 import { type UsageShares, usageShares } from "./usage-shares.js";
 import { type VendorShare, vendorShares } from "./vendor-shares.js";
@@ -141,7 +141,7 @@ const ATTENTION: AttentionSigns = {
   interruptionsMin: 4,
   /** Callers ask whether anybody is there when they wait so long on average. */
   waitMinMs: 2_500,
-  fields: [DEAF_FOR_LONG, EVERY_REPLY_FAILED, WAITED_FOR_LONG],
+  fields: [LONG_STT_OUTAGE, EVERY_REPLY_FAILED, WAITED_FOR_LONG],
   value: CALLER_SAID_NOTHING,
 };
 const DAY_MS = 24 * 60 * 60 * 1_000;

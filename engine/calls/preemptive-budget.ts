@@ -1,10 +1,10 @@
-import type { EarlyReplyAllowance } from "../conversation/runner.js";
+import type { PreemptiveAllowance } from "../conversation/runner.js";
 import type { Clock } from "../time/clock.js";
 
 const HOUR_MS = 60 * 60 * 1_000;
 
 /** What replies that were begun early may waste, for each organization and hour, by the calls of this process. */
-export class EarlyReplyBudget {
+export class PreemptiveBudget {
   readonly #tokensPerHourMax: number;
   readonly #clock: Pick<Clock, "monotonicMs">;
   /** Forgotten each hour, so it holds no more than the organizations of one. */
@@ -17,7 +17,7 @@ export class EarlyReplyBudget {
   }
 
   /** For the calls of one organization. */
-  of(orgId: string): EarlyReplyAllowance {
+  of(orgId: string): PreemptiveAllowance {
     return {
       mayAsk: () => this.#wastedBy(orgId) < this.#tokensPerHourMax,
       wasted: (tokens) => void this.#wasted.set(orgId, this.#wastedBy(orgId) + tokens),

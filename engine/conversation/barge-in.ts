@@ -128,10 +128,10 @@ export function pause(
   const again = texts.map((text, at) => newSentence(text, slotFirst + at));
   const sentences = [...before, ...said, ...again];
   const sentCount = ledger.sent.length;
-  const waitingWords = sentences.filter(isWaitingWord).length;
+  const fillerCount = sentences.filter(isWaitingWord).length;
   const playedBeforeMs = lengthMsOf(ledger);
   const askedCount = sentCount;
-  const counts = { sentCount, askedCount, waitingWords, playedBeforeMs };
+  const counts = { sentCount, askedCount, fillerCount, playedBeforeMs };
   const paused = { ...turn, ledger, sentences, ...counts };
   return advanceSpeech(countInterruption(state), paused, atMs, out);
 }
@@ -325,7 +325,7 @@ export function callerSaid(
   const { told, isDone } = afterEcho(before, text, beganAtMs);
   if (isDone) return answerDoubtful(goOn(told, atMs, out), atMs, out);
   const state = told;
-  if (state.settings.agreementWords === "ignored" && isListening(state, text, atMs)) {
+  if (state.settings.backchannels === "ignore" && isListening(state, text, atMs)) {
     // It has not stopped the agent; the answer to a question of a moment ago waits until that has spoken.
     if (!isOnlyListening(state, text, atMs)) {
       return answerCaller(goOn(state, atMs, out), text, atMs, out);

@@ -3,7 +3,7 @@ import type { Ending, EndReason } from "./call-end.js";
 import { echoBehindDoubtful, spokenBeforeAfter } from "./echo.js";
 import type { SaidMessage, SessionEffect, TurnOutcome, TurnReport, TurnSave } from "./effects.js";
 import { heardAnswer, heardText, heldBack, wholeWords } from "./playback-ledger.js";
-import { dropEarly } from "./preemptive-generation.js";
+import { dropPreemptiveReply } from "./preemptive-generation.js";
 import {
   isGrowing,
   isWaitingWord,
@@ -169,7 +169,7 @@ export function endCall(
   atMs: number,
   out: SessionEffect[],
 ): SessionState {
-  const own = withoutEcho(dropEarly(state, out), atMs);
+  const own = withoutEcho(dropPreemptiveReply(state, out), atMs);
   const heard = withPendingWords(withDoubtful(own, out), atMs);
   const turn = heard.turn;
   if (turn !== undefined) out.push({ type: "abortTurn", turnId: turn.id });

@@ -15,10 +15,10 @@ import { onIdleTimer, onUnrecognizedTimer, onVoiceHeard, watchCaller } from "./i
 import { onPlaybackEnd, onPlayed, onSoundLate } from "./playback-end.js";
 import { advanceSpeech, beginScripted } from "./playout.js";
 import {
-  dropEarly,
+  dropPreemptiveReply,
   onEarlyEvent,
-  onEarlyRefused,
   onEarlyTimer,
+  onPreemptiveRefused,
   onTurnEnding,
   withoutStaleEarly,
 } from "./preemptive-generation.js";
@@ -110,9 +110,9 @@ function next(state: SessionState, event: SessionEvent, out: SessionEffect[]): S
     case "callerTurnEnding":
       return onTurnEnding(state, event, out);
     case "callerTurnResumed":
-      return dropEarly(state, out);
-    case "earlyRefused":
-      return onEarlyRefused(state, event.turnId);
+      return dropPreemptiveReply(state, out);
+    case "preemptiveRefused":
+      return onPreemptiveRefused(state, event.turnId);
     case "utteranceEnd":
       return onUtteranceEnd(state, event, out);
     case "digit":

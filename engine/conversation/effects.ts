@@ -66,9 +66,9 @@ export interface TurnReport {
    */
   readonly underruns?: number;
   /** How often the agent said that it is at work; left out where never. The wait for the answer is counted on. */
-  readonly waitingWords?: number;
+  readonly fillerCount?: number;
   /** So long before the end of the caller's turn was certain the model was asked; left out where it was not. */
-  readonly earlyMs?: number;
+  readonly preemptiveMs?: number;
   /** Tokens of replies that were begun early and thrown away before this one; left out where there were none. */
   readonly wastedTokens?: number;
   /** What the caller who interrupted, or hung up, never heard of what was made for the turn; left out where there is none. */
@@ -95,12 +95,12 @@ export type SessionEffect =
     }
   /** As `askModel`, before the end of the caller's turn is certain; may be refused. */
   | {
-      readonly type: "askEarly";
+      readonly type: "startPreemptiveReply";
       readonly turnId: number;
       readonly history: readonly HistoryMessage[];
     }
   /** Stops such a reply, which nobody will hear. */
-  | { readonly type: "dropEarly"; readonly turnId: number; readonly tokens: number }
+  | { readonly type: "dropPreemptiveReply"; readonly turnId: number; readonly tokens: number }
   | {
       readonly type: "runTool";
       readonly turnId: number;

@@ -483,8 +483,10 @@ const WORDS_DUE_MARGIN_MS = 500;
 
 /** How long a silence after these words ends the caller's turn, where the recognizer has not ended it. */
 export function pauseMs(state: SessionState, text: string): number {
-  const { silenceTimeoutMs, patienceMs } = state.settings;
-  return isMoreExpected(state, text) ? Math.max(patienceMs, silenceTimeoutMs) : silenceTimeoutMs;
+  const { silenceTimeoutMs, maxEndpointingDelayMs } = state.settings;
+  return isMoreExpected(state, text)
+    ? Math.max(maxEndpointingDelayMs, silenceTimeoutMs)
+    : silenceTimeoutMs;
 }
 
 /** The recognizer's silence mark in the middle of a dictation or of a sentence is a pause, not an end; the timer decides. */

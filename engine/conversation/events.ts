@@ -92,7 +92,10 @@ export type CallerTurnEndingEvent = At & { readonly type: "callerTurnEnding" };
 /** The caller goes on after all. */
 export type CallerTurnResumedEvent = At & { readonly type: "callerTurnResumed" };
 /** The organization's replies that were begun early have wasted so much that there is no room for this one. */
-export type EarlyRefusedEvent = At & { readonly type: "earlyRefused"; readonly turnId: number };
+export type PreemptiveRefusedEvent = At & {
+  readonly type: "preemptiveRefused";
+  readonly turnId: number;
+};
 /** A key of the caller's telephone: 0-9, *, # or A-D. */
 export type DigitEvent = At & { readonly type: "digit"; readonly digit: string };
 /** What the caller has written in place of saying it: whole, and surely the own words. */
@@ -212,7 +215,7 @@ export type SessionEvent =
   | CallerTurnEndedEvent
   | CallerTurnEndingEvent
   | CallerTurnResumedEvent
-  | EarlyRefusedEvent
+  | PreemptiveRefusedEvent
   | DigitEvent
   | WrittenEvent
   | ListeningFailedEvent

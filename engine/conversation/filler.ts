@@ -15,7 +15,7 @@ import { pendingText } from "./transcript-buffer.js";
 import { withPace } from "./voice-pace.js";
 
 /** Then nobody believes them any more, and the watchdogs have long given the reply up. */
-const WAITING_WORDS_MAX = 6;
+const FILLERS_MAX = 6;
 /** While the caller speaks, or no phrase is ready yet, it is looked at again after so long. */
 const LOOK_AGAIN_MS = 500;
 /** A voice that was heard so lately may still be going on. */
@@ -40,11 +40,11 @@ export function onPhraseReady(state: SessionState, event: PhraseReadyEvent): Ses
 
 /** What this call may have to say when its voice or its model does not answer. */
 export function preparedPhrases({ settings }: SessionState): readonly string[] {
-  const { phrases, apology, cannotTransfer, callerSilenceMs, repeatRequest, tools } = settings;
+  const { phrases, apology, cannotTransfer, idleTimeoutMs, repeatRequest, tools } = settings;
   const onUnrecognized = repeatRequest === "" ? [] : [repeatRequest];
   if (phrases === undefined) return onUnrecognized;
   const { waiting, stillThere, nobodyThere, cannotHear, timeIsUp } = phrases;
-  const idle = callerSilenceMs > 0 ? [stillThere, nobodyThere] : [];
+  const idle = idleTimeoutMs > 0 ? [stillThere, nobodyThere] : [];
   const canTransfer = tools.some(({ kind }) => kind === "transfer");
   const onTransfer = canTransfer ? [cannotTransfer] : [];
   return [...waiting, apology, ...idle, ...onUnrecognized, cannotHear, timeIsUp, ...onTransfer];
@@ -59,7 +59,7 @@ export function onWaitingTimer(
   const { turn } = state;
   const { atMs, voiceAgoMs } = event;
   if (turn === undefined || turn.kind !== "reply" || isAllSent(turn)) return state;
-  if (turn.waitingWords >= WAITING_WORDS_MAX) return state;
+  if (turn.fillerCount >= FILLERS_MAX) return state;
   const leftMs = fillerDueMs(state, turn, event) - atMs;
   const isSpokenTo = isCallerHeard(state, turn, voiceAgoMs);
   const phrase = nextPhrase(state, turn);
@@ -105,7 +105,7 @@ export function nextPhrase(
   turn: Turn,
 ): ReadyPhrase | undefined {
   const waiting = settings.phrases?.waiting ?? [];
-  const wanted = waiting[turn.waitingWords % Math.max(1, waiting.length)];
+  const wanted = waiting[turn.fillerCount % Math.max(1, waiting.length)];
   return (
     readyPhrases.find(({ text }) => text === wanted) ??
     readyPhrases.find(({ text }) => waiting.includes(text))
@@ -121,7 +121,7 @@ export function sayPhrase(
   out: SessionEffect[],
 ): Turn {
   const { sentCount } = turn;
-  const slot = WAITING_SLOT_FIRST + turn.waitingWords;
+  const slot = WAITING_SLOT_FIRST + turn.fillerCount;
   const whole = { text, durationMs, isWhole: true, marks };
   const asked = { attempt: 1, askedAtMs: atMs, grewAtMs: atMs };
   const sentence = { ...whole, ...asked, slot, came: undefined };
@@ -131,7 +131,7 @@ export function sayPhrase(
     sentences: turn.sentences.toSpliced(sentCount, 0, sentence),
     askedCount: turn.askedCount + 1,
     sentCount: sentCount + 1,
-    waitingWords: turn.waitingWords + 1,
+    fillerCount: turn.fillerCount + 1,
     ledger: recordSent(turn.ledger, sent, atMs),
   };
   out.push({ type: "playPhrase", turnId: turn.id, index: slot, text });

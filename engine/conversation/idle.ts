@@ -10,9 +10,9 @@ const REMINDERS_MAX = 2;
 
 /** It is the caller's turn to speak from now on. */
 export function watchCaller(state: SessionState, out: SessionEffect[]): void {
-  const { callerSilenceMs, phrases } = state.settings;
-  if (callerSilenceMs === 0 || phrases === undefined) return;
-  out.push({ type: "startTimer", timer: "idle", delayMs: callerSilenceMs });
+  const { idleTimeoutMs, phrases } = state.settings;
+  if (idleTimeoutMs === 0 || phrases === undefined) return;
+  out.push({ type: "startTimer", timer: "idle", delayMs: idleTimeoutMs });
 }
 
 /** Nobody has said a word for a while, and nobody makes a sound that might become one. */
@@ -21,13 +21,13 @@ export function onIdleTimer(
   { atMs, voiceAgoMs }: TimerFiredEvent,
   out: SessionEffect[],
 ): SessionState {
-  const { phrases, callerSilenceMs } = state.settings;
+  const { phrases, idleTimeoutMs } = state.settings;
   if (phrases === undefined || state.turn !== undefined || isBeingTransferred(state)) return state;
   const isUnderway =
     pendingText(state.hearing) !== "" || state.digits !== "" || state.unanswered !== "";
-  const voiceLeftMs = voiceAgoMs === undefined ? 0 : callerSilenceMs - voiceAgoMs;
+  const voiceLeftMs = voiceAgoMs === undefined ? 0 : idleTimeoutMs - voiceAgoMs;
   if (isUnderway || voiceLeftMs >= 1) {
-    const delayMs = isUnderway ? callerSilenceMs : voiceLeftMs;
+    const delayMs = isUnderway ? idleTimeoutMs : voiceLeftMs;
     out.push({ type: "startTimer", timer: "idle", delayMs });
     return state;
   }

@@ -23,7 +23,7 @@ export function watchSilence(
   atMs: number,
   out: SessionEffect[],
 ): void {
-  if (state.settings.waitingWordMs === 0 || turn.kind !== "reply") return;
+  if (state.settings.fillerAfterMs === 0 || turn.kind !== "reply") return;
   const delayMs = quietUntilMs(state, turn) - atMs;
   out.push({ type: "startTimer", timer: "waiting", delayMs: Math.max(0, delayMs) });
 }
@@ -32,7 +32,7 @@ export function watchSilence(
 export function quietUntilMs({ settings }: SessionState, turn: Turn): number {
   const keysAtMs = turn.keyCallIds.length > 0 ? turn.progressAtMs : Number.NEGATIVE_INFINITY;
   const sinceMs = Math.max(turn.decidedAtMs, turn.ledger.endsAtMs, keysAtMs);
-  return sinceMs + (turn.waitingWords === 0 ? settings.waitingWordMs : AGAIN_AFTER_MS);
+  return sinceMs + (turn.fillerCount === 0 ? settings.fillerAfterMs : AGAIN_AFTER_MS);
 }
 
 /** Two at once keep the next sentence ready while one comes or plays; more would only be thrown away at an interruption. */

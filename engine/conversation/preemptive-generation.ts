@@ -10,9 +10,9 @@ import type {
 } from "./events.js";
 import { isSameWords } from "./lexicon.js";
 import {
-  type EarlyReply,
   isBeingTransferred,
   joinWords,
+  type PreemptiveReply,
   type SessionState,
   turnMessages,
   withMessages,
@@ -63,7 +63,7 @@ export function onTurnEnding(
 /** The model answers words that may not be the last. What it asks to have done waits too; a fault is no loss yet. */
 export function onEarlyEvent(
   state: SessionState,
-  early: EarlyReply,
+  early: PreemptiveReply,
   event: TurnEvent,
 ): SessionState {
   switch (event.type) {
@@ -73,7 +73,7 @@ export function onEarlyEvent(
     case "replyDone":
       return { ...state, early: { ...early, done: event } };
     case "replyFailed":
-      return { ...state, early: undefined, earlyTries: TRIES_MAX };
+      return { ...state, early: undefined, preemptiveTries: TRIES_MAX };
     // Nothing of it was spoken or done.
     case "toolDone":
     case "sentenceGrew":
@@ -86,23 +86,23 @@ export function onEarlyEvent(
 }
 
 /** The organization has no room for more replies that may be thrown away. */
-export function onEarlyRefused(state: SessionState, turnId: number): SessionState {
+export function onPreemptiveRefused(state: SessionState, turnId: number): SessionState {
   if (state.early?.turnId !== turnId) return state;
-  return { ...state, early: undefined, earlyTries: TRIES_MAX };
+  return { ...state, early: undefined, preemptiveTries: TRIES_MAX };
 }
 
 /** Whether what the caller has said in the end is what was answered before it was certain. */
-export function isAnswered(early: EarlyReply, userText: string): boolean {
+export function isAnswered(early: PreemptiveReply, userText: string): boolean {
   return isSameWords(early.userText, userText);
 }
 
 /** The caller has said more or something else, or nobody waits for a reply any more: what was made of it is waste. */
-export function dropEarly(state: SessionState, out: SessionEffect[]): SessionState {
+export function dropPreemptiveReply(state: SessionState, out: SessionEffect[]): SessionState {
   const { early, metrics } = state;
   if (early === undefined) return state;
   const { turnId, userText, text, done } = early;
   const tokens = done?.tokens ?? estimateTokens(state, userText, text.length);
-  out.push({ type: "dropEarly", turnId, tokens });
+  out.push({ type: "dropPreemptiveReply", turnId, tokens });
   return {
     ...state,
     early: undefined,
@@ -116,7 +116,7 @@ export function withoutStaleEarly(state: SessionState, out: SessionEffect[]): Se
   const { early, turn, hearing } = state;
   if (early === undefined) return state;
   if (turn === undefined && isSameWords(pendingText(hearing), early.words)) return state;
-  return dropEarly(state, out);
+  return dropPreemptiveReply(state, out);
 }
 
 function beginEarly(state: SessionState, atMs: number, out: SessionEffect[]): SessionState {
@@ -125,18 +125,18 @@ function beginEarly(state: SessionState, atMs: number, out: SessionEffect[]): Se
   const userText = joinWords(state.unanswered, words);
   const history = withMessages(state.history, turnMessages(userText, ""));
   out.push({ type: "cancelTimer", timer: "early" });
-  out.push({ type: "askEarly", turnId, history });
+  out.push({ type: "startPreemptiveReply", turnId, history });
   const early = { turnId, userText, words, askedAtMs: atMs, text: "", done: undefined };
-  return { ...state, lastTurnId: turnId, early, earlyTries: state.earlyTries + 1 };
+  return { ...state, lastTurnId: turnId, early, preemptiveTries: state.preemptiveTries + 1 };
 }
 
 function mayBegin(state: SessionState, atMs: number, isDecided = false): boolean {
-  const { settings, turn, early, earlyTries, doubtful, digits } = state;
-  if (!settings.earlyReply || turn !== undefined || early !== undefined) return false;
+  const { settings, turn, early, preemptiveTries, doubtful, digits } = state;
+  if (!settings.preemptiveGeneration || turn !== undefined || early !== undefined) return false;
   if (state.toolsDone !== undefined) return false;
-  if (earlyTries >= TRIES_MAX || doubtful !== undefined || digits !== "") return false;
+  if (preemptiveTries >= TRIES_MAX || doubtful !== undefined || digits !== "") return false;
   const text = pendingText(state.hearing);
   if (text === "" || isBeingTransferred(state) || ownEcho(state, text) !== "none") return false;
-  if (settings.agreementWords === "ignored" && isListening(state, text, atMs)) return false;
+  if (settings.backchannels === "ignore" && isListening(state, text, atMs)) return false;
   return isDecided || !isMoreExpected(state, text);
 }

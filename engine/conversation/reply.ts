@@ -12,7 +12,7 @@ import {
   STALL_MAX_MS,
   watchSilence,
 } from "./playout.js";
-import { dropEarly, isAnswered } from "./preemptive-generation.js";
+import { dropPreemptiveReply, isAnswered } from "./preemptive-generation.js";
 import {
   sentencesOf,
   speakable,
@@ -24,9 +24,9 @@ import {
 import {
   answersOf,
   answersSent,
-  type EarlyReply,
   isBeingTransferred,
   newTurn,
+  type PreemptiveReply,
   type SessionState,
   splitterFor,
   type Turn,
@@ -89,10 +89,10 @@ export function askAfterTools(
 
 /** The caller has heard these words all the same, and is told the rest by another try. */
 function saidOf(turn: Turn): Partial<Turn> {
-  const { waitingWords, ledger, onsetAtMs, hasWaitedForWords, wastedTokens } = turn;
+  const { fillerCount, ledger, onsetAtMs, hasWaitedForWords, wastedTokens } = turn;
   const { waitedBeforeMs: beforeMs } = turn;
-  const sentences = turn.sentences.slice(0, waitingWords);
-  const counts = { sentCount: waitingWords, askedCount: waitingWords, waitingWords };
+  const sentences = turn.sentences.slice(0, fillerCount);
+  const counts = { sentCount: fillerCount, askedCount: fillerCount, fillerCount };
   return {
     sentences,
     ...counts,
@@ -149,7 +149,7 @@ export function beginReply(state: SessionState, atMs: number, out: SessionEffect
   const callerEndedAtMs = Math.min(Math.max(state.callerEndedAtMs, bargeInVoiceAtMs), atMs);
   const { early, unanswered: userText } = state;
   const ready = early !== undefined && isAnswered(early, userText) ? early : undefined;
-  const free = ready === undefined ? dropEarly(state, out) : state;
+  const free = ready === undefined ? dropPreemptiveReply(state, out) : state;
   const { wastedTokens } = free;
   const waits = { decidedAtMs: atMs, waitedBeforeMs: waitedBeforeMs(state, atMs) };
   const fields = { userText, callerEndedAtMs, ...waits, attempt: 1, wastedTokens };
@@ -158,7 +158,7 @@ export function beginReply(state: SessionState, atMs: number, out: SessionEffect
     bargeInVoiceAtMs: undefined,
     vainWait: undefined,
     early: undefined,
-    earlyTries: 0,
+    preemptiveTries: 0,
     wastedTokens: 0,
   };
   const begun = { ...free, ...answered, cutSentences: [], cutEnding: undefined };
@@ -170,7 +170,7 @@ export function beginReply(state: SessionState, atMs: number, out: SessionEffect
 /** The words were the last: what has come of the reply is taken as if it came now. */
 function goOnWithEarly(
   state: SessionState,
-  { turnId, askedAtMs, text, done }: EarlyReply,
+  { turnId, askedAtMs, text, done }: PreemptiveReply,
   fields: TurnFields & Partial<Turn>,
   out: SessionEffect[],
 ): SessionState {
@@ -179,7 +179,7 @@ function goOnWithEarly(
     ...newTurn({ id: turnId, kind: "reply", ...fields }),
     ...fields,
     splitter: splitterFor(state.settings),
-    earlyMs: atMs - askedAtMs,
+    preemptiveMs: atMs - askedAtMs,
   };
   out.push({ type: "startTimer", timer: "stall", delayMs: firstStallMs(turn) });
   watchSilence(state, turn, atMs, out);

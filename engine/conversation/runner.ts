@@ -122,7 +122,7 @@ export interface CallRecorder {
 }
 
 /** What an organization's replies that are begun early may waste. */
-export interface EarlyReplyAllowance {
+export interface PreemptiveAllowance {
   mayAsk(): boolean;
   /** So many tokens of one were thrown away. */
   wasted(tokens: number): void;
@@ -138,7 +138,7 @@ export interface EffectSurroundings {
   readonly llm: AgentLlm;
   readonly tts: AgentTts;
   readonly toolbox: Toolbox;
-  readonly earlyReplies: EarlyReplyAllowance;
+  readonly preemptiveReplies: PreemptiveAllowance;
   readonly cache: SpeechCache;
   readonly playoutDelays: PlayoutDelays;
   readonly voicePaces: VoicePaces;
@@ -211,10 +211,10 @@ export class EffectRunner implements EffectPerformer {
         return this.#around.recorder.said(effect.message);
       case "askModel":
         return this.#askModel(effect.turnId, [...effect.history, ...effect.toolMessages]);
-      case "askEarly":
-        return this.#askEarly(effect.turnId, effect.history);
-      case "dropEarly":
-        this.#around.earlyReplies.wasted(effect.tokens);
+      case "startPreemptiveReply":
+        return this.#startPreemptiveReply(effect.turnId, effect.history);
+      case "dropPreemptiveReply":
+        this.#around.preemptiveReplies.wasted(effect.tokens);
         return this.#abortTurn(effect.turnId);
       case "runTool":
         return this.#runTool(effect);
@@ -287,9 +287,9 @@ export class EffectRunner implements EffectPerformer {
       );
   }
 
-  #askEarly(turnId: number, conversation: readonly ChatMessage[]): void {
-    if (this.#around.earlyReplies.mayAsk()) this.#askModel(turnId, conversation);
-    else this.report({ type: "earlyRefused", turnId });
+  #startPreemptiveReply(turnId: number, conversation: readonly ChatMessage[]): void {
+    if (this.#around.preemptiveReplies.mayAsk()) this.#askModel(turnId, conversation);
+    else this.report({ type: "preemptiveRefused", turnId });
   }
 
   #runTool({ turnId, call, until }: Extract<SessionEffect, { type: "runTool" }>): void {

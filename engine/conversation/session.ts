@@ -331,8 +331,8 @@ export class Session implements SpeechListener {
     this.#vendorLog.vendorFailed("stt", error);
   }
 
-  onRecovered(deafMs: number): void {
-    this.#vendorLog.wasDeaf(deafMs);
+  onRecovered(sttOutageMs: number): void {
+    this.#vendorLog.wasDeaf(sttOutageMs);
   }
 
   onFailed(error: VendorError): void {

@@ -1,9 +1,9 @@
 import type {
-  AgreementWords,
+  BackchannelHandling,
   CallMetrics,
   HistoryMessage,
   InterruptionSensitivity,
-  OnVendorsLost,
+  OnProviderFailure,
 } from "../../storage/records.js";
 import type { ChatMessage, ToolCall } from "../vendors/contracts.js";
 import type { Ending } from "./call-end.js";
@@ -41,7 +41,7 @@ export interface Turn {
   readonly callerEndedAtMs: number;
   readonly decidedAtMs: number;
   /** So long before `decidedAtMs` the model was asked; undefined where it was not. */
-  readonly earlyMs: number | undefined;
+  readonly preemptiveMs: number | undefined;
   /** Tokens that were wasted before it. */
   readonly wastedTokens: number;
   /** What the caller has waited for an answer to the same in turns before it. */
@@ -56,7 +56,7 @@ export interface Turn {
   readonly askedCount: number;
   readonly sentCount: number;
   /** How many of those sent only say that the agent is at work. */
-  readonly waitingWords: number;
+  readonly fillerCount: number;
   readonly ledger: PlaybackLedger;
   /** What the caller had heard of it when the client was told to drop the rest; it counts anew from there. */
   readonly playedBeforeMs: number;
@@ -127,7 +127,7 @@ export function newTurn({
     userText,
     callerEndedAtMs,
     decidedAtMs,
-    earlyMs: undefined,
+    preemptiveMs: undefined,
     wastedTokens: 0,
     waitedBeforeMs: 0,
     attempt,
@@ -137,7 +137,7 @@ export function newTurn({
     sentences: [],
     askedCount: 0,
     sentCount: 0,
-    waitingWords: 0,
+    fillerCount: 0,
     ledger: EMPTY_LEDGER,
     playedBeforeMs: 0,
     underruns: 0,
@@ -193,7 +193,7 @@ export function inTurnShape(
     userText: turn.userText,
     callerEndedAtMs: turn.callerEndedAtMs,
     decidedAtMs: turn.decidedAtMs,
-    earlyMs: turn.earlyMs,
+    preemptiveMs: turn.preemptiveMs,
     wastedTokens: turn.wastedTokens,
     waitedBeforeMs: turn.waitedBeforeMs,
     attempt: turn.attempt,
@@ -203,7 +203,7 @@ export function inTurnShape(
     sentences: turn.sentences,
     askedCount: turn.askedCount,
     sentCount: turn.sentCount,
-    waitingWords: turn.waitingWords,
+    fillerCount: turn.fillerCount,
     ledger: turn.ledger,
     playedBeforeMs: turn.playedBeforeMs,
     underruns: turn.underruns,
@@ -229,11 +229,11 @@ export function inTurnShape(
 }
 
 export function reportOf(turn: Turn, outcome: TurnOutcome): TurnReport {
-  const { underruns, waitingWords, earlyMs, wastedTokens } = turn;
+  const { underruns, fillerCount, preemptiveMs, wastedTokens } = turn;
   const gaps = {
     ...(underruns === 0 ? {} : { underruns }),
-    ...(waitingWords === 0 ? {} : { waitingWords }),
-    ...(earlyMs === undefined ? {} : { earlyMs: roundMs(earlyMs) }),
+    ...(fillerCount === 0 ? {} : { fillerCount }),
+    ...(preemptiveMs === undefined ? {} : { preemptiveMs: roundMs(preemptiveMs) }),
     ...(wastedTokens === 0 ? {} : { wastedTokens }),
   };
   const report = { turn: turn.id, kind: turn.kind, outcome, ...gaps };
@@ -276,12 +276,12 @@ export function isWaitingWord({ slot }: Sentence): boolean {
 
 /** How many sentences of the answer itself are known. */
 export function answersOf(turn: Turn): number {
-  return turn.sentences.length - turn.waitingWords;
+  return turn.sentences.length - turn.fillerCount;
 }
 
 /** How many sentences of the answer itself the caller was sent. */
 export function answersSent(turn: Turn): number {
-  return turn.sentCount - turn.waitingWords;
+  return turn.sentCount - turn.fillerCount;
 }
 
 /** Everything that the turn will say is with the caller, who has only to hear it. */
@@ -291,7 +291,7 @@ export function isAllSent(turn: Turn): boolean {
 
 /** Where the sentence of that number stands among those of the turn; -1 when there is none. */
 export function placeOf(turn: Turn, slot: number): number {
-  if (turn.waitingWords === 0) return slot < turn.sentences.length ? slot : -1;
+  if (turn.fillerCount === 0) return slot < turn.sentences.length ? slot : -1;
   return turn.sentences.findIndex((sentence) => sentence.slot === slot);
 }
 
@@ -382,20 +382,20 @@ export interface SessionSettings {
   /** The first part of the agent's language tag, in lower case. */
   readonly language: string;
   /** Words of agreement while the agent speaks, or right after, get no reply, or one when it has spoken. */
-  readonly agreementWords: AgreementWords;
+  readonly backchannels: BackchannelHandling;
   /** The model is asked before the end of the caller's turn is certain. */
-  readonly earlyReply: boolean;
+  readonly preemptiveGeneration: boolean;
   /** Whether a call that cannot go on for want of vendors is handed on, where there is a tool that says where to. */
-  readonly onVendorsLost: OnVendorsLost;
+  readonly onProviderFailure: OnProviderFailure;
   readonly silenceTimeoutMs: number;
   /** How long a caller may pause who is dictating, or has left a sentence open. */
-  readonly patienceMs: number;
+  readonly maxEndpointingDelayMs: number;
   /** Number of DTMF digits that completes an answer; 0 if unknown. */
-  readonly keypadDigits: number;
+  readonly dtmfDigits: number;
   /** Plays a filler after this many ms without agent audio; 0 disables. */
-  readonly waitingWordMs: number;
+  readonly fillerAfterMs: number;
   /** After so long a silence of the caller the agent asks whether somebody is there; 0: never. */
-  readonly callerSilenceMs: number;
+  readonly idleTimeoutMs: number;
   readonly durationMaxMs: number;
   /** The server paces the audio itself: it can hold it, and is told what was played. */
   readonly isPaced: boolean;
@@ -419,7 +419,7 @@ export interface ReadyPhrase {
 }
 
 /** A reply that the model was asked for before the end of the caller's turn is certain. Nothing of it is done or said. */
-export interface EarlyReply {
+export interface PreemptiveReply {
   readonly turnId: number;
   /** All that it answers, and what of that the caller may still be saying. */
   readonly userText: string;
@@ -533,9 +533,9 @@ export interface SessionState {
   readonly doubtful: DoubtfulWords | undefined;
   readonly lastTurnId: number;
   /** The model was asked already for a reply to what the caller may still be saying. */
-  readonly early: EarlyReply | undefined;
+  readonly early: PreemptiveReply | undefined;
   /** How often that was so, and what was thrown away of it, since a reply last began. */
-  readonly earlyTries: number;
+  readonly preemptiveTries: number;
   readonly wastedTokens: number;
   /** Said by the caller and not answered yet: while the assistant spoke on, or before a reply that was dropped. */
   readonly unanswered: string;
@@ -601,7 +601,7 @@ export function newSession(
     doubtful: undefined,
     lastTurnId: 0,
     early: undefined,
-    earlyTries: 0,
+    preemptiveTries: 0,
     wastedTokens: 0,
     unanswered: "",
     toolsDone: undefined,
@@ -648,7 +648,7 @@ export function withTurnInState(state: SessionState, turn: Turn | undefined): Se
     doubtful: state.doubtful,
     lastTurnId: state.lastTurnId,
     early: state.early,
-    earlyTries: state.earlyTries,
+    preemptiveTries: state.preemptiveTries,
     wastedTokens: state.wastedTokens,
     unanswered: state.unanswered,
     toolsDone: state.toolsDone,

@@ -10,7 +10,7 @@ const TRANSFER_MAX_MS = 5_000;
 
 /** How a call ends that cannot go on for want of vendors: handed on, where the agent says so and somebody can. */
 export function lostEnding({ settings }: SessionState, ending: Ending): Ending {
-  if (settings.onVendorsLost === "end") return ending;
+  if (settings.onProviderFailure === "end") return ending;
   const target = settings.tools.find((tool) => tool.kind === "transfer");
   return target === undefined ? ending : { ...ending, transferTo: target.to };
 }

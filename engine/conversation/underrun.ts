@@ -143,7 +143,7 @@ function bridgeInMs(
   sentence: Sentence,
   atMs: number,
 ): number | undefined {
-  if (settings.waitingWordMs === 0 || !isAwaited(sentence)) return undefined;
+  if (settings.fillerAfterMs === 0 || !isAwaited(sentence)) return undefined;
   const holeInMs = ledger.endsAtMs + HOLE_MAX_MS - atMs;
   return holeInMs > 0 ? holeInMs : LOOK_AGAIN_MS;
 }
@@ -222,7 +222,7 @@ function bridgeHole(
   out: SessionEffect[],
 ): SessionState | undefined {
   const { slot } = sentence;
-  const phrase = state.settings.waitingWordMs === 0 ? undefined : nextPhrase(state, turn);
+  const phrase = state.settings.fillerAfterMs === 0 ? undefined : nextPhrase(state, turn);
   if (!isAwaited(sentence) || phrase === undefined) return;
   if (atMs < turn.ledger.endsAtMs + HOLE_MAX_MS || turn.sentences.length >= SENTENCES_MAX) return;
   if (isCallerHeard(state, turn, voiceAgoMs)) return;

@@ -177,11 +177,11 @@ export function onDigit(
   const isApart = event.atMs - state.digitsTakenAtMs >= DIGITS_APART_MIN_MS;
   // People press the pound key after the last digit all the same, though that was enough.
   const isClosing = event.digit === "#" && state.digits === "" && !isApart;
-  if (settings.keypadDigits > 0 && isClosing) return state;
+  if (settings.dtmfDigits > 0 && isClosing) return state;
   const digits = `${state.digits}${event.digit}`.slice(0, DIGITS_MAX);
   const noted = { ...state, digits, utteranceBeganAtMs: state.utteranceBeganAtMs ?? event.atMs };
   const floor = turn === undefined ? noted : interrupt(noted, turn, event.atMs, out);
-  const isWhole = settings.keypadDigits > 0 && digits.length >= settings.keypadDigits;
+  const isWhole = settings.dtmfDigits > 0 && digits.length >= settings.dtmfDigits;
   if ((isWhole || event.digit === "#") && isApart) return onDigitsTimer(floor, event.atMs, out);
   const isNumber = digits.length > 1 || detector.pendingText(state.hearing) !== "";
   const delayMs = isNumber ? NUMBER_PAUSE_MS : DIGITS_PAUSE_MS;

@@ -67,8 +67,8 @@ export class Metrics {
     "vendor",
     "fault",
   ]);
-  readonly #deafSeconds = this.#counter(
-    "parley_stt_deaf_seconds_total",
+  readonly #sttOutageSeconds = this.#counter(
+    "parley_stt_outage_seconds_total",
     "Time without a speech recognizer",
     [],
   );
@@ -170,7 +170,7 @@ export class Metrics {
   }
 
   listenerWasDeaf(durationMs: number): void {
-    this.#deafSeconds.inc(durationMs / 1_000);
+    this.#sttOutageSeconds.inc(durationMs / 1_000);
   }
 
   /** The metrics in Prometheus' text format. */

@@ -241,7 +241,7 @@ export interface SpeechListener {
   onDoubtful?(how: "doubtful" | "deaf"): void;
   /** The connection broke; audio is kept (the newest twelve seconds at most) and will be replayed. */
   onLost(error: VendorError): void;
-  onRecovered(deafMs: number): void;
+  onRecovered(sttOutageMs: number): void;
   /** The connection will not come back; nothing follows. */
   onFailed(error: VendorError): void;
 }

@@ -8,6 +8,18 @@ export interface SchemaChange {
   /** Makes what the database lacks of `tables.ts`: tables, columns, indexes, values of closed lists, triggers. */
   align(): Promise<void>;
   run(statement: string): Promise<void>;
+  /** Copies a column into another one of the same table and drops it. Does nothing if the table has no such column. */
+  moveColumn(table: string, from: string, to: string): Promise<void>;
+  /** Renames fields, and text values, of the JSON objects in a column of a table that has an `id`. Other rows are not written. */
+  renameJson(table: string, column: string, names: readonly RenamedField[]): Promise<void>;
+}
+
+/** A field of a JSON object and its new name. `values`: texts of the field that change. `inEachOf`: the field stands in each object of that list. */
+export interface RenamedField {
+  readonly inEachOf?: string;
+  readonly from: string;
+  readonly to: string;
+  readonly values?: Readonly<Record<string, string>>;
 }
 
 type Migration = (schema: SchemaChange) => Promise<void>;
@@ -27,7 +39,35 @@ export const migrations: Readonly<Record<string, Migration>> = {
     }
     await schema.align();
   },
+  /** Renames settings and call metadata to the words of docs/glossary.md. */
+  "018-settings-in-the-fields-words": async (schema) => {
+    await schema.align();
+    await schema.moveColumn("agents", "publicOrigins", "allowedOrigins");
+    await schema.renameJson("agents", "thresholds", RENAMED_THRESHOLDS);
+    await schema.renameJson("calls", "metadata", RENAMED_CALL_METADATA);
+  },
 };
+
+const RENAMED_THRESHOLDS: readonly RenamedField[] = [
+  { from: "patienceMs", to: "maxEndpointingDelayMs" },
+  {
+    from: "agreementWords",
+    to: "backchannels",
+    values: { ignored: "ignore", answered: "reply" },
+  },
+  { from: "waitingWordMs", to: "fillerAfterMs" },
+  { from: "callerSilenceMs", to: "idleTimeoutMs" },
+  { from: "earlyReply", to: "preemptiveGeneration" },
+  { from: "keypadDigits", to: "dtmfDigits" },
+  { from: "onVendorsLost", to: "onProviderFailure" },
+];
+
+const RENAMED_CALL_METADATA: readonly RenamedField[] = [
+  { from: "deafMs", to: "sttOutageMs" },
+  { from: "deafForLong", to: "longSttOutage" },
+  { inEachOf: "turns", from: "waitingWords", to: "fillerCount" },
+  { inEachOf: "turns", from: "earlyMs", to: "preemptiveMs" },
+];
 
 const DIFFERENT_INDEXES = [
   "callsInOrder",

@@ -8,7 +8,7 @@ import {
 import * as v from "valibot";
 import { tables } from "../tables.js";
 import { COLUMN_TYPES, type Column, type DatabaseKind, type Table } from "./columns.js";
-import { migrationNames, migrations, type SchemaChange } from "./migrations.js";
+import { migrationNames, migrations, type RenamedField, type SchemaChange } from "./migrations.js";
 import { postgresFunctions, postgresTables, triggers } from "./triggers.js";
 
 /** For Kysely's migrator: every migration by name. */
@@ -41,6 +41,11 @@ const CHECKS = {
     where contype = 'c' and nspname = current_schema()`,
 };
 
+/** Bounds the memory that a migration of a large table takes. */
+const ROWS_AT_ONCE = 500;
+
+const FoundJson = v.array(v.object({ id: v.string(), json: v.string() }));
+const JsonObject = v.record(v.string(), v.unknown());
 const FoundColumns = v.array(v.object({ table: v.string(), column: v.string() }));
 const FoundNames = v.array(v.object({ name: v.string() }));
 const FoundChecks = v.array(
@@ -78,6 +83,33 @@ export class Schema implements SchemaChange {
     await this.#widenLists(columnsByTable);
     const found = v.parse(FoundNames, await this.#rowsOf(INDEXES_AND_TRIGGERS));
     await this.#createIndexesAndTriggers(new Set(found.map(({ name }) => name)));
+  }
+
+  async moveColumn(table: string, from: string, to: string): Promise<void> {
+    if ((await this.#columnsByTable()).get(table)?.has(from) !== true) return;
+    await sql`update ${sql.table(table)} set ${sql.ref(to)} = ${sql.ref(from)}`.execute(this.#db);
+    await this.#db.schema.alterTable(table).dropColumn(from).execute();
+  }
+
+  async renameJson(table: string, column: string, names: readonly RenamedField[]): Promise<void> {
+    const hasOne = sql.join(
+      names.map(({ from }) => sql`${sql.ref(column)} like ${`%"${from}":%`}`),
+      sql` or `,
+    );
+    for (let lastId = ""; ; ) {
+      const { rows } =
+        await sql`select id, ${sql.ref(column)} as json from ${sql.table(table)} where id > ${lastId} and (${hasOne})
+          order by id limit ${ROWS_AT_ONCE}`.execute(this.#db);
+      const found = v.parse(FoundJson, rows);
+      for (const { id, json } of found) {
+        const renamed = JSON.stringify(renamedFields(json, names));
+        await sql`update ${sql.table(table)} set ${sql.ref(column)} = ${renamed} where id = ${id}`.execute(
+          this.#db,
+        );
+      }
+      lastId = found.at(-1)?.id ?? "";
+      if (found.length < ROWS_AT_ONCE) return;
+    }
   }
 
   async #createTable(name: string, table: Table, createdName = name): Promise<void> {
@@ -207,6 +239,33 @@ export class Schema implements SchemaChange {
   async #rowsOf(query: Readonly<Record<DatabaseKind, string>>): Promise<readonly unknown[]> {
     return (await sql.raw(query[this.kind]).execute(this.#db)).rows;
   }
+}
+
+/** Keeps the order of the fields. Where an object has both names, the value under the new one is kept. */
+function renamedFields(json: string, names: readonly RenamedField[]): object {
+  const renamed = renamedIn(v.parse(JsonObject, JSON.parse(json)), names, undefined);
+  for (const list of new Set(names.map(({ inEachOf }) => inEachOf))) {
+    const items = list === undefined ? undefined : renamed[list];
+    if (list === undefined || !Array.isArray(items)) continue;
+    renamed[list] = items.map((item) =>
+      v.is(JsonObject, item) ? renamedIn(item, names, list) : item,
+    );
+  }
+  return renamed;
+}
+
+function renamedIn(
+  object: Readonly<Record<string, unknown>>,
+  names: readonly RenamedField[],
+  list: string | undefined,
+): Record<string, unknown> {
+  const entries = Object.entries(object).flatMap(([name, value]): [string, unknown][] => {
+    const rename = names.find(({ from, inEachOf }) => from === name && inEachOf === list);
+    if (rename === undefined) return [[name, value]];
+    if (rename.to in object) return [];
+    return [[rename.to, (typeof value === "string" ? rename.values?.[value] : undefined) ?? value]];
+  });
+  return Object.fromEntries(entries);
 }
 
 function withRules(

@@ -23,16 +23,16 @@ const thresholds = v.object({
   maxCallDurationSec: v.number(),
   interruptionSensitivity: v.picklist(["low", "medium", "high"]),
   // Agents that were stored before there was a choice have none.
-  agreementWords: v.optional(v.picklist(["ignored", "answered"]), "ignored"),
-  earlyReply: v.optional(v.boolean(), false),
-  onVendorsLost: v.optional(v.picklist(["end", "transfer"]), "end"),
+  backchannels: v.optional(v.picklist(["ignore", "reply"]), "ignore"),
+  preemptiveGeneration: v.optional(v.boolean(), false),
+  onProviderFailure: v.optional(v.picklist(["end", "transfer"]), "end"),
   onUnrecognizedSpeech: v.optional(v.nullable(v.picklist(["ask", "ignore"])), null),
   endpointingMs: v.number(),
   // Agents that were stored before there were these have their defaults.
-  patienceMs: v.optional(v.number(), 1_500),
-  keypadDigits: v.optional(v.number(), 0),
-  waitingWordMs: v.optional(v.number(), 1_500),
-  callerSilenceMs: v.optional(v.nullable(v.number()), null),
+  maxEndpointingDelayMs: v.optional(v.number(), 1_500),
+  dtmfDigits: v.optional(v.number(), 0),
+  fillerAfterMs: v.optional(v.number(), 1_500),
+  idleTimeoutMs: v.optional(v.nullable(v.number()), null),
 });
 const fallback = { providerId: v.string(), modelId: v.string() };
 const fallbacks = v.object({
@@ -123,7 +123,7 @@ export class AgentStore {
   async findPublic(id: string): Promise<AgentRecord | undefined> {
     const row = await this.#agents()
       .where("id", "=", id)
-      .where("publicOrigins", "<>", writeJson([]))
+      .where("allowedOrigins", "<>", writeJson([]))
       .executeTakeFirst();
     return row && recordOf(row);
   }
@@ -258,7 +258,7 @@ function rowOf(agent: AgentReplacement): Insertable<Tables["agents"]> {
       ? {}
       : { sealedToolHeaders: agent.sealedToolHeaders }),
     recording: writeJson(agent.recording),
-    publicOrigins: writeJson(agent.publicOrigins),
+    allowedOrigins: writeJson(agent.allowedOrigins),
     active: Number(agent.active),
     createdAtMs: agent.createdAtMs,
     updatedAtMs: agent.updatedAtMs,
@@ -284,7 +284,7 @@ function recordOf(row: Selectable<Tables["agents"]>): AgentRecord {
     tools: readJson("agents.tools", tools, row.tools),
     sealedToolHeaders: row.sealedToolHeaders,
     recording: readJson("agents.recording", recording, row.recording),
-    publicOrigins: readJson("agents.publicOrigins", stringList, row.publicOrigins),
+    allowedOrigins: readJson("agents.allowedOrigins", stringList, row.allowedOrigins),
     active: row.active === 1,
     createdAtMs: row.createdAtMs,
     updatedAtMs: row.updatedAtMs,

@@ -33,7 +33,7 @@ const CALL = {
       ],
     },
   ],
-  metadata: { deafMs: 6_400 },
+  metadata: { sttOutageMs: 6_400 },
   summary: { summary: "A table for four was booked.", sentiment: "positive" },
 } as const;
 

@@ -136,7 +136,7 @@ test("who begins chooses a template, talks to the agent and sees how to put it o
   assert.deepEqual(await barriers(viewer), []);
   const agents = await server.database.agents.list(customer.tenant.organization.id);
   const made = agents.find(({ name }) => name === "Appointments");
-  assert.equal(made?.thresholds.patienceMs, 3_000);
+  assert.equal(made?.thresholds.maxEndpointingDelayMs, 3_000);
   await page.getByText(`agent_id=${made?.id}`).waitFor();
   await page.getByText(`<parley-agent agent="${made?.id}"`).waitFor();
   await page.evaluate('Object.defineProperty(navigator, "clipboard", { value: undefined })');

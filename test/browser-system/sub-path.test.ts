@@ -121,7 +121,7 @@ test("the page of the API shows the document and tries its requests below a sub-
 
 test("a widget that comes from a sub-path calls there", async () => {
   const customer = await server.customer();
-  const { id } = await server.agent(customer, { publicOrigins: [site.origin] });
+  const { id } = await server.agent(customer, { allowedOrigins: [site.origin] });
   const { page, faults } = await site.open(browser, `agent="${id}" mode="inline"`);
   await page.getByRole("button", { name: "Start talking" }).click();
   await page.getByText("Waiting for your words").waitFor();

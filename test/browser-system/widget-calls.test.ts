@@ -81,7 +81,7 @@ test("a server that restarts in mid-call is waited for, and the conversation goe
     await rm(dataDir, { recursive: true });
   });
   const customer = await running.customer();
-  const { id } = await running.agent(customer, { publicOrigins: [site.origin] });
+  const { id } = await running.agent(customer, { allowedOrigins: [site.origin] });
   site.leadTo(running.url);
   const attributes = `agent="${id}" server="${site.origin}" mode="inline"`;
   const { page, faults } = await site.open(browser, attributes);
@@ -103,7 +103,7 @@ test("a server that restarts in mid-call is waited for, and the conversation goe
 
 test("what the visitor cut off and never heard is struck out", async () => {
   const customer = await server.customer();
-  const { id } = await server.agent(customer, { publicOrigins: [site.origin] });
+  const { id } = await server.agent(customer, { allowedOrigins: [site.origin] });
   const { page, faults } = await site.open(browser, `agent="${id}" mode="inline"`);
   await begin(page);
   await write(page, "Please count to 30.");

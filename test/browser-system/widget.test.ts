@@ -75,11 +75,11 @@ async function talking(context: TestContext): Promise<ViewerPage["page"]> {
 
 test("by keyboard alone: the widget opens, talks, shows the words as text, mutes, and closes", async (context) => {
   const customer = await server.customer();
-  const publicOrigins = [site.origin];
+  const allowedOrigins = [site.origin];
   const { id } = await server.agent(customer, {
     name: NAME,
     persona: { greeting: GREETING },
-    publicOrigins,
+    allowedOrigins,
   });
   const { page, faults } = await pageWith(context, `agent="${id}"`);
   await page.getByRole("button", { name: "Talk to us" }).waitFor();
@@ -126,7 +126,7 @@ for (const { reason, explained, ...visit } of [
 ]) {
   test(`a microphone that is ${reason} is explained, and the conversation goes on in writing`, async (context) => {
     const customer = await server.customer();
-    const { id } = await server.agent(customer, { publicOrigins: [site.origin] });
+    const { id } = await server.agent(customer, { allowedOrigins: [site.origin] });
     const attributes = `agent="${id}" mode="inline"`;
     const viewer = await pageWith(context, attributes, visit);
     const { page, faults } = viewer;
@@ -189,7 +189,7 @@ for (const { title, lose, words, giveBack } of LOST_MICROPHONES) {
 
 test("a widget in a frame that does not get the microphone says what the site's owner has to do", async (context) => {
   const customer = await server.customer();
-  const { id } = await server.agent(customer, { publicOrigins: [site.origin] });
+  const { id } = await server.agent(customer, { allowedOrigins: [site.origin] });
   const inner = await pageWith(context, `agent="${id}" mode="inline"`, { flags: NO_DEVICE });
   const { page } = inner;
   const outer = await PageSite.start(
@@ -232,7 +232,7 @@ test("a token that has ended when the line breaks is told as that, with what to 
 
 test("on a site that the agent is not public at, the widget says that it may not call", async (context) => {
   const customer = await server.customer();
-  const { id } = await server.agent(customer, { publicOrigins: ["https://shop.example.com"] });
+  const { id } = await server.agent(customer, { allowedOrigins: ["https://shop.example.com"] });
   const { page } = await pageWith(context, `agent="${id}" mode="inline"`);
   await page.getByRole("button", { name: "Start talking" }).click();
   await page.getByRole("alert").filter({ hasText: "This page may not call." }).waitFor();
@@ -243,7 +243,7 @@ test("the page does what the agent asks for, and the agent tells what came of it
   const schema = { type: "object", properties: { colour: { type: "string" } } };
   const about = { description: "Paints the page.", parameters: schema, timeoutMs: 5_000 };
   const { id } = await server.agent(customer, {
-    publicOrigins: [site.origin],
+    allowedOrigins: [site.origin],
     tools: [{ type: "client", name: "paint", ...about }],
   });
   const { page, faults } = await pageWith(context, `agent="${id}" mode="inline"`);

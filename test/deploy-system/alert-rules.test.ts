@@ -98,7 +98,7 @@ const CASES: Readonly<Record<string, Case>> = {
     fires: [],
   },
   "callers who are not heard": {
-    changes: { [NAMES.deafSeconds]: "0+120x60" },
+    changes: { [NAMES.sttOutageSeconds]: "0+120x60" },
     fires: ["ParleyDoesNotHear"],
   },
   "a slow disk": {

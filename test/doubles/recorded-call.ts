@@ -16,16 +16,16 @@ export const PLAIN_SETTINGS: SessionSettings = {
   mustEnd: "I have to end the call.",
   sensitivity: "medium",
   language: "en",
-  agreementWords: "ignored",
-  earlyReply: false,
-  onVendorsLost: "end",
+  backchannels: "ignore",
+  preemptiveGeneration: false,
+  onProviderFailure: "end",
   silenceTimeoutMs: 700,
-  patienceMs: 1_500,
-  keypadDigits: 0,
+  maxEndpointingDelayMs: 1_500,
+  dtmfDigits: 0,
   phrases: undefined,
   repeatRequest: "",
-  waitingWordMs: 0,
-  callerSilenceMs: 0,
+  fillerAfterMs: 0,
+  idleTimeoutMs: 0,
   durationMaxMs: 1_800_000,
   isPaced: false,
   isStreamed: false,
@@ -118,11 +118,11 @@ function describe(effect: SessionEffect): string {
       const said = messages.map(({ role, content }) => `${role} "${content}"`).join(", ");
       return `ask model #${effect.turnId}: ${said}`;
     }
-    case "askEarly": {
+    case "startPreemptiveReply": {
       const said = effect.history.map(({ role, content }) => `${role} "${content}"`).join(", ");
       return `ask early #${effect.turnId}: ${said}`;
     }
-    case "dropEarly":
+    case "dropPreemptiveReply":
       return `drop early #${effect.turnId}, ${effect.tokens} tokens`;
     case "synthesize":
       return `synthesize #${effect.turnId}.${effect.index} "${effect.text}"`;

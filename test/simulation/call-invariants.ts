@@ -83,7 +83,7 @@ export function assertAsked({ effects }: SimulatedWorld, { said }: SimulatedCall
   if (effects.some(({ type }) => type === "transfer")) return;
   const newest = new Set<string>();
   for (const effect of effects) {
-    if (effect.type !== "askModel" && effect.type !== "askEarly") continue;
+    if (effect.type !== "askModel" && effect.type !== "startPreemptiveReply") continue;
     const messages =
       effect.type === "askModel" ? [...effect.history, ...effect.toolMessages] : effect.history;
     const from = messages.findLastIndex(

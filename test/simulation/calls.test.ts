@@ -48,14 +48,14 @@ function simulate(seed: number, faults: FaultRates): readonly string[] {
   const random = new SeededRandom(seed * 7_919);
   const sensitivity = random.pick(["low", "medium", "high"] as const);
   const isPaced = random.chance(0.5);
-  const earlyReply = random.chance(0.5);
+  const preemptiveGeneration = random.chance(0.5);
   const settings = {
     ...PLAIN_SETTINGS,
     sensitivity,
     isPaced,
     isStreamed: isPaced || random.chance(0.5),
-    earlyReply,
-    onVendorsLost: random.pick(["end", "transfer"] as const),
+    preemptiveGeneration,
+    onProviderFailure: random.pick(["end", "transfer"] as const),
     tools: TOOLS,
   };
   const world = new SimulatedWorld(seed, settings, faults);

@@ -13,7 +13,7 @@ const FIRST_SEED = Number(SEED ?? 1);
 
 /** A caller who hears nothing for longer hangs up. */
 const SILENCE_MAX_MS = 4_000;
-const WAITING = { ...PLAIN_SETTINGS, phrases: stockPhrases("en"), waitingWordMs: 1_500 };
+const WAITING = { ...PLAIN_SETTINGS, phrases: stockPhrases("en"), fillerAfterMs: 1_500 };
 const HANGING: FaultRates = { model: 0.5, speech: 0.5, stale: 0.3 };
 const HEALTHY: FaultRates = { model: 0, speech: 0, stale: 0 };
 
@@ -51,8 +51,8 @@ test(`in ${COUNT} calls with vendors that hang nobody waits in silence for longe
 
 const TELEPHONE = { isPaced: true, isStreamed: true };
 const BROWSER = { isPaced: false, isStreamed: true };
-const WITHOUT_WORDS = { waitingWordMs: 0 };
-const WITHOUT_PHRASES = { waitingWordMs: 0, phrases: undefined };
+const WITHOUT_WORDS = { fillerAfterMs: 0 };
+const WITHOUT_PHRASES = { fillerAfterMs: 0, phrases: undefined };
 
 /** No sentence is silent for longer in its middle; where no words may end a hole, or none can, the second try has its time. */
 const CALLERS = {
@@ -113,7 +113,7 @@ test(`in ${COUNT} calls a number that is dictated in groups is one turn`, () => 
 
 test(`in ${COUNT} calls a caller who falls silent is asked twice, and then let go`, () => {
   forEachSeed((seed, random) => {
-    const settings = { ...WAITING, callerSilenceMs: 10_000, isPaced: random.chance(0.5) };
+    const settings = { ...WAITING, idleTimeoutMs: 10_000, isPaced: random.chance(0.5) };
     const world = new SimulatedWorld(seed, settings, HEALTHY);
     world.send({ type: "opened", resumed: random.chance(0.5) });
     if (random.chance(0.5)) world.caller.speak();

@@ -85,9 +85,9 @@ export class SimulatedWorld {
       case "askModel":
         this.callerWait.owe();
         return this.#think(effect.turnId);
-      case "askEarly":
+      case "startPreemptiveReply":
         return this.#think(effect.turnId);
-      case "dropEarly":
+      case "dropPreemptiveReply":
         this.#aborted.add(effect.turnId);
         return;
       case "synthesize":

@@ -199,7 +199,7 @@ test("tokens of an organization that is suspended open nothing, and those made b
 
 test("a public agent is called from its sites alone, by few at once from an address", async () => {
   const customer = await server.customer();
-  const { id: agentId } = await server.agent(customer, { publicOrigins: [SHOP] });
+  const { id: agentId } = await server.agent(customer, { allowedOrigins: [SHOP] });
   const { id: hidden } = await server.agent(customer, { name: "Hidden" });
   assert.match(await refusal({ agentId }, "https://thief.example"), /^4001 /);
   assert.match(await refusal({ agentId: hidden }), /^4001 /);

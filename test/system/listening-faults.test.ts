@@ -74,7 +74,7 @@ describe("a recognizer that fails", { concurrency: CONCURRENT_MAX }, () => {
       await caller.hangUp();
       const call = await own.endedCall();
       assert.equal(call.status, "completed");
-      assert.equal(typeof call.metadata["deafMs"], "number");
+      assert.equal(typeof call.metadata["sttOutageMs"], "number");
     });
 
     test(`${fault} while nobody speaks goes unnoticed`, async (context) => {

@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { after, before, beforeEach, test } from "node:test";
 import { signatureHeader } from "../../engine/sandbox/telephone/phone-webhook.js";
 import { CredentialCipher } from "../../engine/security/credential-cipher.js";
-import type { Category, OnVendorsLost } from "../../storage/records.js";
+import type { Category, OnProviderFailure } from "../../storage/records.js";
 import { RecordingLogger } from "../doubles/recording-logger.js";
 import { PhoneVendorApi } from "./phone-vendor-api.js";
 import { VendorCall } from "./phone-vendor-call.js";
@@ -51,8 +51,11 @@ async function callWithTransfer(): Promise<Talk> {
 }
 
 /** The greeting has been heard. */
-async function talking(reaches: string, onVendorsLost: OnVendorsLost = "end"): Promise<Talk> {
-  const talk = await dialled(reaches, onVendorsLost);
+async function talking(
+  reaches: string,
+  onProviderFailure: OnProviderFailure = "end",
+): Promise<Talk> {
+  const talk = await dialled(reaches, onProviderFailure);
   assert.equal(await talk.call.said(1), "Hello there.");
   talk.call.play();
   return talk;
@@ -61,7 +64,7 @@ async function talking(reaches: string, onVendorsLost: OnVendorsLost = "end"): P
 /** The agent's provider of the `lost` category has credentials that cannot be opened. */
 async function dialled(
   reaches: string,
-  onVendorsLost: OnVendorsLost,
+  onProviderFailure: OnProviderFailure,
   lost?: Category,
 ): Promise<Talk> {
   const stream = VENDOR_STREAMS["Twilio in µ-law"];
@@ -71,7 +74,7 @@ async function dialled(
   await server.tenancy.dialTargets.allow(customer.email, reaches);
   const tools = [{ type: "transfer", to: TRANSFER_TO } as const];
   const persona = { greeting: "Hello there." };
-  await server.agent(customer, { persona, tools, thresholds: { onVendorsLost }, ...own });
+  await server.agent(customer, { persona, tools, thresholds: { onProviderFailure }, ...own });
   const url = webhookUrl(server, customer);
   const headers = signatureHeader(url.replace(server.url, BASE), FIELDS, AUTH_TOKEN);
   const body = new URLSearchParams(FIELDS);
@@ -149,13 +152,13 @@ const LOST_MODELS = [
   ["transfer", 400, "ends when nobody takes it"],
   ["end", undefined, "ends"],
 ] as const;
-for (const [onVendorsLost, status, what] of LOST_MODELS) {
+for (const [onProviderFailure, status, what] of LOST_MODELS) {
   test(`a call whose model is lost says so and ${what}`, async (context) => {
     const { faults } = server.sandbox;
     const healthy = { openai: faults.openai, groq: faults.groq };
     context.after(() => Object.assign(faults, healthy));
     if (status !== undefined) api.answers.push([status, "{}"]);
-    const { customer, call } = await talking(TRANSFER_TO, onVendorsLost);
+    const { customer, call } = await talking(TRANSFER_TO, onProviderFailure);
     const refusing = { fault: "unauthorized" } as const;
     Object.assign(faults, { openai: refusing, groq: refusing });
     call.say("what is the weather");
@@ -169,7 +172,7 @@ for (const [onVendorsLost, status, what] of LOST_MODELS) {
     await server.settled();
     const sent = api.requests.map(({ body }) => new URLSearchParams(body));
     const dialled = sent.map((each) => each.get("Twiml")?.includes(TRANSFER_TO));
-    assert.deepEqual(dialled, onVendorsLost === "transfer" ? [true] : []);
+    assert.deepEqual(dialled, onProviderFailure === "transfer" ? [true] : []);
   });
 }
 
@@ -196,10 +199,10 @@ const MISCONFIGURED = [
   ["stt", "transfer", "listeningFailed"],
   ["tts", "transfer", "speechFailed"],
 ] as const;
-for (const [category, onVendorsLost, endReason] of MISCONFIGURED) {
-  const how = onVendorsLost === "transfer" ? "handed on" : "ended";
+for (const [category, onProviderFailure, endReason] of MISCONFIGURED) {
+  const how = onProviderFailure === "transfer" ? "handed on" : "ended";
   test(`a call whose ${category} cannot be used is not refused: the caller is told if anybody can speak, and ${how}`, async () => {
-    const { customer, call } = await dialled(TRANSFER_TO, onVendorsLost, category);
+    const { customer, call } = await dialled(TRANSFER_TO, onProviderFailure, category);
     if (category !== "tts") {
       assert.match(await call.said(1), /^I am sorry/);
       call.play();

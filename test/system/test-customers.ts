@@ -94,7 +94,7 @@ export class TestCustomers {
       ...others,
       persona: { greeting: "", ...persona },
       // Agents that speak for themselves ask the voice for more than a test has counted.
-      thresholds: { endpointingMs: 100, waitingWordMs: 0, callerSilenceMs: 0, ...thresholds },
+      thresholds: { endpointingMs: 100, fillerAfterMs: 0, idleTimeoutMs: 0, ...thresholds },
     });
   }
 

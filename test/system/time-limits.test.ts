@@ -201,7 +201,7 @@ describe("a vendor that stalls", { concurrency: true }, () => {
   test("a model that hangs is bridged in the agent's voice, and then apologized for", async (context) => {
     const timed = await TimedServer.for(context);
     timed.spoil({ openai: { fault: "stallBeforeFirstByte" } });
-    const customer = await timed.customer({ thresholds: { waitingWordMs: 1_500 } });
+    const customer = await timed.customer({ thresholds: { fillerAfterMs: 1_500 } });
     const caller = await timed.server.call(customer);
     timed.clock.advance(1_000);
     // Five phrases, one after the other, before they are needed.

@@ -255,7 +255,7 @@ export interface CallCommandOptions {
   readonly readSettings?: () => CommandSettings;
   /** Aborted when the caller wants to hang up. */
   readonly hangUp?: AbortSignal;
-  readonly patienceMs?: number;
+  readonly replyTimeoutMs?: number;
   readonly greetingWaitMs?: number;
 }
 
@@ -278,7 +278,7 @@ export function callCommand(surroundings: CallCommandOptions = {}): Command {
           medium: mediumOf(options),
           dial: () => dial(dialling),
           sessionId: options.sessionId,
-          patienceMs: surroundings.patienceMs,
+          replyTimeoutMs: surroundings.replyTimeoutMs,
           greetingWaitMs: surroundings.greetingWaitMs,
         },
         display,

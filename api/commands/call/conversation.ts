@@ -19,7 +19,7 @@ export interface ConversationOptions {
   /** The `historyKey` of an earlier call. */
   readonly sessionId?: string | undefined;
   /** Silence after which the call is given up. */
-  readonly patienceMs?: number | undefined;
+  readonly replyTimeoutMs?: number | undefined;
   /** How long an agent may take to begin to greet before it is taken for one that greets nobody; the medium knows. */
   readonly greetingWaitMs?: number | undefined;
 }
@@ -37,7 +37,7 @@ export class Conversation {
   readonly medium: Medium;
   readonly #call: VoiceCall;
   readonly #display: Display;
-  readonly #patienceMs: number;
+  readonly #replyTimeoutMs: number;
   readonly #greetingWaitMs: number;
   readonly #sessionId: string | undefined;
   readonly #listening: Promise<void>;
@@ -67,7 +67,7 @@ export class Conversation {
     this.greeting = new Turn({ number: 0, kind: "greeting", said: "", playback });
     this.turns = [this.greeting];
     this.#display = display;
-    this.#patienceMs = options.patienceMs ?? PATIENCE_MS;
+    this.#replyTimeoutMs = options.replyTimeoutMs ?? PATIENCE_MS;
     this.#greetingWaitMs = options.greetingWaitMs ?? options.medium.greetingWaitMs;
     this.#sessionId = options.sessionId;
     this.#listening = this.#listen();
@@ -288,11 +288,11 @@ export class Conversation {
     if (this.#waiters.size === 0) return;
     const endsNs = this.#talking?.playbackEndsNs ?? 0n;
     const leftMs = Math.max(0, Number(endsNs - process.hrtime.bigint()) / 1e6);
-    this.#patience = setTimeout(() => this.#loseIt(), leftMs + this.#patienceMs);
+    this.#patience = setTimeout(() => this.#loseIt(), leftMs + this.#replyTimeoutMs);
   }
 
   #loseIt(): void {
-    const seconds = Math.round(this.#patienceMs / 1000);
+    const seconds = Math.round(this.#replyTimeoutMs / 1000);
     const fault = new CommandFault(`the agent was silent for ${seconds} s; the call was given up`);
     for (const { reject } of this.#waiters) reject(fault);
     this.#waiters.clear();

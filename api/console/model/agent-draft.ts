@@ -21,7 +21,7 @@ export interface AgentDraft
     | "fallbacks"
     | "thresholds"
     | "recording"
-    | "publicOrigins"
+    | "allowedOrigins"
   > {
   readonly tools: readonly ToolDraft[];
   /** The tools as somebody writes them in JSON; undefined while they are edited in forms. */
@@ -44,7 +44,7 @@ const FIELDS = [
   "thresholds",
   "tools",
   "recording",
-  "publicOrigins",
+  "allowedOrigins",
 ] as const;
 
 export function draftOf(agent: Agent): AgentDraft {
@@ -63,7 +63,7 @@ export function draftOf(agent: Agent): AgentDraft {
     fallbacks: agent.fallbacks,
     thresholds: agent.thresholds,
     recording: agent.recording,
-    publicOrigins: agent.publicOrigins,
+    allowedOrigins: agent.allowedOrigins,
     tools: agent.tools.map(toolDraftOf),
     toolsText: undefined,
   };

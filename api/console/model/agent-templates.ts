@@ -66,7 +66,7 @@ An appointment has: what it is for, a day, a time, the caller's full name and a 
 - To move or cancel one, ask for the name and the day.`,
       },
       // Callers look into a calendar in mid-sentence, and dictate a number.
-      thresholds: { patienceMs: 3_000, silenceTimeoutMs: 900 },
+      thresholds: { maxEndpointingDelayMs: 3_000, silenceTimeoutMs: 900 },
       llmConfig: { temperature: 0.2 },
       tools: HANG_UP,
     },
@@ -91,7 +91,7 @@ An appointment has: what it is for, a day, a time, the caller's full name and a 
    a technician calls back.
 5. Whoever is upset hears first that you understand it, then what happens next.`,
       },
-      thresholds: { patienceMs: 2_500 },
+      thresholds: { maxEndpointingDelayMs: 2_500 },
       llmConfig: { temperature: 0.3 },
       tools: HANG_UP,
     },

@@ -403,23 +403,23 @@ const NUMBERS: readonly {
   {
     key: "silenceTimeoutMs",
     label: "Silence that ends a turn, in ms",
-    hint: "Where the recognizer does not say that a sentence is over. 50 to 60,000.",
+    hint: "Used when the STT does not detect the end of a turn. 50 to 60,000.",
   },
   {
-    key: "patienceMs",
-    label: "Patience with an open sentence, in ms",
-    hint: "For who dictates a number or says “and …”. 0 to 10,000.",
-    measured: SETTING_COST_WORDS.patienceMs,
+    key: "maxEndpointingDelayMs",
+    label: "Longest pause in an unfinished sentence, in ms",
+    hint: "For callers who dictate a number or say “and …”. 0 to 10,000.",
+    measured: SETTING_COST_WORDS.maxEndpointingDelayMs,
   },
   {
-    key: "waitingWordMs",
-    label: "Says that it is at work after, in ms",
-    hint: "“One moment.” 0 for never.",
+    key: "fillerAfterMs",
+    label: "Filler phrase after, in ms",
+    hint: "“One moment.” while a reply is late. 0 for never.",
   },
   {
-    key: "keypadDigits",
-    label: "Keys that make an answer",
-    hint: "0 where that varies: then a pause or # ends it. At most 32.",
+    key: "dtmfDigits",
+    label: "DTMF digits in an answer",
+    hint: "0 if that varies: then a pause or # ends the answer. At most 32.",
   },
   {
     key: "maxCallDurationSec",
@@ -446,11 +446,11 @@ export function TurnSection({ draft, onChange, wrongAt }: SectionProps) {
         ))}
       </div>
       <CheckField
-        label="Begins the reply before the turn’s end is certain"
-        hint="Quicker where the words stay as they are, and some tokens are wasted where the caller goes on."
-        measured={SETTING_COST_WORDS.earlyReply}
-        value={thresholds.earlyReply}
-        onChange={(earlyReply) => change({ earlyReply })}
+        label="Preemptive generation: start the reply before the turn has certainly ended"
+        hint="Replies start sooner. Tokens are wasted when the caller goes on."
+        measured={SETTING_COST_WORDS.preemptiveGeneration}
+        value={thresholds.preemptiveGeneration}
+        onChange={(preemptiveGeneration) => change({ preemptiveGeneration })}
       />
       <SelectField
         label="How easily the caller interrupts"
@@ -463,21 +463,21 @@ export function TurnSection({ draft, onChange, wrongAt }: SectionProps) {
         }}
       />
       <SelectField
-        label="“Uh-huh” and “okay” while the agent speaks"
-        hint="Ignored, they do not interrupt. Answered, the agent replies when it has spoken."
-        value={thresholds.agreementWords}
-        options={AGREEMENTS}
-        onChange={(value) =>
-          change({ agreementWords: value === "answered" ? "answered" : "ignored" })
-        }
+        label="Backchannels (“uh-huh”, “okay”) while the agent speaks"
+        hint="They never interrupt. With “Reply”, the agent answers them once it has spoken."
+        value={thresholds.backchannels}
+        options={BACKCHANNELS}
+        onChange={(value) => change({ backchannels: value === "reply" ? "reply" : "ignore" })}
       />
       <SelectField
-        label="A call whose vendors have all failed"
-        hint="It ends, or is handed on by the agent’s transfer tool, where the line can."
-        value={thresholds.onVendorsLost}
-        options={LOST_VENDORS}
-        onChange={(value) => change({ onVendorsLost: value === "transfer" ? "transfer" : "end" })}
-        wrong={wrongAt("thresholds.onVendorsLost")}
+        label="When a provider and all its fallbacks fail"
+        hint="The call ends, or is transferred with the agent’s transfer tool where the line supports it."
+        value={thresholds.onProviderFailure}
+        options={PROVIDER_FAILURE}
+        onChange={(value) =>
+          change({ onProviderFailure: value === "transfer" ? "transfer" : "end" })
+        }
+        wrong={wrongAt("thresholds.onProviderFailure")}
       />
       <SelectField
         label="Speech that the STT returned no words for"
@@ -500,25 +500,25 @@ interface SilenceFieldsProps {
   readonly wrong: (path: string) => string | undefined;
 }
 
-const SILENCE_OF_PHONES_MS = 10_000;
+const PHONE_IDLE_TIMEOUT_MS = 10_000;
 
 function SilenceFields({ thresholds, change, wrong }: SilenceFieldsProps) {
-  const { callerSilenceMs } = thresholds;
+  const { idleTimeoutMs } = thresholds;
   return (
     <>
       <CheckField
-        label="Asks a silent caller whether somebody is there as the line has it"
-        hint="After 10 s on the telephone, and never in a browser."
-        value={callerSilenceMs === null}
-        onChange={(isUsual) => change({ callerSilenceMs: isUsual ? null : SILENCE_OF_PHONES_MS })}
+        label="Ask a silent caller “are you still there?” after the line’s default"
+        hint="10 s on the telephone, never in a browser."
+        value={idleTimeoutMs === null}
+        onChange={(isUsual) => change({ idleTimeoutMs: isUsual ? null : PHONE_IDLE_TIMEOUT_MS })}
       />
-      {callerSilenceMs === null ? null : (
+      {idleTimeoutMs === null ? null : (
         <NumberField
-          label="Asks after a silence of, in ms"
+          label="Idle timeout, in ms"
           hint="0 for never, at most 600,000."
-          value={callerSilenceMs}
-          onChange={(value) => change({ callerSilenceMs: value })}
-          wrong={wrong("thresholds.callerSilenceMs")}
+          value={idleTimeoutMs}
+          onChange={(value) => change({ idleTimeoutMs: value })}
+          wrong={wrong("thresholds.idleTimeoutMs")}
         />
       )}
     </>
@@ -530,18 +530,18 @@ const SENSITIVITIES = [
   { value: "medium", label: "Medium" },
   { value: "high", label: "High" },
 ] as const;
-const LOST_VENDORS = [
-  { value: "end", label: "Ends with an apology" },
-  { value: "transfer", label: "Is handed on after an apology" },
+const PROVIDER_FAILURE = [
+  { value: "end", label: "Apologize and end the call" },
+  { value: "transfer", label: "Apologize and transfer" },
 ] as const;
 const UNRECOGNIZED_SPEECH = [
-  { value: "line", label: "Asks on the telephone, not in a browser" },
-  { value: "ask", label: "Asks the caller to repeat it" },
-  { value: "ignore", label: "Ignores it" },
+  { value: "line", label: "Ask on the telephone, not in a browser" },
+  { value: "ask", label: "Ask the caller to repeat it" },
+  { value: "ignore", label: "Ignore it" },
 ] as const;
-const AGREEMENTS = [
-  { value: "ignored", label: "Ignored" },
-  { value: "answered", label: "Answered" },
+const BACKCHANNELS = [
+  { value: "ignore", label: "Ignore" },
+  { value: "reply", label: "Reply" },
 ] as const;
 
 export interface SectionProps {
@@ -609,11 +609,11 @@ export function PersonaSection({ draft, onChange, wrongAt }: SectionProps) {
       <TextField
         label="Public at these sites"
         hint="Pages of these origins may talk to it without a token, such as https://shop.example.com, with blanks between. Empty: none."
-        value={draft.publicOrigins.join(" ")}
+        value={draft.allowedOrigins.join(" ")}
         onChange={(text) =>
-          onChange({ ...draft, publicOrigins: text === "" ? [] : text.split(" ") })
+          onChange({ ...draft, allowedOrigins: text === "" ? [] : text.split(" ") })
         }
-        wrong={wrongAt("publicOrigins")}
+        wrong={wrongAt("allowedOrigins")}
       />
       <TextField
         label="First sentence"

@@ -520,7 +520,7 @@ function CallFigures({ call, turns }: { call: Call; turns: readonly SaidTurn[] }
 
 /** Why a call failed, and how long nothing was understood of it. */
 function EndingNote({ call }: { call: Call }) {
-  const deafMs = Number(call.metadata?.["deafMs"] ?? 0);
+  const sttOutageMs = Number(call.metadata?.["sttOutageMs"] ?? 0);
   return (
     <>
       {call.status === "failed" ? (
@@ -531,9 +531,9 @@ function EndingNote({ call }: { call: Call }) {
           ))}
         </div>
       ) : null}
-      {deafMs > 0 ? (
+      {sttOutageMs > 0 ? (
         <p className="note warn">
-          For {waitWords(deafMs)} of this call the recognizer understood nothing.
+          For {waitWords(sttOutageMs)} of this call the recognizer understood nothing.
         </p>
       ) : null}
     </>

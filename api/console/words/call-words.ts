@@ -63,8 +63,8 @@ export function attentionWords(call: MeasuredCall): string {
   if (call.status === "failed" || call.metadata?.["everyReplyFailed"] === true) {
     return endingWords(call);
   }
-  if (call.metadata?.["deafForLong"] === true) {
-    return `the agent heard nothing for ${waitWords(Number(call.metadata["deafMs"]))}`;
+  if (call.metadata?.["longSttOutage"] === true) {
+    return `the agent heard nothing for ${waitWords(Number(call.metadata["sttOutageMs"]))}`;
   }
   if (call.metadata?.["waitedForLong"] === true) {
     return `waited ${waitWords(Number(call.metadata["longestWaitMs"]))} for one answer`;

@@ -16,11 +16,11 @@ export const SETTING_COSTS = {
   /** After a dictated number, where the caller may pause. */
   dictationWaitMs: 1_464,
   /** The model is asked so much earlier where the recognizer waits in vain for a full stop, and no earlier elsewhere. */
-  earlyReplyGainMs: 400,
+  preemptiveGainMs: 400,
   hedging: { slowestMs: 2_000, hedgedSlowestMs: 1_248, tokensPercent: 4.5 },
 } as const;
 
-const { endpointing, pausingCallers, dictationWaitMs, earlyReplyGainMs, hedging } = SETTING_COSTS;
+const { endpointing, pausingCallers, dictationWaitMs, preemptiveGainMs, hedging } = SETTING_COSTS;
 
 const callers = endpointing.map(
   ({ settingMs, cutOffCallers }) => `${cutOffCallers} at ${settingMs}`,
@@ -29,7 +29,7 @@ const callers = endpointing.map(
 /** The figures as sentences, to stand beside the settings. */
 export const SETTING_COST_WORDS = {
   endpointingMs: `Measured: every reply waits as long. Of ${pausingCallers} callers who paused it cut off ${callers.join(", ")}.`,
-  patienceMs: `Measured: a reply to a dictated number waits ${waitWords(dictationWaitMs)}; other replies wait no longer.`,
-  earlyReply: `Measured: up to ${waitWords(earlyReplyGainMs)} sooner, after sentences that just stop.`,
+  maxEndpointingDelayMs: `Measured: a reply to a dictated number waits ${waitWords(dictationWaitMs)}; other replies wait no longer.`,
+  preemptiveGeneration: `Measured: up to ${waitWords(preemptiveGainMs)} sooner, after sentences that just stop.`,
   hedging: `Measured: with a model that is late one time in 20, the slowest replies began after ${waitWords(hedging.hedgedSlowestMs)} in place of ${waitWords(hedging.slowestMs)}, for ${hedging.tokensPercent} % more tokens.`,
 } as const;

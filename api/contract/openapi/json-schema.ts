@@ -19,7 +19,7 @@ import { Agent, AgentBody, AgentPatchBody } from "../agent.js";
 import { ApiKey, ApiKeyBody, CreatedApiKey } from "../api-key.js";
 import { AuditEntries, AuditEntry } from "../audit.js";
 import { Call, CallCount, CallSummary, Calls, DailyUsage } from "../call.js";
-import { ErrorBody, Success } from "../fields.js";
+import { ErrorBody, renamedNames, Success } from "../fields.js";
 import { Member, MemberBody, MemberRoleBody } from "../member.js";
 import { FoundModel, FoundModels, Organization, OrganizationBody, Stats } from "../organization.js";
 import { OwnPlan, PlanLimits, PublicPlan } from "../plan.js";
@@ -131,6 +131,13 @@ function conversion(typeMode: Side): ConversionConfig {
     // Neither is a promise that a JSON Schema could make; the descriptions make it in words.
     ignoreActions: ["trim", "check", "check_items"],
     overrideRef: ({ referenceId }) => referenceTo(referenceId),
+    overrideSchema: ({ valibotSchema, jsonSchema }) => {
+      const entries = "entries" in valibotSchema ? valibotSchema.entries : undefined;
+      if (typeof entries !== "object" || entries === null) return undefined;
+      const properties = { ...jsonSchema.properties };
+      for (const name of renamedNames(entries)) delete properties[name];
+      return { ...jsonSchema, properties };
+    },
     // JSON Schema's patterns are read with the flag `u` anyhow; the library refuses flags.
     overrideAction: ({ valibotAction, jsonSchema }) =>
       "requirement" in valibotAction && valibotAction.requirement instanceof RegExp

@@ -28,7 +28,7 @@ export async function openFront(choice: FrontChoice, log: Logger): Promise<Front
     const here = `Node ${process.version} on ${process.platform} ${process.arch}`;
     if (choice === "uws") {
       throw new FrontUnavailable(
-        `HTTP_FRONT=uws: uWebSockets.js has no binary that loads on ${here}; use Node 20 or 22 with glibc, or HTTP_FRONT=node`,
+        `HTTP_BACKEND=uws: uWebSockets.js has no binary that loads on ${here}; use Node 20 or 22 with glibc, or HTTP_BACKEND=node`,
       );
     }
     log.warn(

@@ -229,7 +229,7 @@ async function agentOf(
     ttsModelId: MODELS.tts.modelId,
     sttProviderId: stt,
     persona: { greeting: "" },
-    thresholds: { endpointingMs: 100, waitingWordMs: 0, callerSilenceMs: 0 },
+    thresholds: { endpointingMs: 100, fillerAfterMs: 0, idleTimeoutMs: 0 },
     tools,
   };
   return (await server.read(Made, "POST", "/api/dashboard/agents", { apiKey, body }))._id;

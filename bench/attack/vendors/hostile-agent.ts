@@ -51,7 +51,7 @@ export async function hostileAgent(
       sttProviderId: idOf("stt"),
       // Whatever is heard is an answer to what was said.
       persona: { greeting: "" },
-      thresholds: { endpointingMs: 100, waitingWordMs: 0, callerSilenceMs: 0 },
+      thresholds: { endpointingMs: 100, fillerAfterMs: 0, idleTimeoutMs: 0 },
     },
   });
   return agent._id;

@@ -22,7 +22,7 @@ interface StructuredAgentFields {
   readonly recording?: Given<AgentRecording> | undefined;
   readonly fallbacks?: FallbacksInput | undefined;
   /** Replaces all of them. */
-  readonly publicOrigins?: readonly string[] | undefined;
+  readonly allowedOrigins?: readonly string[] | undefined;
   /** Replaces all of them. */
   readonly tools?: readonly AgentToolInput[] | undefined;
 }
@@ -62,15 +62,15 @@ const DEFAULT_THRESHOLDS: AgentThresholds = {
   silenceTimeoutMs: 700,
   maxCallDurationSec: 1_800,
   interruptionSensitivity: "medium",
-  agreementWords: "ignored",
-  earlyReply: false,
-  onVendorsLost: "end",
+  backchannels: "ignore",
+  preemptiveGeneration: false,
+  onProviderFailure: "end",
   onUnrecognizedSpeech: null,
   endpointingMs: 200,
-  patienceMs: 1_500,
-  keypadDigits: 0,
-  waitingWordMs: 1_500,
-  callerSilenceMs: null,
+  maxEndpointingDelayMs: 1_500,
+  dtmfDigits: 0,
+  fillerAfterMs: 1_500,
+  idleTimeoutMs: null,
 };
 const DEFAULT_RECORDING: AgentRecording = { enabled: false, retentionDays: 30 };
 
@@ -98,7 +98,7 @@ export function newAgent(identity: AgentIdentity, input: AgentInput): AgentRecor
     tools: [],
     sealedToolHeaders: null,
     recording: merged(DEFAULT_RECORDING, input.recording),
-    publicOrigins: input.publicOrigins ?? [],
+    allowedOrigins: input.allowedOrigins ?? [],
     active: true,
   };
 }
@@ -106,7 +106,7 @@ export function newAgent(identity: AgentIdentity, input: AgentInput): AgentRecor
 /** With its tools as they were: those have secrets to be sealed. */
 export function patchedAgent(agent: AgentRecord, patch: AgentPatch, nowMs: number): AgentRecord {
   const { persona, llmConfig, thresholds, recording, tools: _tools, ...rest } = patch;
-  const { ttsConfig: givenTts, fallbacks, publicOrigins = agent.publicOrigins, ...plain } = rest;
+  const { ttsConfig: givenTts, fallbacks, allowedOrigins = agent.allowedOrigins, ...plain } = rest;
   const ttsConfig = merged(agent.ttsConfig, givenTts);
   return {
     ...merged<AgentReferences & PlainFields>(withoutStaleModel(agent, patch), plain),
@@ -120,7 +120,7 @@ export function patchedAgent(agent: AgentRecord, patch: AgentPatch, nowMs: numbe
     tools: agent.tools,
     sealedToolHeaders: agent.sealedToolHeaders,
     recording: merged(agent.recording, recording),
-    publicOrigins,
+    allowedOrigins,
     createdAtMs: agent.createdAtMs,
     updatedAtMs: nowMs,
   };

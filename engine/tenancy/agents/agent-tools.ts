@@ -71,8 +71,9 @@ export function demandTransferTarget({
   tools,
   thresholds,
 }: Pick<AgentRecord, "tools" | "thresholds">): void {
-  if (thresholds.onVendorsLost === "end" || tools.some(({ type }) => type === "transfer")) return;
-  const path = "thresholds.onVendorsLost";
+  if (thresholds.onProviderFailure === "end" || tools.some(({ type }) => type === "transfer"))
+    return;
+  const path = "thresholds.onProviderFailure";
   const message = "expected a tool of type transfer, which says where to";
   throw new Failure("invalid", `${path}: ${message}`, { details: [{ path, message }] });
 }

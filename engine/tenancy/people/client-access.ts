@@ -17,7 +17,7 @@ import { Standing } from "./standing.js";
 /** Public agents of a second or so: under 1 kB each. */
 const KEPT_MAX = 1_000;
 
-type PublicAgent = Pick<AgentRecord, "orgId" | "publicOrigins">;
+type PublicAgent = Pick<AgentRecord, "orgId" | "allowedOrigins">;
 
 export interface ClientTokenInput {
   readonly agentId: string;
@@ -93,7 +93,7 @@ export class ClientAccess {
     const agent = await this.#public.get(agentId, () => this.#findPublic(agentId));
     if (
       agent === undefined ||
-      !agent.publicOrigins.some((allowed) => matchesOrigin(allowed, origin))
+      !agent.allowedOrigins.some((allowed) => matchesOrigin(allowed, origin))
     )
       return undefined;
     const tenant = await this.#tenant(agent.orgId);
@@ -102,7 +102,7 @@ export class ClientAccess {
 
   async #findPublic(agentId: string): Promise<PublicAgent | undefined> {
     const agent = await this.#database.agents.findPublic(agentId);
-    return agent && { orgId: agent.orgId, publicOrigins: agent.publicOrigins };
+    return agent && { orgId: agent.orgId, allowedOrigins: agent.allowedOrigins };
   }
 
   async #tenant(orgId: string): Promise<Tenant | undefined> {

@@ -314,17 +314,17 @@ export class ChainedStream implements SpeechStream {
       onTurn: (event) => now(() => listener.onTurn(event)),
       onDoubtful: (how) => now(() => void this.#doubt(link, how)),
       onLost: (error) => now(() => this.#lose(error)),
-      onRecovered: (deafMs) =>
+      onRecovered: (sttOutageMs) =>
         now(() => {
           this.#cancelLost();
           this.#lostAtMs = undefined;
           this.#recoveredAtMs = chain.clock.monotonicMs();
-          listener.onRecovered(deafMs);
+          listener.onRecovered(sttOutageMs);
         }),
       onFailed: (error) => {
         if (turn !== this.#turn && !isBeside()) return;
         if (error.fault === "timeout") this.#deaf.add(link);
-        chain.failed(link, error, { ms: this.#deafMs(), tokens: 0 });
+        chain.failed(link, error, { ms: this.#sttOutageMs(), tokens: 0 });
         if (isBeside()) this.#dropBeside();
         else if (this.#beside !== undefined) this.#promoteBeside();
         else void this.#change();
@@ -427,7 +427,7 @@ export class ChainedStream implements SpeechStream {
     }
     const leave = () => {
       if (this.#link !== undefined) {
-        chain.failed(this.#link, error, { ms: this.#deafMs(), tokens: 0 });
+        chain.failed(this.#link, error, { ms: this.#sttOutageMs(), tokens: 0 });
       }
       void this.#change();
     };
@@ -435,7 +435,7 @@ export class ChainedStream implements SpeechStream {
     else this.#cancelLost = chain.clock.after(LOST_MAX_MS, leave);
   }
 
-  #deafMs(): number {
+  #sttOutageMs(): number {
     const { clock } = this.#parts.chain;
     return this.#lostAtMs === undefined ? 0 : Math.round(clock.monotonicMs() - this.#lostAtMs);
   }
@@ -461,25 +461,25 @@ export class ChainedStream implements SpeechStream {
       listener.onFailed(worstOf(failures));
       return;
     }
-    const deafMs = this.#deafMs();
+    const sttOutageMs = this.#sttOutageMs();
     this.#lostAtMs = undefined;
-    listener.onRecovered(deafMs);
+    listener.onRecovered(sttOutageMs);
   }
 }
 
 export type RecognizerLink = ChainLink<SpeechToText>;
 
 /**
- * Recognizers one behind the other. Who does not take audio within `patienceMs` is left for the next, at the beginning of a call
+ * Recognizers one behind the other. Who does not take audio within `maxEndpointingDelayMs` is left for the next, at the beginning of a call
  * and in the middle of it.
  */
 export class ChainedRecognizer implements SpeechToText {
   readonly #chain: Chain<SpeechToText>;
-  readonly #patienceMs: number;
+  readonly #maxEndpointingDelayMs: number;
 
-  constructor(chain: Chain<SpeechToText>, patienceMs: number) {
+  constructor(chain: Chain<SpeechToText>, maxEndpointingDelayMs: number) {
     this.#chain = chain;
-    this.#patienceMs = patienceMs;
+    this.#maxEndpointingDelayMs = maxEndpointingDelayMs;
   }
 
   /** Each vendor listens with the model of its own: that of the options counts for nothing. */
@@ -497,7 +497,7 @@ export class ChainedRecognizer implements SpeechToText {
       signal,
       open: (link, hears, until, isLast) =>
         opened(chain, link, { ...options, modelId: link.modelId }, hears, until, {
-          limitMs: isLast ? undefined : this.#patienceMs,
+          limitMs: isLast ? undefined : this.#maxEndpointingDelayMs,
         }),
     });
     await stream.begin();

@@ -21,7 +21,7 @@ export interface VoiceLink extends ChainLink<TextToSpeech> {
 
 export interface VoiceTerms {
   /** A voice may take so long to its first audio, at most, and from one piece to the next. */
-  readonly patienceMs: number;
+  readonly maxEndpointingDelayMs: number;
   /** Where it is kept how long the voices take to their first audio. */
   readonly times: AnswerTimes;
 }
@@ -109,9 +109,11 @@ class Attempt {
     this.#link = link;
     this.#signal = signal;
     this.#terms = terms;
-    const { patienceMs, times } = terms;
+    const { maxEndpointingDelayMs, times } = terms;
     const isReplaced = standIn !== undefined && chain.trusts(standIn);
-    const waitedMs = isReplaced ? times.givenUpAfterMs(link, patienceMs) : patienceMs;
+    const waitedMs = isReplaced
+      ? times.givenUpAfterMs(link, maxEndpointingDelayMs)
+      : maxEndpointingDelayMs;
     const limitMs = standIn === undefined ? undefined : waitedMs;
     this.#patience = new Patience(chain.clock, limitMs, signal);
     link.breaker.asked();
@@ -134,7 +136,7 @@ class Attempt {
       if (!this.hasBegun && !this.#isAudio(audio, format)) return this.#broken.abort();
       if (!this.hasBegun) this.#terms.times.took(this.#link, this.#patience.passedMs);
       this.hasBegun = true;
-      this.#patience.progress(this.#terms.patienceMs);
+      this.#patience.progress(this.#terms.maxEndpointingDelayMs);
       onChunk(audio);
     };
     // Those of a voice that is left before its audio are not those of the next one.
@@ -174,7 +176,7 @@ class Attempt {
 
   #leave(): void {
     const { quietMs } = this.#patience;
-    const isHung = quietMs >= (this.hasBegun ? GAP_MAX_MS : this.#terms.patienceMs);
+    const isHung = quietMs >= (this.hasBegun ? GAP_MAX_MS : this.#terms.maxEndpointingDelayMs);
     if (!isHung) return this.#link.breaker.abandoned();
     const { vendor } = this.#link;
     this.failed(new VendorError(vendor, "timeout", `${vendor}: gave nothing`));

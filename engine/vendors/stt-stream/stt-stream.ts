@@ -353,7 +353,7 @@ export class RecognizerStream implements SpeechStream {
     const { clock, listener } = this.#parts;
     const second = this.#second;
     if (second === undefined) return;
-    const deafMs = clock.monotonicMs() - (this.#suspectedMs ?? 0);
+    const sttOutageMs = clock.monotonicMs() - (this.#suspectedMs ?? 0);
     this.#second = undefined;
     this.#suspectedMs = undefined;
     this.#detach();
@@ -363,7 +363,7 @@ export class RecognizerStream implements SpeechStream {
     this.#openedMs = clock.monotonicMs();
     this.#garbageCount = 0;
     listener.onLost(error);
-    if (this.#phase !== "closed") listener.onRecovered(deafMs);
+    if (this.#phase !== "closed") listener.onRecovered(sttOutageMs);
   }
 
   #tell(heard: readonly Heard[]): void {
@@ -477,8 +477,8 @@ export class RecognizerStream implements SpeechStream {
   #reconnectLater(error: VendorError): void {
     if (this.#phase !== "open") return;
     const delayMs = RECONNECT_DELAYS_MS[this.#tries];
-    const deafMs = this.#parts.clock.monotonicMs() - (this.#lostMs ?? 0);
-    if (!error.retryable || delayMs === undefined || deafMs + delayMs > RECONNECT_TIMEOUT_MS) {
+    const sttOutageMs = this.#parts.clock.monotonicMs() - (this.#lostMs ?? 0);
+    if (!error.retryable || delayMs === undefined || sttOutageMs + delayMs > RECONNECT_TIMEOUT_MS) {
       this.close();
       this.#parts.listener.onFailed(error);
       return;
@@ -497,9 +497,9 @@ export class RecognizerStream implements SpeechStream {
       socket.destroy();
       return;
     }
-    const deafMs = this.#parts.clock.monotonicMs() - (this.#lostMs ?? 0);
+    const sttOutageMs = this.#parts.clock.monotonicMs() - (this.#lostMs ?? 0);
     this.#attach(socket);
-    this.#parts.listener.onRecovered(deafMs);
+    this.#parts.listener.onRecovered(sttOutageMs);
   }
 }
 

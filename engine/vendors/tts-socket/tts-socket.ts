@@ -24,7 +24,7 @@ const TURN_TIMEOUT_MS = 60_000;
 const TURN_MAX_BYTES = 8 * 1024 * 1024;
 
 /** A vendor that says too early that a sentence has ended may go on with it within this time. */
-const EARLY_DONE_WAIT_MS = 400;
+const PREEMPTIVE_DONE_WAIT_MS = 400;
 
 /** The sentence has ended, and there was no audio of it: another way to the same vendor may have some. */
 export class EndedWithoutAudio extends VendorError {}
@@ -109,7 +109,7 @@ export function speakTurn(turn: SpokenTurn): Promise<boolean> {
     const tail = new SpeechTail(clock, speech, () => finish(false));
     const waitPastDone = (): void => {
       cancelEarlyTimer();
-      cancelEarlyTimer = clock.after(EARLY_DONE_WAIT_MS, () => finish(false));
+      cancelEarlyTimer = clock.after(PREEMPTIVE_DONE_WAIT_MS, () => finish(false));
     };
     const onDone = (): void => {
       const isTwice = isDoneEarly && receivedBytes > 0;

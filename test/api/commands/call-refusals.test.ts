@@ -24,19 +24,19 @@ function call(...args: readonly string[]) {
   return callFor(PATIENT_MS, ...args);
 }
 
-function callFor(patienceMs: number, ...args: readonly string[]) {
+function callFor(replyTimeoutMs: number, ...args: readonly string[]) {
   const readSettings = () => ({ dataDir: folder, port: 8080 });
-  return ran(callCommand({ readSettings, patienceMs }), ...args);
+  return ran(callCommand({ readSettings, replyTimeoutMs }), ...args);
 }
 
 async function callOn(
   script: (socket: WebSocket) => void,
   args: readonly string[] = ["--text", "Hi."],
-  patienceMs = PATIENT_MS,
+  replyTimeoutMs = PATIENT_MS,
 ) {
   const service = await ScriptedService.start(script);
   try {
-    return await callFor(patienceMs, "--url", service.url, "--key", "vk_x", ...args);
+    return await callFor(replyTimeoutMs, "--url", service.url, "--key", "vk_x", ...args);
   } finally {
     await service.close();
   }

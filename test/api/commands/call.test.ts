@@ -58,7 +58,7 @@ function call(
   const readSettings = () => ({ dataDir: server.dataDir, port: server.parley.port });
   const command = callCommand({
     readSettings,
-    patienceMs: PATIENT_MS,
+    replyTimeoutMs: PATIENT_MS,
     greetingWaitMs: PATIENT_MS,
     ...surroundings,
   });

@@ -142,7 +142,7 @@ test("the reason why a call needs attention is told in a few words", () => {
   const call = { status: "completed", channel: "web", metrics } as const;
   assert.equal(attentionWords(call), "waited 2.6 s on average");
   assert.equal(
-    attentionWords({ ...call, metadata: { deafForLong: true, deafMs: 8_240 } }),
+    attentionWords({ ...call, metadata: { longSttOutage: true, sttOutageMs: 8_240 } }),
     "the agent heard nothing for 8.2 s",
   );
   const failed = { everyReplyFailed: true, endReason: "callerLeft" };

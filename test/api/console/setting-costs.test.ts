@@ -42,7 +42,9 @@ test("the editor says what patience was measured to cost who dictates", () => {
 });
 
 test("the editor says what a reply begun early was measured to gain", () => {
-  const most = (earlyReply: boolean) =>
-    Math.max(...heard(ALL, "flux", { earlyReply }).map(({ earlyMs }) => earlyMs));
-  assert.deepEqual([most(false), most(true)], [0, SETTING_COSTS.earlyReplyGainMs]);
+  const most = (preemptiveGeneration: boolean) =>
+    Math.max(
+      ...heard(ALL, "flux", { preemptiveGeneration }).map(({ preemptiveMs }) => preemptiveMs),
+    );
+  assert.deepEqual([most(false), most(true)], [0, SETTING_COSTS.preemptiveGainMs]);
 });

@@ -50,7 +50,7 @@ export class StateApi {
         ...parseLiveStreamConfig({
           HOST: "127.0.0.1",
           LIVESTREAM_PORT: "0",
-          HTTP_FRONT: frontUnderTest.choice,
+          HTTP_BACKEND: frontUnderTest.choice,
         }),
         ...settings,
       },

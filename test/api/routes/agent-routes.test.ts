@@ -37,19 +37,19 @@ test("an agent is created with the contract's defaults, read, changed and delete
       silenceTimeoutMs: 700,
       maxCallDurationSec: 1_800,
       interruptionSensitivity: "medium",
-      agreementWords: "ignored",
-      earlyReply: false,
-      onVendorsLost: "end",
+      backchannels: "ignore",
+      preemptiveGeneration: false,
+      onProviderFailure: "end",
       onUnrecognizedSpeech: null,
       endpointingMs: 200,
-      patienceMs: 1_500,
-      keypadDigits: 0,
-      waitingWordMs: 1_500,
-      callerSilenceMs: null,
+      maxEndpointingDelayMs: 1_500,
+      dtmfDigits: 0,
+      fillerAfterMs: 1_500,
+      idleTimeoutMs: null,
     },
     tools: [],
     recording: { enabled: false, retentionDays: 30 },
-    publicOrigins: [],
+    allowedOrigins: [],
     active: true,
     status: "active",
     pauseReason: null,
@@ -100,6 +100,32 @@ test("every field of an agent is checked and named", async () => {
     assert.equal(answer.status, 400, path);
     assert.ok(answer.text.startsWith(`{"error":"${path}: expected `), answer.text);
   }
+});
+
+test("a setting under its former name is refused with the present one, by POST and PATCH", async () => {
+  const { client } = platform;
+  const headers = tenancy.byKey;
+  const agent = await client.post(AGENTS, draft, headers);
+  const path = `${AGENTS}/${Object(agent.body)._id}`;
+  const former: readonly (readonly [string, string, object])[] = [
+    ["thresholds.patienceMs", "maxEndpointingDelayMs", { thresholds: { patienceMs: 900 } }],
+    ["thresholds.agreementWords", "backchannels", { thresholds: { agreementWords: "ignored" } }],
+    ["thresholds.waitingWordMs", "fillerAfterMs", { thresholds: { waitingWordMs: 0 } }],
+    ["thresholds.callerSilenceMs", "idleTimeoutMs", { thresholds: { callerSilenceMs: null } }],
+    ["thresholds.earlyReply", "preemptiveGeneration", { thresholds: { earlyReply: true } }],
+    ["thresholds.keypadDigits", "dtmfDigits", { thresholds: { keypadDigits: 4 } }],
+    ["thresholds.onVendorsLost", "onProviderFailure", { thresholds: { onVendorsLost: "end" } }],
+    ["publicOrigins", "allowedOrigins", { publicOrigins: [] }],
+  ];
+  for (const [field, present, body] of former) {
+    const created = await client.post(AGENTS, { ...draft, ...body }, headers);
+    const patched = await client.send("PATCH", path, { headers, body });
+    for (const { status, text } of [created, patched]) {
+      const error = `${field}: expected ${present}, the present name of this field`;
+      assert.deepEqual([status, JSON.parse(text).error], [400, error]);
+    }
+  }
+  assert.deepEqual((await client.get(path, headers)).body, agent.body);
 });
 
 test("a temperature of null is kept, read and taken back; one that is left out is the contract's", async () => {

@@ -7,7 +7,7 @@ import { agentDraft } from "./agent-drafts.js";
 
 const TOKENS = "/api/dashboard/client-tokens";
 const AGENTS = "/api/dashboard/agents";
-const Made = v.object({ _id: v.string(), publicOrigins: v.array(v.string()) });
+const Made = v.object({ _id: v.string(), allowedOrigins: v.array(v.string()) });
 
 let platform: LoopbackPlatform;
 let tenancy: Tenancy;
@@ -66,20 +66,20 @@ test("what is wrong is named, with what was expected", async () => {
 
 test("an agent is public nowhere until it is told where", async () => {
   const path = `${AGENTS}/${agentId}`;
-  const patch = (publicOrigins: unknown) =>
-    platform.client.send("PATCH", path, { body: { publicOrigins }, headers: tenancy.byToken });
+  const patch = (allowedOrigins: unknown) =>
+    platform.client.send("PATCH", path, { body: { allowedOrigins }, headers: tenancy.byToken });
   const before = await platform.client.get(path, tenancy.byToken);
-  assert.deepEqual(v.parse(Made, before.body).publicOrigins, []);
+  assert.deepEqual(v.parse(Made, before.body).allowedOrigins, []);
   const origins = ["https://shop.example.com", "http://localhost:3000"];
-  assert.deepEqual(v.parse(Made, (await patch(origins)).body).publicOrigins, origins);
+  assert.deepEqual(v.parse(Made, (await patch(origins)).body).allowedOrigins, origins);
   const ofApps = ["capacitor://localhost", "tauri://localhost", "https://*.example.com"];
-  assert.deepEqual(v.parse(Made, (await patch(ofApps)).body).publicOrigins, ofApps);
+  assert.deepEqual(v.parse(Made, (await patch(ofApps)).body).allowedOrigins, ofApps);
   await patch(origins);
   const renamed = await platform.client.send("PATCH", path, {
     body: { name: "Other" },
     headers: tenancy.byToken,
   });
-  assert.deepEqual(v.parse(Made, renamed.body).publicOrigins, origins);
+  assert.deepEqual(v.parse(Made, renamed.body).allowedOrigins, origins);
   for (const wrong of [
     ["*"],
     ["https://a.example/"],
@@ -94,7 +94,7 @@ test("an agent is public nowhere until it is told where", async () => {
   ]) {
     const { status, text } = await patch(wrong);
     assert.equal(status, 400, `${JSON.stringify(wrong)}: ${text}`);
-    assert.match(text, /publicOrigins/);
+    assert.match(text, /allowedOrigins/);
   }
 });
 

@@ -5,7 +5,7 @@ import { AudioIntake } from "../../../api/voice/web-leg.js";
 
 /** 16-bit samples at 16 kHz. */
 const BYTES_PER_MS = 32;
-const EARLY_BYTES_MAX = 2_000 * BYTES_PER_MS;
+const PREEMPTIVE_BYTES_MAX = 2_000 * BYTES_PER_MS;
 
 /** Takes the frames and tells what came out, piece by piece. */
 function intakeOf(frames: readonly Uint8Array[]): Buffer[] {
@@ -57,10 +57,10 @@ test("of what is said before there is a session the newest two seconds are kept"
 
 test("one early frame of more than two seconds is cut to its end", () => {
   const intake = new AudioIntake();
-  intake.accept(Buffer.concat([Buffer.alloc(1_000, 1), Buffer.alloc(EARLY_BYTES_MAX, 2)]));
+  intake.accept(Buffer.concat([Buffer.alloc(1_000, 1), Buffer.alloc(PREEMPTIVE_BYTES_MAX, 2)]));
   const heard: Buffer[] = [];
   intake.connect((audio) => heard.push(Buffer.from(audio)));
-  assert.deepEqual(Buffer.concat(heard), Buffer.alloc(EARLY_BYTES_MAX, 2));
+  assert.deepEqual(Buffer.concat(heard), Buffer.alloc(PREEMPTIVE_BYTES_MAX, 2));
 });
 
 test("early audio is copied: the library's buffer is only lent", () => {

@@ -78,9 +78,9 @@ test("a pacer counts its frames from when its first stream was opened, now and a
 });
 
 /** Counts the frames of a stream whose first timer fires so much too early. */
-function sentBy(earlyMs: number) {
+function sentBy(preemptiveMs: number) {
   const clock = new VirtualClock(0);
-  let leftMs = earlyMs;
+  let leftMs = preemptiveMs;
   const early: Clock = {
     epochMs: () => clock.epochMs(),
     monotonicMs: () => clock.monotonicMs(),

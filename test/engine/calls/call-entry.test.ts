@@ -68,7 +68,7 @@ test("an end is stored whole: how long it was, why, what was said, what it used,
       metadata: {
         endReason: "speechFailed",
         endMessage: "speech synthesis failed",
-        deafMs: 1_401,
+        sttOutageMs: 1_401,
       },
       messages: [{ role: "user", text: "hi", timestamp: NOON_MS + 1_501 }],
       usage: {
@@ -111,9 +111,9 @@ test("a length is told to a tenth of a second, and is never more than the call w
 });
 
 test("what a caller noticed is marked in the record: five seconds unheard, or one wait of five seconds", async () => {
-  const marksOf = async (deafMs: number, ...waitsMs: readonly (number | undefined)[]) => {
+  const marksOf = async (sttOutageMs: number, ...waitsMs: readonly (number | undefined)[]) => {
     const { around, writes, entry } = entryOf();
-    if (deafMs > 0) entry.wasDeaf(deafMs);
+    if (sttOutageMs > 0) entry.wasDeaf(sttOutageMs);
     for (const totalMs of waitsMs) {
       const report = { turn: 1, kind: "reply", outcome: "played" } as const;
       entry.turnSaved({ ...TURN, report: totalMs === undefined ? report : { ...report, totalMs } });
@@ -124,9 +124,9 @@ test("what a caller noticed is marked in the record: five seconds unheard, or on
   };
   const ended = { endReason: "callerLeft", endMessage: "the caller hung up" };
   assert.deepEqual(await marksOf(0, undefined, 4_999), ended);
-  assert.deepEqual(await marksOf(0.6, 300), { ...ended, deafMs: 1 });
-  assert.deepEqual(await marksOf(4_999), { ...ended, deafMs: 4_999 });
-  assert.deepEqual(await marksOf(5_000), { ...ended, deafMs: 5_000, deafForLong: true });
+  assert.deepEqual(await marksOf(0.6, 300), { ...ended, sttOutageMs: 1 });
+  assert.deepEqual(await marksOf(4_999), { ...ended, sttOutageMs: 4_999 });
+  assert.deepEqual(await marksOf(5_000), { ...ended, sttOutageMs: 5_000, longSttOutage: true });
   const waited = { longestWaitMs: 5_000, waitedForLong: true };
   assert.deepEqual(await marksOf(0, 300, 5_000, 4_000), { ...ended, ...waited });
 });

@@ -98,10 +98,10 @@ test("the end is stored with its reason, its length and the day's usage", async 
   assert.equal(call.status, "failed");
   assert.equal(call.endedAtMs, NOON_MS + 90_000);
   assert.equal(call.durationSec, 90);
-  const { endReason, endMessage, deafMs } = call.metadata;
+  const { endReason, endMessage, sttOutageMs } = call.metadata;
   assert.deepEqual(
-    { endReason, endMessage, deafMs },
-    { endReason: "speechFailed", endMessage: "speech synthesis failed", deafMs: 1_201 },
+    { endReason, endMessage, sttOutageMs },
+    { endReason: "speechFailed", endMessage: "speech synthesis failed", sttOutageMs: 1_201 },
   );
   const [usage] = await database.usage.list("org", "2026-03-01", "2026-03-01");
   assert.deepEqual(

@@ -159,7 +159,7 @@ test("a list is narrowed by what is wished for, and by nothing else", async () =
   const attention = {
     interruptionsMin: 4,
     waitMinMs: 2_500,
-    fields: ["deafForLong", "everyReplyFailed", "waitedForLong"],
+    fields: ["longSttOutage", "everyReplyFailed", "waitedForLong"],
     value: "callerIdle",
   };
   assert.deepEqual(asked, [

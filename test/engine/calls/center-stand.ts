@@ -36,7 +36,7 @@ export async function centerFor(context: TestContext, changes: Partial<CallCente
     vendors: { chains: chainsOf(clients, clock), cipher, context: surroundings },
     dialTargets: undefined,
     speechCacheBytes: 1_000_000,
-    earlyReplyWasteTokensPerHour: 1_000,
+    preemptiveWasteTokensPerHour: 1_000,
     runId: "this run",
     clock,
     newId,

@@ -37,7 +37,7 @@ test("how long nobody heard the caller is told, and that it was long from five s
     entry.ended(CALLER_LEFT, NOTHING);
     await journal.stored();
     const call = await database.calls.findById("org", "call");
-    return [call?.metadata["deafMs"], call?.metadata["deafForLong"]];
+    return [call?.metadata["sttOutageMs"], call?.metadata["longSttOutage"]];
   };
   assert.deepEqual(await heardNothing(), [undefined, undefined]);
   assert.deepEqual(await heardNothing(2_000.4, 2_999), [4_999, undefined]);

@@ -7,7 +7,7 @@ import {
   type OpenRequest,
 } from "../../../engine/calls/call-opener.js";
 import { LiveCalls } from "../../../engine/calls/live-calls.js";
-import { EarlyReplyBudget } from "../../../engine/calls/preemptive-budget.js";
+import { PreemptiveBudget } from "../../../engine/calls/preemptive-budget.js";
 import type { Recordings } from "../../../engine/calls/recording/recordings.js";
 import type { Ending } from "../../../engine/conversation/call-end.js";
 import { WEB_AUDIO } from "../../../engine/conversation/leg-audio.js";
@@ -142,7 +142,7 @@ export function openingStand(context: TestContext) {
     playoutDelays: new PlayoutDelays(),
     voicePaces: new VoicePaces(),
     phrases: new PhraseKeeper(clock),
-    earlyReplyBudget: new EarlyReplyBudget(1_000, clock),
+    preemptiveBudget: new PreemptiveBudget(1_000, clock),
     liveCalls,
     slots,
     clock,

@@ -17,13 +17,13 @@ test("a call behaves as its agent's author has said", () => {
   const thresholds = {
     silenceTimeoutMs: 650,
     interruptionSensitivity: "high",
-    agreementWords: "answered",
-    earlyReply: true,
-    onVendorsLost: "transfer",
-    patienceMs: 1_234,
-    keypadDigits: 5,
-    waitingWordMs: 2_345,
-    callerSilenceMs: 3_456,
+    backchannels: "reply",
+    preemptiveGeneration: true,
+    onProviderFailure: "transfer",
+    maxEndpointingDelayMs: 1_234,
+    dtmfDigits: 5,
+    fillerAfterMs: 2_345,
+    idleTimeoutMs: 3_456,
   } as const;
   const { phrases, ...settings } = settingsOf(thresholds);
   const { interruptionSensitivity: sensitivity, ...same } = thresholds;
@@ -53,8 +53,8 @@ test("a call lasts as long as agent and plan both allow", () => {
 });
 
 test("a silent caller is asked after ten seconds on the telephone, on the web only where the author wants it", () => {
-  const silence = (callerSilenceMs: number | null, isPaced: boolean) =>
-    settingsOf({ callerSilenceMs }, { isPaced }).callerSilenceMs;
+  const silence = (idleTimeoutMs: number | null, isPaced: boolean) =>
+    settingsOf({ idleTimeoutMs }, { isPaced }).idleTimeoutMs;
   assert.deepEqual([silence(null, true), silence(null, false)], [10_000, 0]);
   assert.deepEqual([silence(5_000, true), silence(5_000, false)], [5_000, 5_000]);
   assert.deepEqual([silence(0, true), silence(0, false)], [0, 0]);
@@ -67,14 +67,14 @@ test("a caller is asked to repeat unrecognized speech on the telephone, on the w
   assert.deepEqual([request(null, true), request(null, false)], [words, ""]);
   assert.deepEqual([request("ask", true), request("ask", false)], [words, words]);
   assert.deepEqual([request("ignore", true), request("ignore", false)], ["", ""]);
-  const silent = { waitingWordMs: 0, callerSilenceMs: 0 };
+  const silent = { fillerAfterMs: 0, idleTimeoutMs: 0 };
   assert.equal(settingsOf(silent, { isPaced: true }).repeatRequest, "");
   assert.equal(settingsOf({ ...silent, onUnrecognizedSpeech: "ask" }).repeatRequest, words);
 });
 
 test("an agent says nothing by itself where its author wants neither word nor question", () => {
-  const says = (waitingWordMs: number, callerSilenceMs: number) =>
-    settingsOf({ waitingWordMs, callerSilenceMs }).phrases !== undefined;
+  const says = (fillerAfterMs: number, idleTimeoutMs: number) =>
+    settingsOf({ fillerAfterMs, idleTimeoutMs }).phrases !== undefined;
   assert.deepEqual([says(0, 0), says(1, 0), says(0, 1)], [false, true, true]);
 });
 

@@ -130,7 +130,7 @@ function perform(call: RecordedCall, command: string): void {
     case "turn-resumed":
       return call.send({ type: "callerTurnResumed" });
     case "early-refused":
-      return call.send({ type: "earlyRefused", turnId });
+      return call.send({ type: "preemptiveRefused", turnId });
     case "turn-over":
       hear(true, false, { decidesTurns: true });
       return call.send({ type: "callerTurnEnded" });

@@ -7,7 +7,7 @@ import { PLAIN_SETTINGS, RecordedCall } from "../../doubles/recorded-call.js";
 const SETTINGS: SessionSettings = {
   ...PLAIN_SETTINGS,
   phrases: stockPhrases("en"),
-  callerSilenceMs: 8_000,
+  idleTimeoutMs: 8_000,
 };
 
 function quietCall(settings = SETTINGS): RecordedCall {
@@ -36,7 +36,7 @@ test("a caller who is quiet for as long as the agent lets it pass is asked wheth
 test("nobody is asked where the agent says nothing by itself, or lets any silence pass", () => {
   for (const settings of [
     { ...SETTINGS, phrases: undefined },
-    { ...SETTINGS, callerSilenceMs: 0 },
+    { ...SETTINGS, idleTimeoutMs: 0 },
   ]) {
     assert.ok(!quietCall(settings).pendingTimers.includes("idle"));
   }

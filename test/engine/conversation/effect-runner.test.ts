@@ -38,13 +38,13 @@ test("a vendor that hung has failed, though nobody waits for its answer any more
 test("a reply is begun early while the organization has wasted little, and is stopped when it is dropped", () => {
   const trial = new EffectTrial();
   const history = [{ role: "user", content: "hi" } as const];
-  trial.perform({ type: "askEarly", turnId: 1, history });
+  trial.perform({ type: "startPreemptiveReply", turnId: 1, history });
   assert.equal(trial.model.requests.length, 1);
-  trial.perform({ type: "dropEarly", turnId: 1, tokens: 100 });
+  trial.perform({ type: "dropPreemptiveReply", turnId: 1, tokens: 100 });
   assert.equal(trial.model.signals[0]?.aborted, true);
-  trial.perform({ type: "askEarly", turnId: 2, history });
+  trial.perform({ type: "startPreemptiveReply", turnId: 2, history });
   assert.equal(trial.model.requests.length, 1);
-  assert.deepEqual(trial.events, [{ type: "earlyRefused", turnId: 2, atMs: 0 }]);
+  assert.deepEqual(trial.events, [{ type: "preemptiveRefused", turnId: 2, atMs: 0 }]);
 });
 
 test("a model that fails is noted, with whether another try may help", async () => {

@@ -1,4 +1,4 @@
-import { EarlyReplyBudget } from "../../../engine/calls/preemptive-budget.js";
+import { PreemptiveBudget } from "../../../engine/calls/preemptive-budget.js";
 import type { Ending } from "../../../engine/conversation/call-end.js";
 import type { SessionEffect, TurnSave } from "../../../engine/conversation/effects.js";
 import type { SessionEvent } from "../../../engine/conversation/events.js";
@@ -60,8 +60,8 @@ export class EffectTrial {
     const playoutDelays = new PlayoutDelays();
     const phrases = new PhraseKeeper(clock);
     const voice = { tts, cache, playoutDelays, voicePaces: this.paces, phrases };
-    const earlyReplies = new EarlyReplyBudget(100, clock).of("org");
-    const around = { clock, llm, ...voice, toolbox, earlyReplies, caller, recorder, log };
+    const preemptiveReplies = new PreemptiveBudget(100, clock).of("org");
+    const around = { clock, llm, ...voice, toolbox, preemptiveReplies, caller, recorder, log };
     this.runner = new EffectRunner(around, clock.monotonicMs());
     this.runner.deliverTo((event) => {
       this.events.push(event);

@@ -27,7 +27,7 @@ function press(call: RecordedCall, keys: string): void {
 }
 
 test("where two keys are an answer, they are taken at once, and the pound key that follows is a habit", () => {
-  const call = openCall({ keypadDigits: 2 });
+  const call = openCall({ dtmfDigits: 2 });
   call.clock.advance(1_000);
   press(call, "12");
   assert.deepEqual(said(call), ["[keypad] 12"]);
@@ -38,7 +38,7 @@ test("where two keys are an answer, they are taken at once, and the pound key th
 });
 
 test("half a second after an answer the pound key is one of its own", () => {
-  const call = openCall({ keypadDigits: 2 });
+  const call = openCall({ dtmfDigits: 2 });
   call.clock.advance(1_000);
   press(call, "12");
   call.clock.advance(500);
@@ -47,7 +47,7 @@ test("half a second after an answer the pound key is one of its own", () => {
 });
 
 test("other keys right behind an answer are the next one, which a pause ends, with its pound key", () => {
-  const call = openCall({ keypadDigits: 2 });
+  const call = openCall({ dtmfDigits: 2 });
   call.clock.advance(1_000);
   press(call, "12");
   call.clock.advance(100);

@@ -46,7 +46,7 @@ test("a recognizer that decides turns cuts off a quarter of the callers at most,
 
 test("every utterance is answered, and early where the end is only likely", () => {
   for (const { delayMs } of [...ALL.nova, ...ALL.flux]) assert.ok(delayMs >= 0 && delayMs < 2_000);
-  assert.ok(ALL.flux.some(({ earlyMs }) => earlyMs >= 300));
+  assert.ok(ALL.flux.some(({ preemptiveMs }) => preemptiveMs >= 300));
 });
 
 test("the documents say what was found", () => {

@@ -59,7 +59,7 @@ test("a sentence that was stopped before its first word is said again whole, und
 /** A call whose agent has said "One moment." when the model answers. */
 function answeringBehindWord(reply: string): RecordedCall {
   const phrases = stockPhrases("en");
-  const call = new RecordedCall({ ...SETTINGS, phrases, waitingWordMs: 1_500 });
+  const call = new RecordedCall({ ...SETTINGS, phrases, fillerAfterMs: 1_500 });
   call.send({ type: "opened", resumed: true });
   call.send({ type: "phraseReady", text: "One moment.", durationMs: 1_000 });
   call.send({ type: "written", text: "what do you offer" });

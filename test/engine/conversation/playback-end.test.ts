@@ -35,7 +35,7 @@ function turnOf(
     const slot = at < texts.length ? at : WAITING_SLOT_FIRST + at - texts.length;
     return { ...newSentence(text, slot), durationMs, isWhole: true };
   });
-  const counts = { askedCount: all.length, sentCount: all.length, waitingWords: waiting.length };
+  const counts = { askedCount: all.length, sentCount: all.length, fillerCount: waiting.length };
   const turn = newTurn({ id: 1, kind: "reply", userText: "Go on.", attempt: 1, ...moments });
   return { ...turn, generating: false, ledger, sentences, ...counts, ...given };
 }

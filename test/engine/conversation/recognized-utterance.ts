@@ -21,7 +21,7 @@ export interface Outcome {
   /** From the end of the last word to the last question for the model, as far as it was certain. */
   readonly delayMs: number;
   /** As much earlier it had been asked already. */
-  readonly earlyMs: number;
+  readonly preemptiveMs: number;
   readonly dropped: number;
 }
 
@@ -30,7 +30,7 @@ export type Listening = "nova" | "flux";
 /** What an agent can be set to, where it is not as usual. */
 export interface Hearing {
   readonly endpointingMs?: number;
-  readonly earlyReply?: boolean;
+  readonly preemptiveGeneration?: boolean;
 }
 
 /** Has a recognizer's simulator hear the utterance, in the audio's own time, and tells what the session made of it. */
@@ -40,7 +40,7 @@ export function recognize(
   { endpointingMs = ENDPOINTING_MS, ...given }: Hearing = {},
 ): Outcome {
   const history = [{ role: "assistant", content: utterance.asked }] as const;
-  const settings = { ...PLAIN_SETTINGS, earlyReply: listening === "flux", ...given };
+  const settings = { ...PLAIN_SETTINGS, preemptiveGeneration: listening === "flux", ...given };
   const call = new RecordedCall(settings, utterance.asked === "" ? [] : history);
   call.send({ type: "opened", resumed: true });
   const hear = listening === "nova" ? novaEar(call, endpointingMs) : fluxEar(call);
@@ -61,12 +61,12 @@ export function recognize(
   }
   const finals = finalsOf(call, seen);
   const last = finals.at(-1) ?? Number.POSITIVE_INFINITY;
-  const asked = seen.findLast(({ type }) => type === "askEarly" || type === "askModel");
+  const asked = seen.findLast(({ type }) => type === "startPreemptiveReply" || type === "askModel");
   return {
     cutOffs: finals.filter((atMs) => atMs < endMs).length,
     delayMs: last - endMs,
-    earlyMs: last - (asked?.atMs ?? last),
-    dropped: seen.filter(({ type }) => type === "dropEarly").length,
+    preemptiveMs: last - (asked?.atMs ?? last),
+    dropped: seen.filter(({ type }) => type === "dropPreemptiveReply").length,
   };
 }
 

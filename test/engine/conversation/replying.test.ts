@@ -194,7 +194,7 @@ test("a model that asks for tools a fifth time is stopped: what it had said is h
 
 test("only sound that the server holds is let go on for an apology", () => {
   for (const isPaced of [true, false]) {
-    const settings = { isPaced, sensitivity: "high", waitingWordMs: 1_500 } as const;
+    const settings = { isPaced, sensitivity: "high", fillerAfterMs: 1_500 } as const;
     const call = new AnsweredCall({ ...settings, phrases: stockPhrases("en") });
     call.send({ type: "opened", resumed: true });
     call.send({ type: "phraseReady", text: "One moment.", durationMs: 800 });
@@ -215,7 +215,7 @@ const HEARD = { isFinal: true, speechFinal: false, lastWordEndMs: 900, endedAgoM
 
 /** A call whose model was asked for a reply to these words before it was certain that they were all. */
 function askedEarly(words: string, settings: Partial<SessionSettings> = {}): AnsweredCall {
-  const call = new AnsweredCall({ ...settings, earlyReply: true });
+  const call = new AnsweredCall({ ...settings, preemptiveGeneration: true });
   call.send({ type: "opened", resumed: true });
   call.wait(1_000);
   call.send({ type: "transcript", ...HEARD, text: words });
@@ -234,7 +234,7 @@ test("words that end the turn and are more than what was answered early are answ
 
 test("an early reply of which nothing has come is waited for like any: its first word counts, and so does the silence before it", () => {
   const call = askedEarly("what is my balance", {
-    waitingWordMs: 1_500,
+    fillerAfterMs: 1_500,
     phrases: stockPhrases("en"),
   });
   call.wait(700);

@@ -106,7 +106,7 @@ const GENERATORS: Generators = {
   callerTurnEnded: { weight: 1, arbitrary: fc.constant({}) },
   callerTurnEnding: { weight: 2, arbitrary: fc.constant({}) },
   callerTurnResumed: { weight: 1, arbitrary: fc.constant({}) },
-  earlyRefused: { weight: 1, arbitrary: fc.record({ turnId }) },
+  preemptiveRefused: { weight: 1, arbitrary: fc.record({ turnId }) },
   digit: { weight: 1, arbitrary: fc.record({ digit: fc.constantFrom("0", "7", "*", "#", "A") }) },
   written: { weight: 1, arbitrary: fc.record({ text: words }) },
   listeningFailed: { weight: 1, arbitrary: fc.constant({}) },

@@ -27,7 +27,7 @@ function sessionWith() {
   const vendorLog = {
     vendorFailed: (category: string, { vendor }: VendorError) =>
       void told.push(`${category} failed: ${vendor}`),
-    wasDeaf: (deafMs: number) => void told.push(`deaf for ${deafMs} ms`),
+    wasDeaf: (sttOutageMs: number) => void told.push(`deaf for ${sttOutageMs} ms`),
   };
   return { session: new Session("call", runner, vendorLog, MULAW_8K), runner, stream, told };
 }

@@ -5,9 +5,9 @@ import { PLAIN_SETTINGS, RecordedCall } from "../../doubles/recorded-call.js";
 
 const PHRASE_MS = 800;
 
-function waitingCall(waitingWordMs: number) {
+function waitingCall(fillerAfterMs: number) {
   const phrases = stockPhrases("en");
-  const call = new RecordedCall({ ...PLAIN_SETTINGS, phrases, waitingWordMs });
+  const call = new RecordedCall({ ...PLAIN_SETTINGS, phrases, fillerAfterMs });
   call.send({ type: "opened", resumed: true });
   for (const text of phrases?.waiting ?? []) {
     call.send({ type: "phraseReady", text, durationMs: PHRASE_MS });
@@ -34,7 +34,7 @@ test("the agent says that it is at work after the silence that it lets pass, and
 test("an agent that is to say nothing of it watches no silence, nor does one over its greeting", () => {
   const { call } = waitingCall(0);
   assert.ok(!call.pendingTimers.includes("waiting"));
-  const greeting = new RecordedCall({ ...PLAIN_SETTINGS, waitingWordMs: 1_500 });
+  const greeting = new RecordedCall({ ...PLAIN_SETTINGS, fillerAfterMs: 1_500 });
   greeting.send({ type: "opened", resumed: false });
   assert.ok(!greeting.pendingTimers.includes("waiting"));
 });

@@ -28,11 +28,11 @@ function fire(call: RecordedCall, timer: TimerName): readonly string[] {
   return call.takeLines();
 }
 
-for (const earlyReply of [false, true]) {
-  const when = earlyReply ? "where replies are begun early" : "where they are not";
+for (const preemptiveGeneration of [false, true]) {
+  const when = preemptiveGeneration ? "where replies are begun early" : "where they are not";
   test(`a timer that fires when there is nothing left to do does nothing, ${when}`, () => {
     for (const timer of TIMERS) {
-      const call = new RecordedCall({ ...PLAIN_SETTINGS, earlyReply });
+      const call = new RecordedCall({ ...PLAIN_SETTINGS, preemptiveGeneration });
       call.send({ type: "opened", resumed: true });
       const { state } = call.actor;
       assert.deepEqual(fire(call, timer), [], timer);
@@ -52,7 +52,11 @@ test("an answer that is being heard is left alone by timers of what was before i
     "idle",
     "transfer",
   ] as const) {
-    const call = new RecordedCall({ ...PLAIN_SETTINGS, earlyReply: true, callerSilenceMs: 5_000 });
+    const call = new RecordedCall({
+      ...PLAIN_SETTINGS,
+      preemptiveGeneration: true,
+      idleTimeoutMs: 5_000,
+    });
     call.send({ type: "opened", resumed: true });
     call.send({ type: "written", text: "what time is it" });
     call.send({ type: "replyToken", turnId: 1, text: "It is ten." });

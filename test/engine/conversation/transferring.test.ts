@@ -99,10 +99,10 @@ test("a stream that closes while the vendor is asked ends the call as the vendor
 
 test("a call that has lost its vendors is handed on where the agent wants that and has somebody to hand it to", () => {
   const transferTo = (
-    onVendorsLost: "end" | "transfer",
+    onProviderFailure: "end" | "transfer",
     given: (typeof PLAIN_SETTINGS)["tools"],
   ) => {
-    const state = newSession({ ...PLAIN_SETTINGS, onVendorsLost, tools: given }, []);
+    const state = newSession({ ...PLAIN_SETTINGS, onProviderFailure, tools: given }, []);
     return [LANGUAGE_MODEL_FAILED, SPEECH_FAILED, LISTENING_FAILED].map((ending) => {
       const lost = lostEnding(state, ending);
       assert.equal(lost.reason, ending.reason);

@@ -24,12 +24,12 @@ const settings = fc.record({
   isPaced: fc.boolean(),
   isStreamed: fc.boolean(),
   tools: fc.constant(TOOLS),
-  earlyReply: fc.boolean(),
-  onVendorsLost: fc.constantFrom("end", "transfer"),
+  preemptiveGeneration: fc.boolean(),
+  onProviderFailure: fc.constantFrom("end", "transfer"),
   phrases: fc.constantFrom(undefined, stockPhrases("en")),
   repeatRequest: fc.constantFrom("", stockPhrases("en").notRecognized),
-  waitingWordMs: fc.constantFrom(0, 1_500),
-  callerSilenceMs: fc.constantFrom(0, 10_000),
+  fillerAfterMs: fc.constantFrom(0, 1_500),
+  idleTimeoutMs: fc.constantFrom(0, 10_000),
 });
 
 type Given = Pick<
@@ -38,12 +38,12 @@ type Given = Pick<
   | "isPaced"
   | "isStreamed"
   | "tools"
-  | "earlyReply"
-  | "onVendorsLost"
+  | "preemptiveGeneration"
+  | "onProviderFailure"
   | "phrases"
   | "repeatRequest"
-  | "waitingWordMs"
-  | "callerSilenceMs"
+  | "fillerAfterMs"
+  | "idleTimeoutMs"
 >;
 
 function play(
@@ -67,9 +67,9 @@ test("no order of events makes a transition throw, or a bound be passed", () => 
     fc.property(settings, steps, (given, events) => {
       play(given, events, (_, after) => {
         assert.ok(after.history.length <= HISTORY_MESSAGES_MAX);
-        const { sentences = [], waitingWords = 0 } = after.turn ?? {};
-        assert.ok(sentences.length - waitingWords <= 64);
-        assert.ok(waitingWords <= 6);
+        const { sentences = [], fillerCount = 0 } = after.turn ?? {};
+        assert.ok(sentences.length - fillerCount <= 64);
+        assert.ok(fillerCount <= 6);
         assert.ok((after.turn?.sentCount ?? 0) <= (after.turn?.askedCount ?? 0));
       });
     }),

@@ -22,8 +22,8 @@ function turnOf(given: Partial<Turn> = {}): Turn {
 test("the report of a turn says what there was, in tenths of a millisecond, and leaves out what there was not", () => {
   const bare = { turn: 7, kind: "reply", outcome: "played", sttMs: 200 };
   assert.deepEqual(reportOf(turnOf(), "played"), bare);
-  const counts = { underruns: 1, waitingWords: 1, wastedTokens: 1, earlyMs: 0.26 };
-  const told = { underruns: 1, waitingWords: 1, wastedTokens: 1, earlyMs: 0.3 };
+  const counts = { underruns: 1, fillerCount: 1, wastedTokens: 1, preemptiveMs: 0.26 };
+  const told = { underruns: 1, fillerCount: 1, wastedTokens: 1, preemptiveMs: 0.3 };
   assert.deepEqual(reportOf(turnOf(counts), "failed"), { ...bare, outcome: "failed", ...told });
   const greeting = reportOf(turnOf({ kind: "greeting" }), "played");
   assert.deepEqual(greeting, { turn: 7, kind: "greeting", outcome: "played" });
@@ -47,7 +47,7 @@ test("sentences are found by their numbers, whatever was said between them", () 
     [0, 1, -1, -1],
   );
   const sentences = answers.toSpliced(1, 0, newSentence("One moment.", 1_000));
-  const told = turnOf({ sentences, waitingWords: 1 });
+  const told = turnOf({ sentences, fillerCount: 1 });
   assert.deepEqual(
     [0, 1, 2, 1_000].map((slot) => placeOf(told, slot)),
     [0, 2, -1, 1],

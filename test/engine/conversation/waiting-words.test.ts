@@ -7,7 +7,7 @@ import { PLAIN_SETTINGS, RecordedCall } from "../../doubles/recorded-call.js";
 
 test("while no words are ready, or the caller speaks, the agent looks again every half second, and then says them", () => {
   const phrases = stockPhrases("en");
-  const call = new RecordedCall({ ...PLAIN_SETTINGS, phrases, waitingWordMs: 1_500 });
+  const call = new RecordedCall({ ...PLAIN_SETTINGS, phrases, fillerAfterMs: 1_500 });
   const delaysMs = () =>
     call.effects.flatMap((effect) =>
       effect.type === "startTimer" && effect.timer === "waiting" ? [effect.delayMs] : [],
@@ -31,7 +31,7 @@ test("the agent does not say that it is at work over words of the caller that ma
   const settings = {
     ...PLAIN_SETTINGS,
     phrases,
-    waitingWordMs: 1_500,
+    fillerAfterMs: 1_500,
     sensitivity: "low",
   } as const;
   const call = new RecordedCall(settings);
@@ -50,7 +50,7 @@ test("the agent does not say that it is at work over words of the caller that ma
 /** Whether a word that is ready is said to a caller whose voice, if it was heard at all, was heard last at `voiceAtMs`. */
 function isSaidAt(atMs: number, voiceAtMs?: number): boolean {
   const phrases = stockPhrases("en");
-  const call = new RecordedCall({ ...PLAIN_SETTINGS, phrases, waitingWordMs: 1_500 });
+  const call = new RecordedCall({ ...PLAIN_SETTINGS, phrases, fillerAfterMs: 1_500 });
   call.send({ type: "opened", resumed: true });
   const [text = ""] = phrases?.waiting ?? [];
   call.send({ type: "phraseReady", text, durationMs: 800 });
@@ -75,7 +75,7 @@ test("a line that nothing was held on is not told to go on when the apology take
   const settings = {
     ...PLAIN_SETTINGS,
     phrases,
-    waitingWordMs: 1_500,
+    fillerAfterMs: 1_500,
     sensitivity: "high",
   } as const;
   const call = new RecordedCall(settings);
@@ -94,7 +94,7 @@ test("a line that nothing was held on is not told to go on when the apology take
 
 test("the agent says six times that it is at work, and no seventh time", () => {
   const phrases = stockPhrases("en");
-  const call = new RecordedCall({ ...PLAIN_SETTINGS, phrases, waitingWordMs: 1_500 });
+  const call = new RecordedCall({ ...PLAIN_SETTINGS, phrases, fillerAfterMs: 1_500 });
   call.send({ type: "opened", resumed: true });
   const [text = ""] = phrases?.waiting ?? [];
   call.send({ type: "phraseReady", text, durationMs: 800 });
@@ -102,10 +102,10 @@ test("the agent says six times that it is at work, and no seventh time", () => {
   const { state } = call.actor;
   const { turn } = state;
   assert.ok(turn !== undefined);
-  const lines = [5, 6, 7].map((waitingWords) => {
+  const lines = [5, 6, 7].map((fillerCount) => {
     const event = { type: "timerFired", timer: "waiting", atMs: 60_000 } as const;
     const out: SessionEffect[] = [];
-    onWaitingTimer({ ...state, turn: { ...turn, waitingWords } }, event, out);
+    onWaitingTimer({ ...state, turn: { ...turn, fillerCount } }, event, out);
     return out.map(({ type }) => type);
   });
   assert.deepEqual(lines, [["playPhrase", "send", "startTimer"], [], []]);
@@ -116,7 +116,7 @@ const SENTENCE = "Your table for four is booked for Friday at seven.";
 /** A call that waits for TTS, which was asked for a whole sentence of 50 letters after 600 ms, when the filler is due after 1.5 s. */
 function waitingForTts(): RecordedCall {
   const phrases = stockPhrases("en");
-  const call = new RecordedCall({ ...PLAIN_SETTINGS, phrases, waitingWordMs: 1_500 });
+  const call = new RecordedCall({ ...PLAIN_SETTINGS, phrases, fillerAfterMs: 1_500 });
   call.send({ type: "opened", resumed: true });
   const [text = ""] = phrases?.waiting ?? [];
   call.send({ type: "phraseReady", text, durationMs: 715 });

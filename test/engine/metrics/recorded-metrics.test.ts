@@ -82,8 +82,8 @@ test("faults of vendors are counted by kind, and the time without a recognizer i
   assert.deepEqual(await told(metrics, "parley_vendor_errors_total{"), [
     'parley_vendor_errors_total{category="stt",vendor="deepgram",fault="timeout"} 1',
   ]);
-  assert.deepEqual(await told(metrics, "parley_stt_deaf_seconds_total"), [
-    "parley_stt_deaf_seconds_total 1.5",
+  assert.deepEqual(await told(metrics, "parley_stt_outage_seconds_total"), [
+    "parley_stt_outage_seconds_total 1.5",
   ]);
 });
 

@@ -48,7 +48,7 @@ function countingDatabase() {
     organizations: { findById: found(owner.organization) },
     plans: { findById: () => Promise.resolve(owner.plan) },
     agents: {
-      findPublic: found({ ...agentRecord(), publicOrigins: ["https://a.example"] }),
+      findPublic: found({ ...agentRecord(), allowedOrigins: ["https://a.example"] }),
       list: found(AGENTS),
     },
     providers: { findMany: () => Promise.resolve([]) },

@@ -14,7 +14,7 @@ export class RecordingListener implements SpeechListener {
   readonly turns: TurnEvent[] = [];
   readonly utteranceEndsMs: number[] = [];
   readonly lost: VendorError[] = [];
-  readonly deafMs: number[] = [];
+  readonly sttOutageMs: number[] = [];
   readonly failed: VendorError[] = [];
 
   constructor(changes = new Changes()) {
@@ -62,9 +62,9 @@ export class RecordingListener implements SpeechListener {
     this.#changes.tell();
   }
 
-  onRecovered(deafMs: number): void {
+  onRecovered(sttOutageMs: number): void {
     this.events.push("recovered");
-    this.deafMs.push(deafMs);
+    this.sttOutageMs.push(sttOutageMs);
     this.#changes.tell();
   }
 

@@ -170,7 +170,7 @@ for (const vendor of VENDORS) {
       const order = listener.events.filter((event) => event === "lost" || event === "recovered");
       assert.deepEqual(order, ["lost", "recovered"]);
       assert.equal(listener.lost[0]?.retryable, true);
-      assert.ok((listener.deafMs[0] ?? -1) >= 0);
+      assert.ok((listener.sttOutageMs[0] ?? -1) >= 0);
     });
 
     it("does not hear settled words a second time after a drop", async () => {

@@ -166,7 +166,7 @@ test("a call needs attention by what only its metadata have", async (context) =>
   const database = await temporaryDatabase(context);
   await insertOrganizations(database);
   const metadata: Readonly<Record<string, JsonObject>> = {
-    deaf: { deafMs: 9, isDeaf: true },
+    deaf: { sttOutageMs: 9, isDeaf: true },
     slow: { isSlow: true },
     silent: { endReason: "silent" },
     fine: { note: '"isDeaf": is the name', other: 'not "silent"' },

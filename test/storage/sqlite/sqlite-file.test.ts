@@ -72,7 +72,7 @@ test("a file of a release that did not number its schema is brought up to date",
   file.exec("alter table agents drop column sttModelId");
   file.exec("alter table agents drop column fallbacks");
   file.exec("drop table dialTargets");
-  file.exec("alter table agents drop column publicOrigins");
+  file.exec("alter table agents drop column allowedOrigins");
   file.exec("alter table users drop column isOperator");
   file.exec("drop table phoneNumbers");
   file.exec("alter table runs drop column uptimeMs");

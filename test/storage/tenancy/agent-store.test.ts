@@ -160,7 +160,7 @@ test("an agent is found by whoever comes when it is public somewhere", async (co
   const database = await temporaryDatabase(context);
   const { agents } = database;
   await insertProviders(database);
-  const open = agentRecord({ id: "open", publicOrigins: ["https://bakery.test"] });
+  const open = agentRecord({ id: "open", allowedOrigins: ["https://bakery.test"] });
   await agents.insert(open, ROOM);
   await agents.insert(agentRecord({ id: "private" }), ROOM);
   assert.deepEqual(await agents.findPublic("open"), open);
@@ -184,8 +184,8 @@ test("an agent that was stored before there were some choices has what was done 
   await database.agents.insert(agentRecord(), ROOM);
   const file = new Sqlite(filePath);
   file.exec(`update agents set fallbacks = json_remove(fallbacks, '$.hedging'),
-    thresholds = json_remove(thresholds, '$.agreementWords', '$.earlyReply', '$.onVendorsLost',
-      '$.onUnrecognizedSpeech',      '$.patienceMs', '$.keypadDigits', '$.waitingWordMs', '$.callerSilenceMs')`);
+    thresholds = json_remove(thresholds, '$.backchannels', '$.preemptiveGeneration', '$.onProviderFailure',
+      '$.onUnrecognizedSpeech',      '$.maxEndpointingDelayMs', '$.dtmfDigits', '$.fillerAfterMs', '$.idleTimeoutMs')`);
   file.close();
   const agent = await database.agents.findById("org", "agent");
   assert.deepEqual(agent?.thresholds, agentRecord().thresholds);

@@ -39,15 +39,15 @@ test("without a binary `auto` is Node's own, and `uws` says what to do", () => {
   assert.match(openWithoutBinary("auto"), /^warn: uWebSockets\.js does not load here.*\nnode\n$/);
   assert.match(
     openWithoutBinary("uws"),
-    /^FrontUnavailable HTTP_FRONT=uws: .* on Node v.* elsewhere; use .*HTTP_FRONT=node\n$/,
+    /^FrontUnavailable HTTP_BACKEND=uws: .* on Node v.* elsewhere; use .*HTTP_BACKEND=node\n$/,
   );
 });
 
-test("HTTP_FRONT takes auto, uws or node", () => {
+test("HTTP_BACKEND takes auto, uws or node", () => {
   assert.equal(parseConfig({}).httpFront, "auto");
-  assert.equal(parseConfig({ HTTP_FRONT: "node" }).httpFront, "node");
+  assert.equal(parseConfig({ HTTP_BACKEND: "node" }).httpFront, "node");
   assert.throws(
-    () => parseConfig({ HTTP_FRONT: "express" }),
-    /HTTP_FRONT: expected auto, uws or node/,
+    () => parseConfig({ HTTP_BACKEND: "express" }),
+    /HTTP_BACKEND: expected auto, uws or node/,
   );
 });

@@ -111,17 +111,17 @@ test("headers that no key opens have to be given again, and only those", () => {
 test("calls are handed on for want of vendors only by an agent that says where to", async () => {
   const platform = await sharedPlatform();
   const tenant = await platform.tenantOn("pro");
-  const thresholds = { onVendorsLost: "transfer" } as const;
+  const thresholds = { onProviderFailure: "transfer" } as const;
   const tools = [{ type: "transfer", to: "+15550001111" } as const];
-  const refused = refusal("invalid", "thresholds.onVendorsLost");
+  const refused = refusal("invalid", "thresholds.onProviderFailure");
   const alone = await platform.agentInput({ thresholds });
   await assert.rejects(platform.agents.create(tenant, alone), refused);
   const input = await platform.agentInput({ thresholds, tools });
   const { id } = await platform.agents.create(tenant, input);
   await assert.rejects(platform.agents.update(tenant, id, { tools: [] }), refused);
-  const patch = { tools: [], thresholds: { onVendorsLost: "end" } } as const;
+  const patch = { tools: [], thresholds: { onProviderFailure: "end" } } as const;
   const { thresholds: stored } = await platform.agents.update(tenant, id, patch);
-  assert.equal(stored.onVendorsLost, "end");
+  assert.equal(stored.onProviderFailure, "end");
   await assert.rejects(platform.agents.update(tenant, id, { thresholds }), refused);
 });
 

@@ -14,7 +14,7 @@ async function shop() {
   const clientTokens = new ClientTokens({ secret: "s".repeat(32), clock });
   const access = new ClientAccess({ database, organizations, clientTokens, clock });
   const tenant = await platform.tenantOn("free");
-  const input = await platform.agentInput({ publicOrigins: [SHOP] });
+  const input = await platform.agentInput({ allowedOrigins: [SHOP] });
   const { id: agentId } = await platform.agents.create(tenant, input);
   return { platform, access, clientTokens, tenant, agentId };
 }

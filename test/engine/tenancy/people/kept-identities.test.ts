@@ -146,14 +146,14 @@ test("an agent that is no longer public is out of reach of pages at once", async
   const clientTokens = new ClientTokens({ secret: "s".repeat(32), clock });
   const access = new ClientAccess({ database, organizations, clientTokens, clock });
   const origin = "https://shop.example";
-  const input = await platform.agentInput({ publicOrigins: [origin] });
+  const input = await platform.agentInput({ allowedOrigins: [origin] });
   const { id } = await platform.agents.create(tenant, input);
   const reads = context.mock.method(database.agents, "findPublic");
   assert.equal((await access.byOrigin(id, origin))?.agentId, id);
   assert.equal((await access.byOrigin(id, origin))?.agentId, id);
   assert.equal(await access.byOrigin(id, ""), undefined, "what is no page has no origin");
   assert.equal(reads.mock.callCount(), 1);
-  await platform.agents.update(tenant, id, { publicOrigins: [] });
+  await platform.agents.update(tenant, id, { allowedOrigins: [] });
   assert.equal(await access.byOrigin(id, origin), undefined);
 });
 

@@ -48,7 +48,7 @@ describe("a call's recognition by one recognizer after another", () => {
     assert.equal(ears.second.askedCount, 0);
     await ears.pass(1);
     assert.equal(ears.second.askedCount, 1);
-    assert.deepEqual(ears.listener.deafMs, [700]);
+    assert.deepEqual(ears.listener.sttOutageMs, [700]);
     ears.second.newest.says("yes", 100);
     const { stt } = ears.answers.take();
     assert.deepEqual(
@@ -64,7 +64,7 @@ describe("a call's recognition by one recognizer after another", () => {
     ears.first.newest.listener.onLost(fault());
     await ears.pass(300);
     ears.first.newest.listener.onRecovered(300);
-    assert.deepEqual(ears.listener.deafMs, [300]);
+    assert.deepEqual(ears.listener.sttOutageMs, [300]);
     await ears.pass(10_000);
     ears.first.newest.listener.onLost(fault());
     await ears.settled();
@@ -85,7 +85,7 @@ describe("a call's recognition by one recognizer after another", () => {
     await ears.pass(350);
     ears.second.answer();
     await ears.settled();
-    assert.deepEqual(ears.listener.deafMs, [350]);
+    assert.deepEqual(ears.listener.sttOutageMs, [350]);
     stream.close();
   });
 

@@ -100,7 +100,7 @@ describe("a recognizer that is left, lost or asked in vain", () => {
       ["failed", "first", "disconnected", "first: disconnected", { ms: 0, tokens: 0 }],
       ["failed", "second", "disconnected", "first: disconnected", { ms: 100, tokens: 0 }],
     ]);
-    assert.deepEqual(ears.listener.deafMs, [300, 0, 100]);
+    assert.deepEqual(ears.listener.sttOutageMs, [300, 0, 100]);
     await ears.pass(700);
     assert.equal(ears.told.length, 2, "who has failed is not left once more");
     stream.close();

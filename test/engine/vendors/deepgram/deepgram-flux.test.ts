@@ -111,7 +111,7 @@ describe("what Deepgram Flux tells", () => {
   async function isSentAgain(durationMs: number): Promise<void> {
     scripted.clock.advance(0);
     const next = await scripted.server.peer(1);
-    await scripted.changes.until("the way back", () => scripted.listener.deafMs.length === 1);
+    await scripted.changes.until("the way back", () => scripted.listener.sttOutageMs.length === 1);
     scripted.clock.advance(durationMs);
     const finished = stream.finish();
     await scripted.changes.until("the end mark", () => next.texts.length === 1);

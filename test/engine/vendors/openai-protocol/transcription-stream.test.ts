@@ -103,7 +103,7 @@ describe("a call's recognition by recordings", () => {
       asked.at(-1)?.answer("word");
       await settled();
     }
-    assert.deepEqual(listener.deafMs, [250, 250]);
+    assert.deepEqual(listener.sttOutageMs, [250, 250]);
     assert.equal(listener.finalText, "word word");
     stream.close();
   });

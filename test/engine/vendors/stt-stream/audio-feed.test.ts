@@ -48,7 +48,7 @@ describe("what a recognizer is sent, by its last message", () => {
 
   /** The connection breaks, `held` is written meanwhile, and there is another. */
   async function comesBack(held: Uint8Array, count: number): Promise<void> {
-    const { lost, deafMs } = scripted.listener;
+    const { lost, sttOutageMs } = scripted.listener;
     const times = lost.length + 1;
     peer.socket.terminate();
     await scripted.changes.until("the loss", () => lost.length === times);
@@ -56,7 +56,7 @@ describe("what a recognizer is sent, by its last message", () => {
     // Other tries than the first one of an outage wait so long.
     scripted.clock.advance(100);
     peer = await scripted.server.peer(times);
-    await scripted.changes.until("the way back", () => deafMs.length === times);
+    await scripted.changes.until("the way back", () => sttOutageMs.length === times);
   }
 
   /** Flux guesses at a turn that began then, by its connection's own time. */

@@ -119,7 +119,7 @@ describe("a Deepgram that does not hear", () => {
     const second = await server.peer(1);
     await changes.until("its beginning", () => second.binaries.length > 0);
     (await server.peer(0)).socket.terminate();
-    await changes.until("the way back", () => listener.deafMs.length === 1);
+    await changes.until("the way back", () => listener.sttOutageMs.length === 1);
     assert.deepEqual(listener.events, ["lost", "recovered"]);
     second.socket.send(finalResults("hello", 0.3, 1));
     await changes.until("the words", () => listener.finalText === "hello");

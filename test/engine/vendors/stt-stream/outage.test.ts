@@ -34,7 +34,7 @@ describe("Deepgram's stream after a connection that was away for seconds", () =>
     for (const frame of numberedFrames(400)) stream.write(frame);
     clock.advance(0);
     const peer = await server.peer(1);
-    await scripted.changes.until("the recovery", () => listener.deafMs.length === 1);
+    await scripted.changes.until("the recovery", () => listener.sttOutageMs.length === 1);
     clock.advance(500);
     await scripted.changes.until(
       "one second",
@@ -56,7 +56,7 @@ describe("Deepgram's stream after a connection that was away for seconds", () =>
     for (const frame of numberedFrames(700)) stream.write(frame);
     clock.advance(0);
     const second = await server.peer(1);
-    await scripted.changes.until("the recovery", () => listener.deafMs.length === 1);
+    await scripted.changes.until("the recovery", () => listener.sttOutageMs.length === 1);
     clock.advance(OUTAGE_MS / 2);
     const keptBytes = OPENING_BYTES + OUTAGE_MS * BYTES_PER_MS;
     await scripted.changes.until("twelve seconds", () => bytesOf(second) >= keptBytes);
@@ -69,7 +69,7 @@ describe("Deepgram's stream after a connection that was away for seconds", () =>
     await scripted.changes.until("the second loss", () => listener.lost.length === 2);
     clock.advance(100);
     const third = await server.peer(2);
-    await scripted.changes.until("the second recovery", () => listener.deafMs.length === 2);
+    await scripted.changes.until("the second recovery", () => listener.sttOutageMs.length === 2);
     clock.advance(1_000);
     const ringBytes = OPENING_BYTES + 2_000 * BYTES_PER_MS;
     await scripted.changes.until("two seconds", () => bytesOf(third) >= ringBytes);
@@ -85,7 +85,7 @@ describe("Deepgram's stream after a connection that was away for seconds", () =>
     stream.write(new Uint8Array(10_000 * BYTES_PER_MS));
     clock.advance(0);
     const peer = await server.peer(1);
-    await scripted.changes.until("the recovery", () => listener.deafMs.length === 1);
+    await scripted.changes.until("the recovery", () => listener.sttOutageMs.length === 1);
     stream.write(new Uint8Array(1_000 * BYTES_PER_MS));
     clock.advance(1_000);
     peer.socket.send(finalResults("late", 0.1, 0.5));

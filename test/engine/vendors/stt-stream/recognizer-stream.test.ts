@@ -157,7 +157,7 @@ describe("one call's stream to a recognizer", () => {
     await breaks();
     clock.advance(0);
     peer = await server.peer(1);
-    await changes.until("the way back", () => listener.deafMs.length === 1);
+    await changes.until("the way back", () => listener.sttOutageMs.length === 1);
     clock.advance(1_000);
     write(QUIET, 250);
     await breaks();
@@ -241,7 +241,7 @@ describe("one call's stream to a recognizer", () => {
     write(LOUD, 20);
     scripted.clock.advance(0);
     const next = await scripted.server.peer(1);
-    await scripted.changes.until("the way back", () => scripted.listener.deafMs.length === 1);
+    await scripted.changes.until("the way back", () => scripted.listener.sttOutageMs.length === 1);
     scripted.clock.advance(39);
     scripted.clock.advance(1);
     await scripted.changes.until("a piece", () => next.binaries.length === 1);

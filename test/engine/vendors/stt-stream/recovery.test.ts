@@ -36,7 +36,7 @@ describe("Deepgram's stream after its connection broke", () => {
     assert.equal(clock.startedTimerCount, startedTimers, "it was tried too soon");
     clock.advance(delayMs > 0 ? 1 : 0);
     assert.equal(clock.startedTimerCount, startedTimers + 1, "it was not tried in time");
-    await scripted.changes.until(`recovery ${count}`, () => listener.deafMs.length === count);
+    await scripted.changes.until(`recovery ${count}`, () => listener.sttOutageMs.length === count);
   }
 
   it("keeps live audio in order behind what is being replayed", async () => {
@@ -46,7 +46,7 @@ describe("Deepgram's stream after its connection broke", () => {
     await scripted.changes.until("the loss", () => listener.lost.length === 1);
     clock.advance(0);
     const peer = await server.peer(1);
-    await scripted.changes.until("the recovery", () => listener.deafMs.length === 1);
+    await scripted.changes.until("the recovery", () => listener.sttOutageMs.length === 1);
     for (const frame of numberedFrames(20).slice(10)) {
       stream.write(frame);
       clock.advance(20);
@@ -71,7 +71,7 @@ describe("Deepgram's stream after its connection broke", () => {
     await scripted.changes.until("the loss", () => listener.lost.length === 1);
     clock.advance(0);
     const second = await server.peer(1);
-    await scripted.changes.until("the recovery", () => listener.deafMs.length === 1);
+    await scripted.changes.until("the recovery", () => listener.sttOutageMs.length === 1);
     second.socket.send(finalResults("two", 0.1, 0.4));
     second.socket.send('{"type":"UtteranceEnd","channel":[0,1],"last_word_end":0.4}');
     await scripted.changes.until("the second words", () => listener.utteranceEndsMs.length === 1);
@@ -95,7 +95,7 @@ describe("Deepgram's stream after its connection broke", () => {
     assert.deepEqual(listener.transcripts[1], { ...told, lastWordEndMs: 2_000 });
     clock.advance(0);
     const second = await server.peer(1);
-    await scripted.changes.until("the recovery", () => listener.deafMs.length === 1);
+    await scripted.changes.until("the recovery", () => listener.sttOutageMs.length === 1);
     clock.advance(600);
     const againBytes = OPENING_BYTES + 1_000 * BYTES_PER_MS;
     await scripted.changes.until("the rest", () => bytesOf(second) >= againBytes);
@@ -220,7 +220,7 @@ describe("Deepgram's stream after its connection broke", () => {
     clock.advance(5_000);
     await breakConnection(4, 0);
     await breakConnection(5, 100);
-    assert.deepEqual(listener.deafMs, [0, 100, 250, 0, 100]);
+    assert.deepEqual(listener.sttOutageMs, [0, 100, 250, 0, 100]);
     assert.deepEqual(listener.failed, []);
     stream.close();
   });
@@ -243,7 +243,7 @@ describe("Deepgram's stream after its connection broke", () => {
     await scripted.changes.until("the loss", () => listener.lost.length === 1);
     clock.advance(0);
     const peer = await server.peer(1);
-    await scripted.changes.until("the recovery", () => listener.deafMs.length === 1);
+    await scripted.changes.until("the recovery", () => listener.sttOutageMs.length === 1);
     const finished = stream.finish();
     clock.advance(100);
     await scripted.changes.until("the end mark", () => peer.texts.length === 1);

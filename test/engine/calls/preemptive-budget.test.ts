@@ -1,11 +1,11 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { EarlyReplyBudget } from "../../../engine/calls/preemptive-budget.js";
+import { PreemptiveBudget } from "../../../engine/calls/preemptive-budget.js";
 import { VirtualClock } from "../../doubles/virtual-clock.js";
 
 test("an organization that has wasted its tokens of the hour begins no reply early until the next", () => {
   const clock = new VirtualClock(0);
-  const budget = new EarlyReplyBudget(100, clock);
+  const budget = new PreemptiveBudget(100, clock);
   const wasteful = budget.of("wasteful");
   wasteful.wasted(60);
   assert.equal(wasteful.mayAsk(), true);
@@ -17,12 +17,12 @@ test("an organization that has wasted its tokens of the hour begins no reply ear
 });
 
 test("where nothing may be wasted no reply is begun early", () => {
-  assert.equal(new EarlyReplyBudget(0, new VirtualClock(0)).of("org").mayAsk(), false);
+  assert.equal(new PreemptiveBudget(0, new VirtualClock(0)).of("org").mayAsk(), false);
 });
 
 test("what was wasted is forgotten with its hour, and a reply is begun early up to the last token", () => {
   const clock = new VirtualClock(0);
-  const allowance = new EarlyReplyBudget(100, clock).of("org");
+  const allowance = new PreemptiveBudget(100, clock).of("org");
   allowance.wasted(99);
   assert.equal(allowance.mayAsk(), true);
   allowance.wasted(1);

@@ -4,37 +4,37 @@ import { PLAIN_SETTINGS, RecordedCall } from "../../doubles/recorded-call.js";
 
 const HEARD = { isFinal: true, speechFinal: false, lastWordEndMs: undefined } as const;
 
-function callWithEarlyReply() {
-  const call = new RecordedCall({ ...PLAIN_SETTINGS, earlyReply: true });
+function callWithPreemptiveReply() {
+  const call = new RecordedCall({ ...PLAIN_SETTINGS, preemptiveGeneration: true });
   call.send({ type: "opened", resumed: true });
   call.send({ type: "transcript", text: "what do you offer", ...HEARD, endedAgoMs: 150 });
   return call;
 }
 
 test("words that ended 150 ms ago are answered before the turn is certain to be over, newer ones when they are as old", () => {
-  assert.equal(callWithEarlyReply().actor.state.early?.userText, "what do you offer");
-  const call = new RecordedCall({ ...PLAIN_SETTINGS, earlyReply: true });
+  assert.equal(callWithPreemptiveReply().actor.state.early?.userText, "what do you offer");
+  const call = new RecordedCall({ ...PLAIN_SETTINGS, preemptiveGeneration: true });
   call.send({ type: "opened", resumed: true });
   call.send({ type: "transcript", text: "what do you offer", ...HEARD, endedAgoMs: 149 });
-  const isAsked = () => call.effects.some(({ type }) => type === "askEarly");
+  const isAsked = () => call.effects.some(({ type }) => type === "startPreemptiveReply");
   assert.equal(isAsked(), false);
   call.clock.advance(1);
   assert.equal(isAsked(), true);
 });
 
 test("only the reply that there is no room for is given up, and none is begun early after it", () => {
-  const call = callWithEarlyReply();
+  const call = callWithPreemptiveReply();
   const turnId = call.actor.state.early?.turnId ?? 0;
-  call.send({ type: "earlyRefused", turnId: turnId - 1 });
+  call.send({ type: "preemptiveRefused", turnId: turnId - 1 });
   assert.equal(call.actor.state.early?.turnId, turnId);
-  call.send({ type: "earlyRefused", turnId });
+  call.send({ type: "preemptiveRefused", turnId });
   assert.equal(call.actor.state.early, undefined);
   call.send({ type: "transcript", text: "and when", ...HEARD, endedAgoMs: 150 });
   assert.equal(call.actor.state.early, undefined);
 });
 
 test("of an early reply 4,000 characters are kept, and the token that reaches them", () => {
-  const call = callWithEarlyReply();
+  const call = callWithPreemptiveReply();
   const turnId = call.actor.state.early?.turnId ?? 0;
   for (const chars of [3_999, 1, 1]) {
     call.send({ type: "replyToken", turnId, text: "x".repeat(chars) });
@@ -43,7 +43,7 @@ test("of an early reply 4,000 characters are kept, and the token that reaches th
 });
 
 test("who is dictating is not answered early, unless the recognizer thinks that the turn is ending", () => {
-  const call = new RecordedCall({ ...PLAIN_SETTINGS, earlyReply: true });
+  const call = new RecordedCall({ ...PLAIN_SETTINGS, preemptiveGeneration: true });
   call.send({ type: "opened", resumed: true });
   call.send({ type: "transcript", text: "my number is five five", ...HEARD, endedAgoMs: 150 });
   const answered = () => call.actor.state.early?.userText;
@@ -54,7 +54,7 @@ test("who is dictating is not answered early, unless the recognizer thinks that 
 
 test("a voice of less than 150 ms ago may be going on: the reply is begun when it is as old", () => {
   const startedAfter = (voiceAgoMs: number) => {
-    const call = new RecordedCall({ ...PLAIN_SETTINGS, earlyReply: true });
+    const call = new RecordedCall({ ...PLAIN_SETTINGS, preemptiveGeneration: true });
     call.send({ type: "opened", resumed: true });
     call.send({ type: "transcript", text: "what do you offer", ...HEARD, endedAgoMs: 100 });
     call.takeLines();
@@ -70,9 +70,9 @@ test("a voice of less than 150 ms ago may be going on: the reply is begun when i
 });
 
 /** The agent has just told something of its own accord; the caller says no more than that they listen. */
-function agreeingCall(agreementWords: "ignored" | "answered"): RecordedCall {
+function agreeingCall(backchannels: "ignore" | "reply"): RecordedCall {
   const greeting = "We have three rooms with a view of the lake.";
-  const settings = { ...PLAIN_SETTINGS, greeting, agreementWords, earlyReply: true };
+  const settings = { ...PLAIN_SETTINGS, greeting, backchannels, preemptiveGeneration: true };
   const call = new RecordedCall(settings);
   call.send({ type: "opened", resumed: false });
   const sound = { turnId: 1, index: 0, durationMs: 3_000, firstByteAtMs: 0 };
@@ -83,12 +83,12 @@ function agreeingCall(agreementWords: "ignored" | "answered"): RecordedCall {
 }
 
 test("words that get no answer get none early, and those that get one do", () => {
-  assert.equal(agreeingCall("ignored").actor.state.early, undefined);
-  assert.equal(agreeingCall("answered").actor.state.early?.userText, "uh-huh");
+  assert.equal(agreeingCall("ignore").actor.state.early, undefined);
+  assert.equal(agreeingCall("reply").actor.state.early?.userText, "uh-huh");
 });
 
 test("a recognizer that decides turns itself says when one is ending: no words of it are answered before", () => {
-  const call = new RecordedCall({ ...PLAIN_SETTINGS, earlyReply: true });
+  const call = new RecordedCall({ ...PLAIN_SETTINGS, preemptiveGeneration: true });
   call.send({ type: "opened", resumed: true });
   const heard = { ...HEARD, endedAgoMs: 200, decidesTurns: true } as const;
   call.send({ type: "transcript", text: "what do you offer", ...heard });
@@ -99,7 +99,7 @@ test("a recognizer that decides turns itself says when one is ending: no words o
 });
 
 test("no reply is begun early to words that are still guessed at, to keys, or where it is not wanted", () => {
-  const pressing = new RecordedCall({ ...PLAIN_SETTINGS, earlyReply: true });
+  const pressing = new RecordedCall({ ...PLAIN_SETTINGS, preemptiveGeneration: true });
   pressing.send({ type: "opened", resumed: true });
   pressing.send({ type: "digit", digit: "1" });
   const unwanted = new RecordedCall(PLAIN_SETTINGS);
@@ -107,8 +107,8 @@ test("no reply is begun early to words that are still guessed at, to keys, or wh
   for (const call of [pressing, unwanted]) {
     call.send({ type: "transcript", text: "what do you offer", ...HEARD, endedAgoMs: 200 });
   }
-  const guessing = callWithEarlyReply();
-  guessing.send({ type: "earlyRefused", turnId: -1 });
+  const guessing = callWithPreemptiveReply();
+  guessing.send({ type: "preemptiveRefused", turnId: -1 });
   const guess = { ...HEARD, isFinal: false, endedAgoMs: 0 };
   guessing.send({ type: "transcript", text: "and when", ...guess });
   guessing.send({ type: "timerFired", timer: "early", voiceAgoMs: 200 });
@@ -118,7 +118,7 @@ test("no reply is begun early to words that are still guessed at, to keys, or wh
 });
 
 test("what voices and telephones tell under the number of an early reply, of which nothing was said, is not heard of", () => {
-  const call = callWithEarlyReply();
+  const call = callWithPreemptiveReply();
   const { state } = call.actor;
   const sound = { turnId: 1, index: 0, durationMs: 900, firstByteAtMs: 0 };
   call.takeLines();
