@@ -3,12 +3,12 @@ import * as v from "valibot";
 import { isAddressBlock } from "./api/http/request/address-blocks.js";
 import { isOriginPattern } from "./engine/security/origins.js";
 import {
+  type BackendChoice,
   certificateFile,
   type Defaults,
   databaseUrl,
   defaultsOf,
   type Environment,
-  type FrontChoice,
   flag,
   httpFront,
   httpUrl,
@@ -48,7 +48,7 @@ export interface Config extends TelephonySettings, RecordingSettings {
   readonly port: number;
   /** Answers health checks alone; 0: none. */
   readonly healthPort: number;
-  readonly httpFront: FrontChoice;
+  readonly httpFront: BackendChoice;
   /** Processes that carry calls; 1 is this one alone, 0 as many as the box has cores for. */
   readonly workers: number;
   readonly dataDir: string;
@@ -89,7 +89,7 @@ export interface Config extends TelephonySettings, RecordingSettings {
   readonly drainTimeoutMs: number;
   readonly speechCacheBytes: number;
   /** How long a vendor is waited for that has another behind it. */
-  readonly chainPatience: {
+  readonly chainTimeouts: {
     readonly firstTokenMs: number;
     readonly tokenGapMs: number;
     readonly firstByteMs: number;
@@ -311,7 +311,7 @@ function configOf(env: v.InferOutput<typeof Variables>): Config {
     databaseStart: env.DATABASE_START,
     drainTimeoutMs: env.DRAIN_TIMEOUT_SEC * 1_000,
     speechCacheBytes: env.SPEECH_CACHE_MB * 1024 * 1024,
-    chainPatience: {
+    chainTimeouts: {
       firstTokenMs: env.LLM_FIRST_TOKEN_MAX_MS,
       tokenGapMs: env.LLM_TOKEN_GAP_MAX_MS,
       firstByteMs: env.TTS_FIRST_BYTE_MAX_MS,

@@ -1,17 +1,17 @@
 import { randomUUID } from "node:crypto";
 import { join } from "node:path";
-import { boxLimits } from "./api/cluster/cluster-limits.js";
+import { sharedLimits } from "./api/cluster/cluster-limits.js";
 import { joinNodes, loneMember } from "./api/cluster/cluster-nodes.js";
 import { SessionProcesses } from "./api/cluster/worker-processes.js";
 import { type SessionSettings, startSessionServer } from "./api/cluster/worker-server.js";
-import { aloneOnBox } from "./api/cluster/worker-side.js";
+import { singleProcess } from "./api/cluster/worker-side.js";
 import { freePort } from "./api/http/backend/free-port.js";
 import { localUrl } from "./api/start-up/local-url.js";
 import { refuseWrongBucket } from "./api/start-up/recordings-bucket.js";
 import { type Config, DATABASE_FILE } from "./config.js";
 import type { CallCenter } from "./engine/calls/call-center.js";
 import { refuseBesideOther } from "./engine/calls/orphaned-calls.js";
-import { BoxOwner } from "./engine/cluster/primary.js";
+import { ClusterPrimary } from "./engine/cluster/primary.js";
 import type { Logger } from "./engine/log.js";
 import { processMetrics } from "./engine/metrics/box-metrics.js";
 import { removeSandboxNote, writeSandboxNote } from "./engine/sandbox/sandbox-note.js";
@@ -78,7 +78,7 @@ export async function startParley(
   const installation = await openInstallation(config, log, clock, () => void stop(0));
   const { settings, database, cipher, tenancy, nodes } = installation;
   const lone = nodes && loneMember({ settings, database, nodes, clock, log });
-  const box = lone?.member ?? aloneOnBox(settings.jwtSecret, clock);
+  const box = lone?.member ?? singleProcess(settings.jwtSecret, clock);
   const about = { settings, database, cipher, tenancy, box, clock, newId: randomUUID, log };
   const runId = randomUUID();
   await nodes?.addRun(runId);
@@ -108,8 +108,15 @@ export async function startBox(
   });
   const installation = await openInstallation(config, log, clock, () => void stop(0));
   const { settings, keys, database, nodes } = installation;
-  const limits = boxLimits(settings, clock, () => nodes?.liveCount ?? 1);
-  const owner = new BoxOwner({ limits, database, nodes, metrics: processMetrics(), clock, log });
+  const limits = sharedLimits(settings, clock, () => nodes?.liveCount ?? 1);
+  const owner = new ClusterPrimary({
+    limits,
+    database,
+    nodes,
+    metrics: processMetrics(),
+    clock,
+    log,
+  });
   database.recordChanges.tellOthersBy(() => owner.recordsChanged());
   const { workers: count, logLevel } = config;
   const addRun = (runId: string) => nodes?.addRun(runId) ?? Promise.resolve();

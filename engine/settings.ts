@@ -131,7 +131,7 @@ export const httpFront = v.optional(
   v.picklist(["auto", "uws", "node"], "expected auto, uws or node"),
   "auto",
 );
-export type FrontChoice = v.InferOutput<typeof httpFront>;
+export type BackendChoice = v.InferOutput<typeof httpFront>;
 
 /** Former names of variables, refused so that no setting is lost in silence. */
 const RENAMED_VARIABLES: Readonly<Record<string, string>> = {

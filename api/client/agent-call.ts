@@ -1,5 +1,5 @@
 import { Announcer } from "./announcer.js";
-import { type CallTarget, type Credential, callAddress, demandAddress } from "./call-address.js";
+import { type CallTarget, type Credential, callAddress, requireAddress } from "./call-address.js";
 import type { CallEvents, CallState, Connected } from "./call-events.js";
 import { asFault, CallFault } from "./call-fault.js";
 import { CallConnection, type CallSocketClass, NOT_OPENED } from "./call-socket.js";
@@ -182,7 +182,7 @@ export class AgentCall {
     if (this.state !== "idle") throw new CallFault("protocol", "a call can be started once");
     this.#dialogue.enter("connecting");
     try {
-      demandAddress(this.#options);
+      requireAddress(this.#options);
       await this.#sound.open({
         frame: (samples) => this.#frame(samples),
         sounding: (turn) => this.#dialogue.turnSounds(turn),

@@ -15,7 +15,7 @@ export interface Credential {
 }
 
 /** Throws the CallFault for a server that is no address, such as one without its scheme. */
-export function demandAddress({ server }: CallTarget): void {
+export function requireAddress({ server }: CallTarget): void {
   if (URL.canParse("/", server)) return;
   const message = `"${server}" is no address of a server: write it like https://voice.example.com`;
   throw new CallFault("protocol", message);

@@ -36,7 +36,7 @@ export class PageTools {
 
   /** Answers how to offer it no longer. Throws a CallFault for a name that no tool can have, and for a 65th. */
   offer(name: string, handler: ToolHandler): () => void {
-    demandTool(name, this.#handlers);
+    requireTool(name, this.#handlers);
     this.#handlers.set(name, handler);
     this.#tell();
     return () => {
@@ -70,7 +70,7 @@ export class PageTools {
 }
 
 /** Throws a CallFault for a name that no tool can have, and for a 65th beside those that are offered. */
-export function demandTool(name: string, offered: ReadonlyMap<string, ToolHandler>): void {
+export function requireTool(name: string, offered: ReadonlyMap<string, ToolHandler>): void {
   if (!NAME.test(name)) throw new CallFault("protocol", `"${name}" can be no tool's name`);
   if (offered.size >= TOOLS_MAX && !offered.has(name)) {
     throw new CallFault("protocol", `a call can have at most ${TOOLS_MAX} tools`);

@@ -4,7 +4,7 @@ import { RationalResampler } from "../../engine/audio/rational-resampler.js";
 const HOLD_MIN_MS = 40;
 /** Each gap that was heard makes the next start later by this much. */
 const HOLD_STEP_MS = 40;
-const HOLD_MAX_MS = 240;
+const OUTPUT_PAUSE_MAX_MS = 240;
 /** A voice that is cut between two samples clicks. */
 const FADE_MS = 5;
 
@@ -80,7 +80,7 @@ export class PlaybackQueue {
     if (!this.#isFlowing && this.#queued === 0) this.#held = 0;
     // A turn that had begun to sound and ran dry was heard to stop: hold back more from now on.
     if (!this.#isFlowing && current.hasSounded && this.#queued === 0) {
-      this.#holdMs = Math.min(HOLD_MAX_MS, this.#holdMs + HOLD_STEP_MS);
+      this.#holdMs = Math.min(OUTPUT_PAUSE_MAX_MS, this.#holdMs + HOLD_STEP_MS);
     }
     if (this.#queued === 0) current.dryMs = receivedMsOf(current);
     current.receivedSamples += samples.length;

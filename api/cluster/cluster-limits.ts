@@ -22,17 +22,17 @@ export function usesPerMinute(settings: LimitSettings): Readonly<Record<LimitNam
   };
 }
 
-/** What counts the uses of a whole box; each of `boxCount()` boxes allows its part. */
-export function boxLimits(
+/** What counts the uses of a whole box; each of `serverCount()` boxes allows its part. */
+export function sharedLimits(
   settings: LimitSettings,
   clock: Clock,
-  boxCount: () => number = () => 1,
+  serverCount: () => number = () => 1,
 ): Readonly<Record<LimitName, RateLimiter>> {
   const uses = usesPerMinute(settings);
   const limiter = (name: LimitName) => {
     const limit = {
       get usesMax() {
-        return Math.ceil(uses[name] / boxCount());
+        return Math.ceil(uses[name] / serverCount());
       },
       windowMs: MINUTE_MS,
     };

@@ -1,13 +1,13 @@
 import { randomUUID } from "node:crypto";
-import type { MemberLink } from "../../engine/cluster/ipc-messages.js";
+import type { WorkerLink } from "../../engine/cluster/ipc-messages.js";
 import { Nodes } from "../../engine/cluster/nodes.js";
-import { BoxOwner } from "../../engine/cluster/primary.js";
+import { ClusterPrimary } from "../../engine/cluster/primary.js";
 import type { Logger } from "../../engine/log.js";
 import type { Clock } from "../../engine/time/clock.js";
 import { VERSION } from "../../engine/version.js";
 import type { Database } from "../../storage/database.js";
-import { boxLimits } from "./cluster-limits.js";
-import { BoxMember } from "./worker-client.js";
+import { sharedLimits } from "./cluster-limits.js";
+import { ClusterWorker } from "./worker-client.js";
 import type { SessionSettings } from "./worker-server.js";
 
 export interface JoiningOptions {
@@ -46,13 +46,13 @@ export interface LoneMemberOptions {
 /** A box with one process among several servers: that process asks an owner too, which is in it. */
 export function loneMember(options: LoneMemberOptions) {
   const { settings, database, clock, log, nodes } = options;
-  const limits = boxLimits(settings, clock, () => nodes.liveCount);
-  const owner = new BoxOwner({ ...options, limits, metrics: () => Promise.resolve([]) });
-  const ownersSide: { link?: MemberLink } = {};
-  const member = new BoxMember({
+  const limits = sharedLimits(settings, clock, () => nodes.liveCount);
+  const owner = new ClusterPrimary({ ...options, limits, metrics: () => Promise.resolve([]) });
+  const ownersSide: { link?: WorkerLink } = {};
+  const member = new ClusterWorker({
     name: 1,
     sharesPort: false,
-    post: (parcel) => ownersSide.link?.receive(parcel),
+    post: (message) => ownersSide.link?.receive(message),
     jwtSecret: settings.jwtSecret,
     clock,
     log,
@@ -61,7 +61,7 @@ export function loneMember(options: LoneMemberOptions) {
     endAll: () => undefined,
   });
   ownersSide.link = owner.join(1, {
-    post: (parcel) => member.owner.receive(parcel),
+    post: (message) => member.owner.receive(message),
     started: () => undefined,
   });
   const close = () => {

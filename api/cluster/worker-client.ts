@@ -1,47 +1,47 @@
 import type { LiveCall, LiveCalls } from "../../engine/calls/live-calls.js";
 import type { OutboundCalls } from "../../engine/calls/outbound/outbound-calls.js";
 import type { PlacedCalls } from "../../engine/calls/outbound/placed-calls.js";
-import type { SharedBox } from "../../engine/calls/shared-box.js";
-import { Link, type Parcel } from "../../engine/cluster/ipc-link.js";
+import type { Cluster } from "../../engine/calls/shared-box.js";
+import { type IpcMessage, Link } from "../../engine/cluster/ipc-link.js";
 import {
-  type BoxState,
+  type ClusterState,
   type Elsewhere,
   HEARTBEAT_MS,
   type LimitName,
-  type MemberQuestions,
-  type MemberState,
-  type OwnerQuestions,
+  type PrimaryRequests,
+  type WorkerRequests,
+  type WorkerState,
 } from "../../engine/cluster/ipc-messages.js";
 import {
-  BoxBreakers,
-  BoxNews,
-  BoxPlacedCalls,
-  BoxSlots,
-  BoxStreamTokens,
+  WorkerBreakers,
+  WorkerCallSlots,
+  WorkerEventBus,
+  WorkerPlacedCalls,
+  WorkerStreamTokens,
 } from "../../engine/cluster/worker-ports.js";
 import type { Ending } from "../../engine/conversation/call-end.js";
 import type { Logger } from "../../engine/log.js";
 import type { Metrics } from "../../engine/metrics/metrics.js";
 import type { OutboundTokens } from "../../engine/security/outbound-token.js";
-import { type StreamTokenDesk, StreamTokens } from "../../engine/security/stream-token.js";
-import type { StreamUuidDesk } from "../../engine/security/stream-uuid.js";
-import type { TokenUseDesk, UsedToken } from "../../engine/security/token-uses.js";
+import { type StreamTokenRegistry, StreamTokens } from "../../engine/security/stream-token.js";
+import type { StreamUuidRegistry } from "../../engine/security/stream-uuid.js";
+import type { TokenUseRegistry, UsedToken } from "../../engine/security/token-uses.js";
 import type { WebhookAnswers } from "../../engine/telephony/answered-webhooks.js";
 import type { CallInfoStore } from "../../engine/telephony/call-info.js";
 import type { CancelTimer, Clock } from "../../engine/time/clock.js";
-import type { Soon } from "../../engine/time/soon.js";
+import type { MaybePromise } from "../../engine/time/soon.js";
 import type { UseLimiter } from "../http/request/rate-limiter.js";
 import type { SessionServer } from "./worker-server.js";
-import type { BoxSide } from "./worker-side.js";
+import type { WorkerSide } from "./worker-side.js";
 
 /** How soon the others learn that this process is late, or no longer. */
 const LOOK_MS = 250;
 
-export interface BoxMemberOptions {
+export interface ClusterWorkerOptions {
   /** This process's among those of its box. */
   readonly name: number;
   readonly sharesPort: boolean;
-  readonly post: (parcel: Parcel) => void;
+  readonly post: (message: IpcMessage) => void;
   readonly jwtSecret: string;
   readonly clock: Clock;
   readonly log: Logger;
@@ -52,35 +52,35 @@ export interface BoxMemberOptions {
 }
 
 /** A session process's side of the box: what must be one for all of them it asks of the owner. */
-export class BoxMember implements BoxSide {
-  readonly shared: SharedBox;
-  readonly streamTokens: StreamTokenDesk;
-  readonly streamUuids: StreamUuidDesk;
+export class ClusterWorker implements WorkerSide {
+  readonly shared: Cluster;
+  readonly streamTokens: StreamTokenRegistry;
+  readonly streamUuids: StreamUuidRegistry;
   readonly callInfos: CallInfoStore;
   readonly answeredWebhooks: WebhookAnswers;
-  readonly tokenUses: TokenUseDesk;
-  readonly owner: Link<OwnerQuestions, MemberQuestions>;
-  readonly #options: BoxMemberOptions;
-  readonly #slots: BoxSlots;
-  readonly #news: BoxNews;
-  readonly #breakers: BoxBreakers;
-  #box: BoxState = { callCount: 0, taking: [], isDrained: false, otherServersTake: false };
-  #state: MemberState = { isServing: false, isLate: false };
-  #placedCalls: BoxPlacedCalls | undefined;
+  readonly tokenUses: TokenUseRegistry;
+  readonly owner: Link<PrimaryRequests, WorkerRequests>;
+  readonly #options: ClusterWorkerOptions;
+  readonly #slots: WorkerCallSlots;
+  readonly #news: WorkerEventBus;
+  readonly #breakers: WorkerBreakers;
+  #box: ClusterState = { callCount: 0, taking: [], isDrained: false, otherServersTake: false };
+  #state: WorkerState = { isServing: false, isLate: false };
+  #placedCalls: WorkerPlacedCalls | undefined;
   #liveCalls: LiveCalls | undefined;
   #metrics: Metrics | undefined;
   #stopLooking: CancelTimer | undefined;
   #stopBeating: CancelTimer | undefined;
 
-  constructor(options: BoxMemberOptions) {
+  constructor(options: ClusterWorkerOptions) {
     const { jwtSecret: secret, clock, log, post } = options;
     this.#options = options;
-    this.owner = new Link<OwnerQuestions, MemberQuestions>(post, this.#handlers(), log);
-    this.#slots = new BoxSlots(this.owner);
-    this.#news = new BoxNews(this.owner);
-    this.#breakers = new BoxBreakers(this.owner);
+    this.owner = new Link<PrimaryRequests, WorkerRequests>(post, this.#handlers(), log);
+    this.#slots = new WorkerCallSlots(this.owner);
+    this.#news = new WorkerEventBus(this.owner);
+    this.#breakers = new WorkerBreakers(this.owner);
     this.shared = this.#sharedBox();
-    this.streamTokens = new BoxStreamTokens(new StreamTokens({ secret, clock }), this.owner);
+    this.streamTokens = new WorkerStreamTokens(new StreamTokens({ secret, clock }), this.owner);
     this.streamUuids = {
       mint: (claims) => this.owner.ask("mintUuid", claims),
       redeem: (uuid) => this.owner.ask("redeemUuid", uuid),
@@ -123,7 +123,7 @@ export class BoxMember implements BoxSide {
 
   placedCalls(own: OutboundCalls, tokens: OutboundTokens): PlacedCalls {
     const { owner } = this;
-    this.#placedCalls = new BoxPlacedCalls({ own, tokens, slots: this.#slots, owner });
+    this.#placedCalls = new WorkerPlacedCalls({ own, tokens, slots: this.#slots, owner });
     return this.#placedCalls;
   }
 
@@ -136,7 +136,7 @@ export class BoxMember implements BoxSide {
     return { find: (callId) => own.find(callId) ?? elsewhere(callId) };
   }
 
-  endCall(own: LiveCalls, callId: string, ending: Ending): Soon<boolean> {
+  endCall(own: LiveCalls, callId: string, ending: Ending): MaybePromise<boolean> {
     const call = own.find(callId);
     call?.end(ending);
     return call === undefined ? this.owner.ask("endCall", { callId, ending }) : true;
@@ -181,14 +181,14 @@ export class BoxMember implements BoxSide {
     this.#stopBeating?.();
   }
 
-  #tell(state: MemberState): void {
+  #tell(state: WorkerState): void {
     const { isServing, isLate } = this.#state;
     if (state.isServing === isServing && state.isLate === isLate) return;
     this.#state = state;
     this.owner.tell("state", state);
   }
 
-  #sharedBox(): SharedBox {
+  #sharedBox(): Cluster {
     const box = () => this.#box;
     const { name } = this.#options;
     return {
@@ -228,19 +228,19 @@ export class BoxMember implements BoxSide {
     const { stop, endAll, onRecordsChanged } = this.#options;
     return {
       isRinging: (callId: string) => this.#placedCalls?.handlers.isRinging(callId) ?? false,
-      handOver: (call: MemberQuestions["handOver"]["asks"]) =>
+      handOver: (call: WorkerRequests["handOver"]["asks"]) =>
         this.#placedCalls?.handlers.handOver(call),
-      report: (report: MemberQuestions["report"]["asks"]) =>
+      report: (report: WorkerRequests["report"]["asks"]) =>
         this.#placedCalls?.handlers.report(report),
-      endCall: ({ callId, ending }: MemberQuestions["endCall"]["asks"]) =>
+      endCall: ({ callId, ending }: WorkerRequests["endCall"]["asks"]) =>
         this.#liveCalls?.find(callId)?.end(ending),
-      newsWanted: (wanted: MemberQuestions["newsWanted"]["asks"]) =>
-        this.#news.handlers.newsWanted(wanted),
-      news: (sent: MemberQuestions["news"]["asks"]) => this.#news.handlers.news(sent),
-      breakers: (all: MemberQuestions["breakers"]["asks"]) => this.#breakers.handlers.breakers(all),
+      subscribed: (wanted: WorkerRequests["subscribed"]["asks"]) =>
+        this.#news.handlers.subscribed(wanted),
+      news: (sent: WorkerRequests["news"]["asks"]) => this.#news.handlers.news(sent),
+      breakers: (all: WorkerRequests["breakers"]["asks"]) => this.#breakers.handlers.breakers(all),
       metrics: async () => (await this.#metrics?.page()) ?? [],
       recordsChanged: onRecordsChanged,
-      box: (box: BoxState) => {
+      box: (box: ClusterState) => {
         this.#box = box;
       },
       stop,

@@ -1,4 +1,4 @@
-import type { Parcel } from "../../engine/cluster/ipc-link.js";
+import type { IpcMessage } from "../../engine/cluster/ipc-link.js";
 import type { LogLevel } from "../../engine/log.js";
 import type { SessionSettings } from "./worker-server.js";
 
@@ -29,4 +29,4 @@ export interface SessionKeys {
 /** What the owner of the box posts to a session process. */
 export type FromOwner =
   | { readonly kind: "begin"; readonly orders: SessionOrders }
-  | { readonly kind: "parcel"; readonly parcel: Parcel };
+  | { readonly kind: "message"; readonly message: IpcMessage };

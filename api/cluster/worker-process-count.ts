@@ -2,7 +2,7 @@ import { readFileSync } from "node:fs";
 import { availableParallelism } from "node:os";
 import { join } from "node:path";
 import type { Logger } from "../../engine/log.js";
-import type { FrontChoice } from "../../engine/settings.js";
+import type { BackendChoice } from "../../engine/settings.js";
 import { uwsLoads } from "../http/backend/open-backend.js";
 
 const GROUPS = "/sys/fs/cgroup";
@@ -49,7 +49,7 @@ const UNASKED_MAX = 16;
 export interface SharingSettings {
   /** 0: as many as the box has cores for. */
   readonly workers: number;
-  readonly httpFront: FrontChoice;
+  readonly httpFront: BackendChoice;
 }
 
 /**

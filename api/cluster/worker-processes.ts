@@ -3,17 +3,17 @@ import { randomUUID } from "node:crypto";
 import { existsSync, readdirSync, readFileSync } from "node:fs";
 import { getPriority, setPriority } from "node:os";
 import { fileURLToPath } from "node:url";
-import type { Parcel } from "../../engine/cluster/ipc-link.js";
-import type { MemberLink } from "../../engine/cluster/ipc-messages.js";
-import type { BoxOwner } from "../../engine/cluster/primary.js";
+import type { IpcMessage } from "../../engine/cluster/ipc-link.js";
+import type { WorkerLink } from "../../engine/cluster/ipc-messages.js";
+import type { ClusterPrimary } from "../../engine/cluster/primary.js";
 import type { Logger } from "../../engine/log.js";
-import type { FrontChoice } from "../../engine/settings.js";
+import type { BackendChoice } from "../../engine/settings.js";
 import type { CancelTimer, Clock } from "../../engine/time/clock.js";
 import { within } from "../../engine/time/deadline.js";
 import type { Database } from "../../storage/database.js";
 import { JSON_TYPE } from "../http/answer/answer.js";
-import type { HttpResponse, SocketDoor } from "../http/backend/http-backend.js";
-import { openFront } from "../http/backend/open-backend.js";
+import type { HttpResponse, WebSocketRoute } from "../http/backend/http-backend.js";
+import { openBackend } from "../http/backend/open-backend.js";
 import { HttpServer } from "../http/server.js";
 import { CLOSE_CODE_BY_REFUSAL, closeReason } from "../voice/close-codes.js";
 import { errorMessage } from "../voice/voice-message.js";
@@ -48,7 +48,7 @@ const BODY_BYTES_MAX = 1024 * 1024;
 export interface RestartingPortOptions {
   readonly host: string;
   readonly port: number;
-  readonly httpFront: FrontChoice;
+  readonly httpFront: BackendChoice;
   readonly log: Logger;
 }
 
@@ -95,14 +95,14 @@ export class RestartingPort {
 
   async #newServer(): Promise<HttpServer> {
     const { httpFront, log } = this.#options;
-    const server = new HttpServer(await openFront(httpFront, log), { sharesPort: true });
+    const server = new HttpServer(await openBackend(httpFront, log), { sharesPort: true });
     server.webSocket("/*", DOOR);
     server.handle("any", "/*", (response) => refuse(response));
     return server;
   }
 }
 
-const DOOR: SocketDoor<object> = {
+const DOOR: WebSocketRoute<object> = {
   messageBytesMax: MESSAGE_BYTES_MAX,
   silenceMaxSec: SILENCE_MAX_SEC,
   admit: () => ({}),
@@ -244,7 +244,7 @@ export interface SessionProcessesOptions {
   readonly count: number;
   /** What all of them are told; the first is told which port is left to it. */
   readonly orders: Omit<SessionOrders, "name" | "runId" | "isFirst" | "isKeeper">;
-  readonly owner: BoxOwner;
+  readonly owner: ClusterPrimary;
   /** Told of each run before the first call that is opened under it. */
   readonly addRun: (runId: string) => Promise<void>;
   readonly database: Database;
@@ -254,7 +254,7 @@ export interface SessionProcessesOptions {
 
 interface Running {
   readonly child: ChildProcess;
-  readonly link: MemberLink;
+  readonly link: WorkerLink;
   readonly gone: Promise<void>;
 }
 
@@ -392,8 +392,8 @@ export class SessionProcesses {
 
   #join(name: number, child: ChildProcess, gone: Promise<void>, started: (port: number) => void) {
     const { owner, log } = this.#options;
-    const link: MemberLink = owner.join(name, {
-      post: (parcel) => post(child, { kind: "parcel", parcel }),
+    const link: WorkerLink = owner.join(name, {
+      post: (message) => post(child, { kind: "message", message }),
       started,
       hung: (missedBeats) => {
         log.error(
@@ -404,7 +404,7 @@ export class SessionProcesses {
       },
     });
     this.#running.set(name, { child, link, gone });
-    child.on("message", (parcel: Parcel) => link.receive(parcel));
+    child.on("message", (message: IpcMessage) => link.receive(message));
     child.on("error", (error) => log.error({ error, process: name }, "a session process failed"));
   }
 

@@ -1,7 +1,7 @@
 import { Bucket } from "../../engine/bucket/bucket.js";
 import type { RecordingSettings } from "../../engine/bucket/bucket-settings.js";
 import { AgentChats } from "../../engine/calls/agent-chats.js";
-import { agentLlm, type ChainPatience } from "../../engine/calls/agent-vendors.js";
+import { agentLlm, type ChainTimeouts } from "../../engine/calls/agent-vendors.js";
 import { CallCenter } from "../../engine/calls/call-center.js";
 import { CallReports } from "../../engine/calls/call-reports.js";
 import { CallSupervision } from "../../engine/calls/call-supervision.js";
@@ -38,8 +38,8 @@ import type { LimiterOf } from "../http/request/rate-limiter.js";
 import type { HttpServer } from "../http/server.js";
 import { type HttpConfig, startServer } from "../http/start-server.js";
 import { localUrl } from "../start-up/local-url.js";
-import { type CloseDoors, openVoiceDoors } from "../voice/voice-routes.js";
-import type { BoxSide } from "./worker-side.js";
+import { type CloseRoutes, openVoiceRoutes } from "../voice/voice-routes.js";
+import type { WorkerSide } from "./worker-side.js";
 
 /**
  * A connection that is broken off takes with it what its client has not read yet: why the call ended, or was refused. What the
@@ -71,7 +71,7 @@ export interface SessionSettings
   readonly callsMax: number;
   readonly eventLoopDelayMaxMs: number;
   readonly speechCacheBytes: number;
-  readonly chainPatience: ChainPatience;
+  readonly chainTimeouts: ChainTimeouts;
   readonly preemptiveWasteTokensPerHour: number;
   /** From 0 to 100. */
   readonly hedgingTokensPercent: number;
@@ -88,7 +88,7 @@ export interface SessionParts {
   readonly database: Database;
   readonly cipher: CredentialCipher;
   readonly tenancy: Tenancy;
-  readonly box: BoxSide;
+  readonly box: WorkerSide;
   /** Whether it is the first of its box, which has to put right what an earlier run has left. */
   readonly isFirst: boolean;
   readonly leavesAudioSocket?: boolean;
@@ -113,11 +113,11 @@ export async function startSessionServer(parts: SessionParts): Promise<SessionSe
   const carrier = newCarrier(parts, () => localUrl(parts.settings.host, port));
   const { calls, callControl, connections, uploads } = carrier;
   await (parts.isFirst ? calls.recover() : calls.join());
-  const { server: http, port: given, closeDoors } = await serve(parts, carrier);
+  const { server: http, port: given, closeRoutes } = await serve(parts, carrier);
   port = given;
   const stop = async (drainTimeoutMs: number) => {
     await calls.drain(drainTimeoutMs);
-    const isWaitedFor = await closeDoors();
+    const isWaitedFor = await closeRoutes();
     calls.feed.close();
     if (isWaitedFor || calls.liveCalls.wereEnded) {
       await new Promise<void>((resolve) => {
@@ -151,8 +151,8 @@ function newCarrier(parts: SessionParts, localBaseUrl: () => string) {
   const breakers = new Breakers(clock, box.shared?.breakers);
   const hedging = new Hedging(settings.hedgingTokensPercent / 100);
   const [times, durations] = [new AnswerTimes(), new SpeechDurations()];
-  const patience = settings.chainPatience;
-  const chains = { clients, breakers, patience, times, durations, hedging, clock };
+  const timeouts = settings.chainTimeouts;
+  const chains = { clients, breakers, timeouts, times, durations, hedging, clock };
   const vendors = { chains, cipher, context };
   const { agents } = tenancy;
   const { recordingsBucket, recordingsWaitingBytesMax: waitingBytesMax } = settings;
@@ -190,7 +190,7 @@ async function serve(parts: SessionParts, carrier: Carrier) {
   const clientTokens = new ClientTokens({ secret: settings.jwtSecret, clock });
   const clientAccess = new ClientAccess({ ...tenancy, database, clientTokens, clock });
   const limiterOf: LimiterOf = (name, limit) => box.limiterOf(name, limit);
-  let closeDoors: CloseDoors = () => Promise.resolve(false);
+  let closeRoutes: CloseRoutes = () => Promise.resolve(false);
   const running = await startServer({
     config: httpConfig(settings, box),
     services: {
@@ -235,11 +235,11 @@ async function serve(parts: SessionParts, carrier: Carrier) {
       const asked = { ...tokens, ...places, liveCalls, limiterOf, placedCalls };
       const { leavesAudioSocket = false } = parts;
       const own = { database, tenancy, clientAccess, calls, callControl, leavesAudioSocket };
-      const doors = { ...reachable, ...asked, ...own };
-      closeDoors = await openVoiceDoors({ ...doors, server, edge, clock, log });
+      const routes = { ...reachable, ...asked, ...own };
+      closeRoutes = await openVoiceRoutes({ ...routes, server, edge, clock, log });
     },
   });
-  return { ...running, closeDoors };
+  return { ...running, closeRoutes };
 }
 
 function loneNode({ nodeName, callsMax }: SessionSettings, calls: CallCenter): LoneNode {
@@ -251,7 +251,7 @@ function basePathOf(publicBaseUrl: string | undefined): string {
   return publicBaseUrl === undefined ? "" : new URL(publicBaseUrl).pathname.replace(/\/$/, "");
 }
 
-function httpConfig(settings: SessionSettings, { sharesPort }: BoxSide): HttpConfig {
+function httpConfig(settings: SessionSettings, { sharesPort }: WorkerSide): HttpConfig {
   const { authRequestsPerMinute, requestsPerMinute, vendorRequestsPerMinute, ...config } = settings;
   return {
     ...config,

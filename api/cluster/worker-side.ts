@@ -1,48 +1,48 @@
 import type { LiveCalls } from "../../engine/calls/live-calls.js";
 import type { OutboundCalls } from "../../engine/calls/outbound/outbound-calls.js";
 import type { PlacedCalls } from "../../engine/calls/outbound/placed-calls.js";
-import type { SharedBox } from "../../engine/calls/shared-box.js";
+import type { Cluster } from "../../engine/calls/shared-box.js";
 import type { Elsewhere, LimitName } from "../../engine/cluster/ipc-messages.js";
 import type { Ending } from "../../engine/conversation/call-end.js";
 import type { Metrics } from "../../engine/metrics/metrics.js";
 import type { OutboundTokens } from "../../engine/security/outbound-token.js";
-import { type StreamTokenDesk, StreamTokens } from "../../engine/security/stream-token.js";
-import { type StreamUuidDesk, StreamUuids } from "../../engine/security/stream-uuid.js";
-import { type TokenUseDesk, TokenUses } from "../../engine/security/token-uses.js";
+import { type StreamTokenRegistry, StreamTokens } from "../../engine/security/stream-token.js";
+import { type StreamUuidRegistry, StreamUuids } from "../../engine/security/stream-uuid.js";
+import { type TokenUseRegistry, TokenUses } from "../../engine/security/token-uses.js";
 import { AnsweredWebhooks, type WebhookAnswers } from "../../engine/telephony/answered-webhooks.js";
 import { type CallInfoStore, CallInfos } from "../../engine/telephony/call-info.js";
 import type { Clock } from "../../engine/time/clock.js";
-import type { Soon } from "../../engine/time/soon.js";
+import type { MaybePromise } from "../../engine/time/soon.js";
 import { type RateLimit, RateLimiter, type UseLimiter } from "../http/request/rate-limiter.js";
 
 /** What must be one for the box, as the server of a session process uses it. */
-export interface BoxSide {
+export interface WorkerSide {
   /** Undefined where this process has the box, and its database, for itself. */
-  readonly shared: SharedBox | undefined;
+  readonly shared: Cluster | undefined;
   /** Other processes of the box listen on the same port. */
   readonly sharesPort: boolean;
-  readonly streamTokens: StreamTokenDesk;
-  readonly streamUuids: StreamUuidDesk;
+  readonly streamTokens: StreamTokenRegistry;
+  readonly streamUuids: StreamUuidRegistry;
   readonly callInfos: CallInfoStore;
   readonly answeredWebhooks: WebhookAnswers;
-  readonly tokenUses: TokenUseDesk;
+  readonly tokenUses: TokenUseRegistry;
   limiterOf(name: LimitName, limit: RateLimit): UseLimiter;
   placedCalls(own: OutboundCalls, tokens: OutboundTokens): PlacedCalls;
   /** The calls of the box; one that nobody has is there too, and its end does nothing. */
   liveCalls(own: LiveCalls): Pick<LiveCalls, "find">;
   /** False where no process of the box has the call. */
-  endCall(own: LiveCalls, callId: string, ending: Ending): Soon<boolean>;
+  endCall(own: LiveCalls, callId: string, ending: Ending): MaybePromise<boolean>;
   metricsText(own: Metrics): Promise<string>;
   /** Where the next caller's stream is best sent; undefined where the box has no other address than that of all. */
-  streamAddress(): Soon<string | undefined>;
+  streamAddress(): MaybePromise<string | undefined>;
   /** Whether another server takes callers who come by the address that all of them share. */
   readonly otherServersTake: boolean;
   /** Another server that takes callers; undefined when there is none. */
-  elsewhere(): Soon<Elsewhere | undefined>;
+  elsewhere(): MaybePromise<Elsewhere | undefined>;
 }
 
 /** For a box with one session process, which is its own owner: every answer is there at once. */
-export function aloneOnBox(jwtSecret: string, clock: Clock): BoxSide {
+export function singleProcess(jwtSecret: string, clock: Clock): WorkerSide {
   return {
     shared: undefined,
     sharesPort: false,

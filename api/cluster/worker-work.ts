@@ -1,13 +1,13 @@
 import { randomUUID } from "node:crypto";
 import { url as debuggerUrl } from "node:inspector";
-import type { Parcel } from "../../engine/cluster/ipc-link.js";
+import type { IpcMessage } from "../../engine/cluster/ipc-link.js";
 import { newLogger } from "../../engine/log.js";
 import { AccessTokens } from "../../engine/security/access-token.js";
 import { CredentialCipher } from "../../engine/security/credential-cipher.js";
 import { newTenancy } from "../../engine/tenancy/tenancy.js";
 import { SystemClock } from "../../engine/time/clock.js";
 import { joinDatabase } from "../../storage/database.js";
-import { BoxMember } from "./worker-client.js";
+import { ClusterWorker } from "./worker-client.js";
 import type { FromOwner, SessionOrders } from "./worker-orders.js";
 import { type SessionServer, startSessionServer } from "./worker-server.js";
 
@@ -20,7 +20,7 @@ async function begin(orders: SessionOrders): Promise<void> {
   const newId = randomUUID;
   const log = newLogger(orders.logLevel, { process: name });
   let server: SessionServer | undefined;
-  const member = new BoxMember({
+  const member = new ClusterWorker({
     name,
     sharesPort: true,
     post,
@@ -36,7 +36,7 @@ async function begin(orders: SessionOrders): Promise<void> {
     endAll: () => server?.calls.endAll(),
   });
   process.on("message", (message: FromOwner) => {
-    if (message.kind === "parcel") member.owner.receive(message.parcel);
+    if (message.kind === "message") member.owner.receive(message.message);
   });
   member.sendHeartbeats(() => debuggerUrl() !== undefined);
   const database = joinDatabase(orders.writers, {
@@ -60,8 +60,8 @@ async function begin(orders: SessionOrders): Promise<void> {
   });
 }
 
-function post(parcel: Parcel): void {
-  if (process.connected) process.send?.(parcel);
+function post(message: IpcMessage): void {
+  if (process.connected) process.send?.(message);
 }
 
 process.once("message", (message: FromOwner) => {

@@ -194,7 +194,7 @@ async function listNodes(
   _services: AdminServices,
   terminal: Terminal,
 ): Promise<void> {
-  demandNodes(database);
+  requireNodes(database);
   const nodes = await database.nodes.list();
   if (nodes.length === 0) {
     terminal.print("No server runs on this database.");
@@ -218,12 +218,12 @@ async function drain(
   terminal: Terminal,
   name: string,
 ): Promise<void> {
-  demandNodes(database);
+  requireNodes(database);
   await drainNode(name);
   terminal.print(`${name} takes no new calls until it is started again; those in progress finish.`);
 }
 
-function demandNodes({ mail }: Database): void {
+function requireNodes({ mail }: Database): void {
   if (mail !== undefined) return;
   throw new CommandFault("a file has one server; several work on PostgreSQL (DATABASE_URL)");
 }

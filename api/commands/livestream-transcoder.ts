@@ -3,14 +3,14 @@ import { availableParallelism, cpus } from "node:os";
 import { ConfigFault, readEnvironment } from "../../config.js";
 import { type Logger, newLogger } from "../../engine/log.js";
 import { type Clock, SystemClock } from "../../engine/time/clock.js";
-import { ChangeBell } from "../livestream/transcoder/change-bell.js";
+import { ChangeNotifier } from "../livestream/transcoder/change-bell.js";
 import { EncodingBudget } from "../livestream/transcoder/encoding-budget.js";
 import { measureEncoding } from "../livestream/transcoder/encoding-measure.js";
 import { MachineLoad } from "../livestream/transcoder/machine-load.js";
 import { MediaMtxPaths } from "../livestream/transcoder/mediamtx-paths.js";
 import { NginxStatistics } from "../livestream/transcoder/nginx-statistics.js";
-import { makeFilm } from "../livestream/transcoder/recording/film.js";
-import { RecordingShelf } from "../livestream/transcoder/recording/recording-shelf.js";
+import { remuxToMp4 } from "../livestream/transcoder/recording/film.js";
+import { RecordingArchive } from "../livestream/transcoder/recording/recording-shelf.js";
 import { SessionRecords } from "../livestream/transcoder/session-records.js";
 import { StateApiClient } from "../livestream/transcoder/state-api-client.js";
 import { Transcoder } from "../livestream/transcoder/transcoder.js";
@@ -29,7 +29,7 @@ const BROADCASTS_PER_CORE = 20;
 async function main(): Promise<void> {
   const environment = readEnvironment();
   const config = parseTranscoderConfig(environment);
-  demandFolder("HLS_ROOT", config.hlsRoot);
+  requireFolder("HLS_ROOT", config.hlsRoot);
   const log = newLogger(config.logLevel);
   const path = environment["PATH"] ?? "";
   const clock = new SystemClock();
@@ -59,7 +59,7 @@ async function main(): Promise<void> {
     clock,
     log,
   });
-  const bell = await ChangeBell.open(config.port, () => void transcoder.look());
+  const bell = await ChangeNotifier.open(config.port, () => void transcoder.look());
   let isStopping = false;
   for (const signal of ["SIGTERM", "SIGINT"] as const) {
     process.on(signal, () => {
@@ -97,15 +97,15 @@ function recordingShelf(
   path: string,
   clock: Clock,
   log: Logger,
-): RecordingShelf | undefined {
-  const { recordings, areFilmsMade } = config;
+): RecordingArchive | undefined {
+  const { recordings, remuxesToMp4 } = config;
   if (recordings === undefined) return undefined;
-  demandFolder("RECORD_DIR", recordings.root);
-  const film = (folder: string) => makeFilm(folder, { owner: config, path });
-  return new RecordingShelf(recordings, clock, log, areFilmsMade ? film : undefined);
+  requireFolder("RECORD_DIR", recordings.root);
+  const mp4 = (folder: string) => remuxToMp4(folder, { owner: config, path });
+  return new RecordingArchive(recordings, clock, log, remuxesToMp4 ? mp4 : undefined);
 }
 
-function demandFolder(setting: string, path: string): void {
+function requireFolder(setting: string, path: string): void {
   try {
     accessSync(path, constants.W_OK);
   } catch {

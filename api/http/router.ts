@@ -67,7 +67,7 @@ function answerToFailure(failure: Failure): Answer {
   return jsonAnswer(STATUS_BY_KIND[failure.kind], body, headers);
 }
 
-export interface EdgeOptions {
+export interface RouterOptions {
   readonly server: HttpServer;
   readonly addresses: ClientAddresses;
   readonly cors: CorsPolicy;
@@ -92,15 +92,15 @@ const NO_HEADERS: readonly HeaderLine[] = [];
 const STATUS_CLIENT_GONE = 499;
 
 /** Brings requests to endpoints and their answers back; what is not an endpoint is refused here. */
-export class Edge {
-  readonly #options: EdgeOptions;
+export class Router {
+  readonly #options: RouterOptions;
   readonly #methodsByPath = new Map<string, Set<Method>>();
   /** Request ids need to be distinct, not secret: a prefix of the process and a counter are cheap. */
   readonly #idPrefix: string;
   readonly #bodyRoom = new BodyRoom();
   #requestCount = 0;
 
-  constructor(options: EdgeOptions) {
+  constructor(options: RouterOptions) {
     this.#options = options;
     this.#idPrefix = options.newId().replaceAll("-", "").slice(0, 12);
     this.#handle(

@@ -1,4 +1,4 @@
-import type { Front, RequestHandler, SocketDoor, Verb } from "./backend/http-backend.js";
+import type { HttpBackend, RequestHandler, Verb, WebSocketRoute } from "./backend/http-backend.js";
 
 /** The message says what an operator can do. */
 export class CannotListen extends Error {
@@ -19,23 +19,23 @@ export interface ServerPlace {
 
 /** The listening socket and everything that is open on it. */
 export class HttpServer {
-  readonly #front: Front;
+  readonly #front: HttpBackend;
   readonly #sharesPort: boolean;
   readonly #basePath: string;
   /** Where it listens, or did. */
   #place: { readonly host: string; readonly port: number } | undefined;
-  #isListening = false;
+  #isBackchannel = false;
   #isDraining = false;
   #openRequestCount = 0;
   #onIdle: (() => void) | undefined;
 
-  constructor(front: Front, { sharesPort = false, basePath = "" }: ServerPlace = {}) {
+  constructor(front: HttpBackend, { sharesPort = false, basePath = "" }: ServerPlace = {}) {
     this.#front = front;
     this.#sharesPort = sharesPort;
     this.#basePath = basePath;
   }
 
-  /** See `Front`. */
+  /** See `HttpBackend`. */
   get answersInOrder(): boolean {
     return this.#front.answersInOrder;
   }
@@ -55,9 +55,9 @@ export class HttpServer {
     this.#front.handle(verb, path, handler);
   }
 
-  webSocket<Visitor extends object>(path: string, door: SocketDoor<Visitor>): void {
-    this.#front.webSocket(path, door);
-    if (this.#basePath !== "") this.#front.webSocket(`${this.#basePath}${path}`, door);
+  webSocket<Visitor extends object>(path: string, route: WebSocketRoute<Visitor>): void {
+    this.#front.webSocket(path, route);
+    if (this.#basePath !== "") this.#front.webSocket(`${this.#basePath}${path}`, route);
   }
 
   /** Resolves with the port, which the system chooses when `port` is 0. Rejects when it cannot be had. */
@@ -67,7 +67,7 @@ export class HttpServer {
       throw new CannotListen(cannotListen(host, port));
     }
     this.#place = { host, port: given };
-    this.#isListening = true;
+    this.#isBackchannel = true;
     return given;
   }
 
@@ -76,11 +76,11 @@ export class HttpServer {
    * that came since the event loop last looked is lost by the first, so it looks right before.
    */
   async takeConnections(takes: boolean): Promise<void> {
-    if (this.#place === undefined || this.#isDraining || takes === this.#isListening) return;
-    this.#isListening = takes;
+    if (this.#place === undefined || this.#isDraining || takes === this.#isBackchannel) return;
+    this.#isBackchannel = takes;
     if (takes) {
       const { host, port } = this.#place;
-      this.#isListening = (await this.#front.listen(host, port, this.#sharesPort)) !== undefined;
+      this.#isBackchannel = (await this.#front.listen(host, port, this.#sharesPort)) !== undefined;
       return;
     }
     await new Promise(setImmediate);

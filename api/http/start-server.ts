@@ -1,11 +1,11 @@
 import type { Logger } from "../../engine/log.js";
-import type { FrontChoice } from "../../engine/settings.js";
+import type { BackendChoice } from "../../engine/settings.js";
 import type { Clock } from "../../engine/time/clock.js";
 import { openApiJson } from "../contract/openapi/openapi-json.js";
 import { ROUTES, type RouteId } from "../contract/routes/route-table.js";
 import { type ApiServices, allRoutes } from "../routes/all-routes.js";
 import { type Answer, JSON_TYPE } from "./answer/answer.js";
-import { openFront } from "./backend/open-backend.js";
+import { openBackend } from "./backend/open-backend.js";
 import { type AnyHandler, ApiEndpoint, type ApiGuards } from "./endpoints/api-endpoint.js";
 import { clientEndpoints } from "./endpoints/client-endpoints.js";
 import { CONSOLE_PATH, consoleEndpoints } from "./endpoints/console-endpoints.js";
@@ -15,14 +15,14 @@ import { Authentication } from "./request/authentication.js";
 import { ClientAddresses } from "./request/client-address.js";
 import { CorsPolicy } from "./request/cors.js";
 import { type LimiterOf, type RateLimit, RateLimiter } from "./request/rate-limiter.js";
-import { Edge } from "./router.js";
+import { Router } from "./router.js";
 import { HttpServer } from "./server.js";
 
 export interface HttpConfig {
   readonly host: string;
   /** 0: the system chooses. */
   readonly port: number;
-  readonly httpFront: FrontChoice;
+  readonly httpFront: BackendChoice;
   /** Other processes of this box listen on the same port. */
   readonly sharesPort?: boolean;
   /** Addresses or CIDR blocks. */
@@ -61,7 +61,7 @@ export interface HttpParts {
   /** Counts the uses of what is limited; left out, this process counts for itself. */
   readonly limiterOf?: LimiterOf;
   /** Adds what is not of the REST contract: WebSockets and telephony. Called before the server listens. */
-  readonly extend?: (server: HttpServer, edge: Edge) => void | Promise<void>;
+  readonly extend?: (server: HttpServer, edge: Router) => void | Promise<void>;
 }
 
 export interface RunningServer {
@@ -91,9 +91,9 @@ function toConsole(basePath: string): Answer {
 /** Serves the REST API. Rejects when the address cannot be had, or names a proxy that is none. */
 export async function startServer(parts: HttpParts): Promise<RunningServer> {
   const { config, clock, services } = parts;
-  const front = await openFront(config.httpFront, parts.logger);
+  const front = await openBackend(config.httpFront, parts.logger);
   const server = new HttpServer(front, config);
-  const edge = new Edge({
+  const edge = new Router({
     ...parts,
     server,
     addresses: new ClientAddresses(config.trustedProxies),
@@ -112,7 +112,7 @@ export async function startServer(parts: HttpParts): Promise<RunningServer> {
   return { server, port: await server.listen(config.host, config.port) };
 }
 
-function addRoutes(edge: Edge, parts: HttpParts, guards: ApiGuards) {
+function addRoutes(edge: Router, parts: HttpParts, guards: ApiGuards) {
   const handlers = allRoutes(parts.services, parts);
   for (const id of Object.keys(ROUTES) as RouteId[]) {
     // What a handler expects is what its own row of the table validates: the pairing is checked in `allRoutes`.
@@ -121,7 +121,7 @@ function addRoutes(edge: Edge, parts: HttpParts, guards: ApiGuards) {
   }
 }
 
-function addPages(edge: Edge, { config, metricsText }: HttpParts): void {
+function addPages(edge: Router, { config, metricsText }: HttpParts): void {
   const { basePath = "" } = config;
   // As bytes: a client that asks for them over and over and does not read holds none of our memory.
   const json: Answer = {

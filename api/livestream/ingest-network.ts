@@ -4,7 +4,7 @@ import { AddressBlocks } from "../http/request/address-blocks.js";
 
 /** Set by proxies, and by browsers for pages of another origin; an ingest sends none of them. */
 const TELLTALE_HEADERS = ["x-forwarded-for", "x-real-ip", "forwarded", "via", "origin"] as const;
-/** The headers that `demandIngest` reads. */
+/** The headers that `requireIngest` reads. */
 export const INGEST_HEADERS: readonly string[] = TELLTALE_HEADERS;
 
 /**
@@ -23,7 +23,7 @@ export class IngestNetwork {
   }
 
   /** Failure `forbidden` for anybody but the ingest. */
-  demandIngest(request: IncomingRequest): void {
+  requireIngest(request: IncomingRequest): void {
     const telltale = TELLTALE_HEADERS.find((name) => request.header(name) !== "");
     if (telltale !== undefined) {
       throw new Failure(

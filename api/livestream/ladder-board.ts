@@ -35,7 +35,7 @@ export interface LadderStatus {
 const WELL: ReadonlySet<LadderState> = new Set(["starting", "running"]);
 
 /** What the transcoder says of its ladders, for the operator: /health and /metrics. It forgets those that it hears no more of. */
-export class LadderBoard {
+export class EncoderStatus {
   readonly #clock: Clock;
   readonly #byKey = new Map<string, { readonly status: LadderStatus; readonly endsMs: number }>();
   readonly #stopExpiring: CancelTimer;

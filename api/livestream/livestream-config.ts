@@ -1,9 +1,9 @@
 import * as v from "valibot";
 import {
+  type BackendChoice,
   type Defaults,
   defaultsOf,
   type Environment,
-  type FrontChoice,
   flag,
   httpFront,
   httpUrl,
@@ -20,7 +20,7 @@ import { STREAM_KEY } from "./webhook-form.js";
 export interface LiveStreamConfig {
   readonly host: string;
   readonly port: number;
-  readonly httpFront: FrontChoice;
+  readonly httpFront: BackendChoice;
   /** Where the ingest writes playlists; left out, no qualities are told. */
   readonly hlsRoot: string | undefined;
   /** In front of the playlists' addresses; left out, they begin with `/hls/`. */

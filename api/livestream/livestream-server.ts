@@ -3,15 +3,15 @@ import { LiveStreamMetrics } from "../../engine/metrics/livestream-metrics.js";
 import type { Clock } from "../../engine/time/clock.js";
 import { within } from "../../engine/time/deadline.js";
 import { type Answer, JSON_TYPE, jsonAnswer } from "../http/answer/answer.js";
-import { openFront } from "../http/backend/open-backend.js";
+import { openBackend } from "../http/backend/open-backend.js";
 import type { Endpoint } from "../http/endpoints/endpoint.js";
 import { ClientAddresses } from "../http/request/client-address.js";
 import { CorsPolicy } from "../http/request/cors.js";
-import { Edge } from "../http/router.js";
+import { Router } from "../http/router.js";
 import { HttpServer } from "../http/server.js";
 import { EventFeed, type ListenerEnding } from "./event-feed.js";
 import { IngestNetwork } from "./ingest-network.js";
-import { LadderBoard } from "./ladder-board.js";
+import { EncoderStatus } from "./ladder-board.js";
 import { LiveStreams } from "./live-streams.js";
 import type { LiveStreamConfig } from "./livestream-config.js";
 import { PlaylistWatch } from "./playlist-watch.js";
@@ -35,7 +35,7 @@ export const SERVICE_NAME = "parley-livestream";
 export const FOR_EVERYBODY = new CorsPolicy(["*"]);
 
 /** `degraded`, with names and speeds, where a broadcast is not shown as it should be; this service itself is well. */
-export function healthEndpoint(ladders: LadderBoard): Endpoint {
+export function healthEndpoint(ladders: EncoderStatus): Endpoint {
   const answer = (): Answer => {
     const unwell = ladders.unwell;
     if (unwell.length === 0) return jsonAnswer(200, { status: "ok", service: SERVICE_NAME });
@@ -107,10 +107,10 @@ export interface LiveStreamParts {
 export async function startLiveStream(parts: LiveStreamParts): Promise<LiveStreamServer> {
   const { config, log, clock } = parts;
   const core = newCore(parts);
-  const server = new HttpServer(await openFront(config.httpFront, log));
+  const server = new HttpServer(await openBackend(config.httpFront, log));
   let isStopping = false;
   addEndpoints(
-    newEdge(parts, server, () => isStopping),
+    newRouter(parts, server, () => isStopping),
     parts,
     core,
   );
@@ -138,7 +138,7 @@ export async function startLiveStream(parts: LiveStreamParts): Promise<LiveStrea
 interface Core {
   readonly streams: LiveStreams;
   readonly feed: EventFeed;
-  readonly ladders: LadderBoard;
+  readonly ladders: EncoderStatus;
   readonly viewers: ViewerCounts;
   readonly privateStreams: PrivateStreams;
   readonly playlists: PlaylistWatch | undefined;
@@ -170,7 +170,7 @@ function newCore({ config, log, clock }: LiveStreamParts): Core {
       if (ending === "tooSlow") log.warn({}, "a listener was dropped: it did not read in time");
     },
   });
-  const ladders = new LadderBoard(clock);
+  const ladders = new EncoderStatus(clock);
   const viewers = new ViewerCounts({
     isLive: (streamKey) => streams.isLive(streamKey),
     clock,
@@ -198,12 +198,12 @@ function newCore({ config, log, clock }: LiveStreamParts): Core {
   return { ...parts, playlists };
 }
 
-function newEdge(
+function newRouter(
   { clock, log, newId }: LiveStreamParts,
   server: HttpServer,
   isDraining: () => boolean,
-): Edge {
-  return new Edge({
+): Router {
+  return new Router({
     server,
     // The webhooks ask who is connected, not who is said to be.
     addresses: new ClientAddresses([]),
@@ -216,7 +216,7 @@ function newEdge(
 }
 
 function addEndpoints(
-  edge: Edge,
+  edge: Router,
   { config, publishKeyLines, log, clock }: LiveStreamParts,
   core: Core,
 ): void {

@@ -4,7 +4,7 @@ import { ConfigFault, readEnvironment } from "../../config.js";
 import { newLogger } from "../../engine/log.js";
 import { textOfFile } from "../../engine/settings.js";
 import { SystemClock } from "../../engine/time/clock.js";
-import { FrontUnavailable } from "../http/backend/open-backend.js";
+import { BackendUnavailable } from "../http/backend/open-backend.js";
 import { localUrl } from "../start-up/local-url.js";
 import { type LiveStreamConfig, parseLiveStreamConfig } from "./livestream-config.js";
 import { startLiveStream } from "./livestream-server.js";
@@ -55,7 +55,7 @@ main().catch((error: unknown) => {
 function isForOperator(error: unknown): error is Error {
   return (
     error instanceof ConfigFault ||
-    error instanceof FrontUnavailable ||
+    error instanceof BackendUnavailable ||
     error instanceof PublishKeyFault
   );
 }

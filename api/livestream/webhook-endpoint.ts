@@ -12,7 +12,7 @@ import { withoutPort } from "../http/request/client-address.js";
 import { parseJsonBody } from "../http/request/json-body.js";
 import { validated } from "../http/request/validation.js";
 import { INGEST_HEADERS, type IngestNetwork } from "./ingest-network.js";
-import type { LadderBoard } from "./ladder-board.js";
+import type { EncoderStatus } from "./ladder-board.js";
 import type { LiveStreams } from "./live-streams.js";
 import type { PlaylistWatch } from "./playlist-watch.js";
 import type { PublishKeys } from "./publish-keys.js";
@@ -20,7 +20,6 @@ import type { RefusalLog } from "./refusal-log.js";
 import type { PrivateStreams } from "./view-tokens.js";
 import type { ViewerCounts } from "./viewer-counts.js";
 import {
-  demandForm,
   FORM_BYTES_MAX,
   isForm,
   parseAnnouncement,
@@ -28,6 +27,7 @@ import {
   parseView,
   parseWatch,
   parseWithdrawal,
+  requireForm,
   STREAM_KEY,
 } from "./webhook-form.js";
 
@@ -108,7 +108,7 @@ function given(secrets: readonly string[]): readonly string[] {
 
 export interface WebhookParts {
   readonly streams: LiveStreams;
-  readonly ladders: LadderBoard;
+  readonly ladders: EncoderStatus;
   readonly viewers: ViewerCounts;
   readonly privateStreams: PrivateStreams;
   readonly network: IngestNetwork;
@@ -126,7 +126,7 @@ const PLAYLIST_WAIT_MAX_MS = 500;
 
 export function publishEndpoint(parts: WebhookParts): Endpoint {
   const { streams, playlists, metrics, clock } = parts;
-  return webhook("/webhook/on-publish", parts, demandForm, async (body) => {
+  return webhook("/webhook/on-publish", parts, requireForm, async (body) => {
     const announcement = parseAnnouncement(body);
     const { streamKey } = announcement;
     const outcome = streams.publish(announcement);
@@ -144,7 +144,7 @@ export function publishEndpoint(parts: WebhookParts): Endpoint {
 }
 
 export function unpublishEndpoint(parts: WebhookParts): Endpoint {
-  return webhook("/webhook/on-unpublish", parts, demandForm, async (body) => {
+  return webhook("/webhook/on-unpublish", parts, requireForm, async (body) => {
     const { streamKey, session } = parseWithdrawal(body);
     const outcome = parts.streams.unpublish(streamKey, session);
     parts.metrics.count("unpublishes", outcome);
@@ -155,7 +155,7 @@ export function unpublishEndpoint(parts: WebhookParts): Endpoint {
 
 /** The transcoder says how its ladders do. */
 export function ladderEndpoint(parts: WebhookParts): Endpoint {
-  return webhook("/webhook/on-ladder", parts, demandForm, async (body) => {
+  return webhook("/webhook/on-ladder", parts, requireForm, async (body) => {
     const status = parseLadderStatus(body);
     if (!parts.ladders.note(status)) {
       throw new Failure("unavailable", "too many ladders are told of", {
@@ -168,7 +168,7 @@ export function ladderEndpoint(parts: WebhookParts): Endpoint {
 
 /** The front proxy says that somebody asked for a playlist: an address and a program, or an id that a player made up. */
 export function viewEndpoint(parts: WebhookParts): Endpoint {
-  return webhook("/webhook/on-view", parts, demandForm, async (body, request) => {
+  return webhook("/webhook/on-view", parts, requireForm, async (body, request) => {
     const { streamKey, clientIp = "", viewer } = parseView(body);
     const who = viewer ?? `${clientIp} ${request.header("user-agent")}`;
     return { counted: parts.viewers.note(streamKey, who) };
@@ -178,7 +178,7 @@ export function viewEndpoint(parts: WebhookParts): Endpoint {
 /** The front proxy asks whether somebody may watch: 200 or 401. */
 export function watchEndpoint(parts: WebhookParts): Endpoint {
   const { privateStreams, metrics } = parts;
-  return webhook("/webhook/on-watch", parts, demandForm, async (body) => {
+  return webhook("/webhook/on-watch", parts, requireForm, async (body) => {
     const { streamKey, token } = parseWatch(body);
     const isAllowed = privateStreams.mayWatch(streamKey, [token]);
     metrics.count("authentications", `watch ${isAllowed ? "allowed" : "refused"}`);
@@ -232,7 +232,7 @@ function isLoopback(address: string): boolean {
 function webhook(
   path: string,
   { network, refusals }: WebhookParts,
-  demandType: ((contentType: string) => void) | undefined,
+  requireType: ((contentType: string) => void) | undefined,
   handle: (body: Buffer, request: IncomingRequest) => Promise<object>,
 ): Endpoint {
   return {
@@ -245,8 +245,8 @@ function webhook(
     needsClientAddress: true,
     async answer(request: IncomingRequest): Promise<Answer> {
       try {
-        network.demandIngest(request);
-        demandType?.(request.header("content-type"));
+        network.requireIngest(request);
+        requireType?.(request.header("content-type"));
         const answer = await handle(await request.body(), request);
         return jsonAnswer(200, { success: true, ...answer });
       } catch (error) {

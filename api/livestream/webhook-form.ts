@@ -33,7 +33,7 @@ export interface View {
 }
 
 /** Refuses what is no form before its body has arrived. */
-export function demandForm(contentType: string): void {
+export function requireForm(contentType: string): void {
   if (isForm(contentType)) return;
   throw new HttpRefusal(415, "content-type: expected application/x-www-form-urlencoded");
 }
@@ -52,7 +52,7 @@ export function parseAnnouncement(body: Buffer): Announcement {
     startedAtMs: form.startedAtMs(),
     ttlMs: form.ttlMs(),
   };
-  form.demandFaultless();
+  form.requireFaultless();
   return announcement;
 }
 
@@ -60,7 +60,7 @@ export function parseAnnouncement(body: Buffer): Announcement {
 export function parseWithdrawal(body: Buffer): Withdrawal {
   const form = new WebhookForm(body);
   const withdrawal = { streamKey: form.streamKey(), session: form.session() };
-  form.demandFaultless();
+  form.requireFaultless();
   return withdrawal;
 }
 
@@ -77,7 +77,7 @@ export function parseLadderStatus(body: Buffer): LadderStatus {
     reason: form.reason(),
     ttlMs: form.ttlMs() ?? LADDER_TTL_MS,
   };
-  form.demandFaultless();
+  form.requireFaultless();
   return status;
 }
 
@@ -89,7 +89,7 @@ export function parseView(body: Buffer): View {
     clientIp: form.clientIp(),
     viewer: form.viewer(),
   };
-  form.demandFaultless();
+  form.requireFaultless();
   return view;
 }
 
@@ -97,7 +97,7 @@ export function parseView(body: Buffer): View {
 export function parseWatch(body: Buffer): { readonly streamKey: string; readonly token: string } {
   const form = new WebhookForm(body);
   const watch = { streamKey: form.streamKey(), token: form.token() };
-  form.demandFaultless();
+  form.requireFaultless();
   return watch;
 }
 
@@ -110,7 +110,7 @@ class WebhookForm {
     this.#fields = new URLSearchParams(body.toString());
   }
 
-  demandFaultless(): void {
+  requireFaultless(): void {
     if (this.#faults.length === 0) return;
     const message = this.#faults.map((fault) => `${fault.path}: ${fault.message}`).join("; ");
     throw new Failure("invalid", message, { details: this.#faults });

@@ -1,4 +1,4 @@
-import type { CallNews } from "../../engine/calls/call-news.js";
+import type { CallEvent } from "../../engine/calls/call-news.js";
 import type { CallReports } from "../../engine/calls/call-reports.js";
 import type { CallSupervision, CallWatch } from "../../engine/calls/call-supervision.js";
 import type { OutboundCalls } from "../../engine/calls/outbound/outbound-calls.js";
@@ -15,13 +15,13 @@ type CallEvents = typeof CALL_EVENTS;
 
 /** Streams of what happens in calls. What is told to many who watch the same is put into words once. */
 export class CallEventStreams {
-  readonly #batches = new WeakMap<readonly CallNews[], EventBatch<CallEvents>>();
+  readonly #batches = new WeakMap<readonly CallEvent[], EventBatch<CallEvents>>();
 
   of({ run }: CallWatch): EventStream<CallEvents> {
     return {
       produce: (send, signal) => {
         const watcher = {
-          news: (news: readonly CallNews[]) => send.batch(this.#batchOf(news)),
+          news: (news: readonly CallEvent[]) => send.batch(this.#batchOf(news)),
           pulse: () => send.event("pulse", {}),
         };
         send.event("watching", {});
@@ -30,7 +30,7 @@ export class CallEventStreams {
     };
   }
 
-  #batchOf(news: readonly CallNews[]): EventBatch<CallEvents> {
+  #batchOf(news: readonly CallEvent[]): EventBatch<CallEvents> {
     const known = this.#batches.get(news);
     if (known !== undefined) return known;
     const batch = new EventBatch<CallEvents>(news.map(eventOf));
@@ -39,7 +39,7 @@ export class CallEventStreams {
   }
 }
 
-function eventOf(news: CallNews): NamedEvent<CallEvents> {
+function eventOf(news: CallEvent): NamedEvent<CallEvents> {
   switch (news.type) {
     case "began": {
       const { callId, agentId, channel, startedAtMs } = news;

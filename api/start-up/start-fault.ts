@@ -2,7 +2,7 @@ import { resolve } from "node:path";
 import { BucketFault } from "../../engine/bucket/bucket.js";
 import { storageAdvice } from "../../storage/sqlite/storage-advice.js";
 import { RequestFailed, StorageUnavailable } from "../../storage/statements/storage-failure.js";
-import { FrontUnavailable } from "../http/backend/open-backend.js";
+import { BackendUnavailable } from "../http/backend/open-backend.js";
 import { CannotListen } from "../http/server.js";
 
 /** The server cannot start for a reason that an operator can mend; the message says which, and how. */
@@ -29,7 +29,7 @@ export function asStartFault(error: unknown, databaseFile: string): unknown {
     error instanceof StorageUnavailable ||
     error instanceof BucketFault ||
     error instanceof CannotListen ||
-    error instanceof FrontUnavailable
+    error instanceof BackendUnavailable
   ) {
     return new StartFault(error.message, { cause: error });
   }

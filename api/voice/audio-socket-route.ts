@@ -1,7 +1,7 @@
 import { once } from "node:events";
 import { createServer, type Server, type Socket } from "node:net";
 import type { Logger } from "../../engine/log.js";
-import type { StreamUuidDesk } from "../../engine/security/stream-uuid.js";
+import type { StreamUuidRegistry } from "../../engine/security/stream-uuid.js";
 import { AudioSocketWire } from "../../engine/telephony/asterisk/audio-socket-wire.js";
 import type { PhoneWire, StreamStarted, WireFrame } from "../../engine/telephony/phone-wire.js";
 import type { CancelTimer, Clock } from "../../engine/time/clock.js";
@@ -109,34 +109,34 @@ const SILENCE_TICK_MS = 5_000;
 const SILENT_TICKS_MAX = 12;
 export const AUDIO_SOCKET = "audiosocket";
 
-export interface AudioSocketDoorOptions {
+export interface AudioSocketRouteOptions {
   readonly host: string;
   readonly port: number;
   readonly phoneCalls: Pick<PhoneCalls, "begin">;
-  readonly streamUuids: Pick<StreamUuidDesk, "redeem">;
+  readonly streamUuids: Pick<StreamUuidRegistry, "redeem">;
   readonly connectionsMax?: number;
   readonly clock: Clock;
   readonly log: Logger;
 }
 
 /** A TCP port for calls of Asterisk's AudioSocket. Each begins with a UUID that the webhook has given out. */
-export class AudioSocketDoor {
-  readonly #options: AudioSocketDoorOptions;
+export class AudioSocketRoute {
+  readonly #options: AudioSocketRouteOptions;
   readonly #server: Server;
   readonly #callers = new Set<AudioSocketCaller>();
   readonly #stopTicking: CancelTimer;
   #isFull = false;
 
   /** Rejects when the port cannot be had. */
-  static async open(options: AudioSocketDoorOptions): Promise<AudioSocketDoor> {
+  static async open(options: AudioSocketRouteOptions): Promise<AudioSocketRoute> {
     const server = createServer({ noDelay: true });
     server.maxConnections = options.connectionsMax ?? CONNECTIONS_MAX;
     server.listen(options.port, options.host);
     await once(server, "listening");
-    return new AudioSocketDoor(options, server);
+    return new AudioSocketRoute(options, server);
   }
 
-  private constructor(options: AudioSocketDoorOptions, server: Server) {
+  private constructor(options: AudioSocketRouteOptions, server: Server) {
     this.#options = options;
     this.#server = server;
     server.on("connection", (socket) => this.#connected(socket));

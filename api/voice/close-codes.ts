@@ -32,7 +32,7 @@ export const CLOSE_CODE_BY_ENDING: Readonly<Record<EndReason, number>> = {
   callerProtocol: CLOSE_TOO_BIG,
   languageModelFailed: CLOSE_INTERNAL_ERROR,
   speechFailed: CLOSE_INTERNAL_ERROR,
-  listeningFailed: CLOSE_INTERNAL_ERROR,
+  sttFailed: CLOSE_INTERNAL_ERROR,
   serverStopping: 1012,
   overloaded: 1013,
   internalError: CLOSE_INTERNAL_ERROR,

@@ -1,11 +1,11 @@
 import type { OpenRefusal, RefusalReason } from "../../engine/calls/open-refusal.js";
 import type { Elsewhere } from "../../engine/cluster/ipc-messages.js";
 import { Failure } from "../../engine/failure.js";
-import type { Soon } from "../../engine/time/soon.js";
-import { CLOSED_DOOR_MESSAGE } from "../http/backend/http-backend.js";
+import type { MaybePromise } from "../../engine/time/soon.js";
+import { CLOSED_ROUTE_MESSAGE } from "../http/backend/http-backend.js";
 
 /** Another server of the same database that takes callers; undefined when there is none. */
-export type OtherServer = () => Soon<Elsewhere | undefined>;
+export type OtherServer = () => MaybePromise<Elsewhere | undefined>;
 
 /** What lies in this server alone: the caller is welcome at another one. */
 const OF_THIS_SERVER: ReadonlySet<RefusalReason> = new Set(["serverStopping", "overloaded"]);
@@ -22,5 +22,5 @@ export async function addressElsewhere(
   if (!OF_THIS_SERVER.has(reason)) return undefined;
   const other = await elsewhere();
   if (other === undefined || other.address !== undefined) return other?.address;
-  throw new Failure("unavailable", CLOSED_DOOR_MESSAGE, { retryAfterSec: RETRY_AFTER_SEC });
+  throw new Failure("unavailable", CLOSED_ROUTE_MESSAGE, { retryAfterSec: RETRY_AFTER_SEC });
 }

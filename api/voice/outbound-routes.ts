@@ -2,7 +2,7 @@ import { type Continuations, placedCallKey } from "../../engine/calls/continuati
 import { ANSWER_PATH, STATUS_PATH } from "../../engine/calls/outbound/outbound-telephony.js";
 import type { PlacedCalls } from "../../engine/calls/outbound/placed-calls.js";
 import { Failure } from "../../engine/failure.js";
-import type { StreamTokenDesk } from "../../engine/security/stream-token.js";
+import type { StreamTokenRegistry } from "../../engine/security/stream-token.js";
 import type { WebhookAnswers } from "../../engine/telephony/answered-webhooks.js";
 import { callInfoOf } from "../../engine/telephony/call-info.js";
 import { DEFAULT_PHONE_VENDOR } from "../../engine/telephony/phone-vendors.js";
@@ -11,7 +11,7 @@ import type { Answer } from "../http/answer/answer.js";
 import type { Endpoint, IncomingRequest } from "../http/endpoints/endpoint.js";
 import { connectDocument, documentAnswer, type StreamAddress } from "./phone-document.js";
 import {
-  demandSignature,
+  requireSignature,
   SIGNED_HEADERS,
   type SignatureOptions,
   type SignedRequest,
@@ -28,19 +28,19 @@ const CALL_IS_OVER = documentAnswer(
   documents.farewell({ text: "This call is over. Goodbye." }),
 );
 
-export interface OutboundDoorsOptions extends SignatureOptions {
+export interface OutboundRoutesOptions extends SignatureOptions {
   readonly outbound: PlacedCalls;
   readonly continuations: Pick<Continuations, "tokenFor">;
-  readonly streamTokens: StreamTokenDesk;
+  readonly streamTokens: StreamTokenRegistry;
   readonly answeredWebhooks: WebhookAnswers;
   readonly streamAddress: StreamAddress;
 }
 
 /** What the vendor asks and tells of placed calls, each with the call's signed token in place of an API key. */
-export function outboundDoors(options: OutboundDoorsOptions): readonly Endpoint[] {
+export function outboundRoutes(options: OutboundRoutesOptions): readonly Endpoint[] {
   return [
-    door(ANSWER_PATH, options, (call) => answered(call, options)),
-    door(STATUS_PATH, options, (call) => reported(call, options)),
+    route(ANSWER_PATH, options, (call) => answered(call, options)),
+    route(STATUS_PATH, options, (call) => reported(call, options)),
   ];
 }
 
@@ -54,7 +54,7 @@ interface PlacedCallRequest {
 
 type Serve = (placed: PlacedCallRequest) => Promise<Answer>;
 
-function door(path: string, options: OutboundDoorsOptions, serve: Serve): Endpoint {
+function route(path: string, options: OutboundRoutesOptions, serve: Serve): Endpoint {
   return {
     method: "post",
     path,
@@ -64,7 +64,7 @@ function door(path: string, options: OutboundDoorsOptions, serve: Serve): Endpoi
     isQuiet: false,
     answer: async (request) => {
       const bytes = Buffer.from(await request.body());
-      const signed = await demandSignature(DEFAULT_PHONE_VENDOR, request, path, bytes, options);
+      const signed = await requireSignature(DEFAULT_PHONE_VENDOR, request, path, bytes, options);
       const token = new URLSearchParams(request.queryString).get("token") ?? "";
       const body = bytes.toString("utf8");
       const form = new URLSearchParams(body);
@@ -76,7 +76,7 @@ function door(path: string, options: OutboundDoorsOptions, serve: Serve): Endpoi
 /** Somebody answers: their audio comes here. */
 async function answered(
   { request, signed, token, form }: PlacedCallRequest,
-  options: OutboundDoorsOptions,
+  options: OutboundRoutesOptions,
 ): Promise<Answer> {
   const { outbound, streamTokens, answeredWebhooks, streamAddress } = options;
   const claims = await outbound.answering(token);
@@ -100,7 +100,7 @@ async function answered(
 
 async function reported(
   { token, body, form }: PlacedCallRequest,
-  { outbound }: OutboundDoorsOptions,
+  { outbound }: OutboundRoutesOptions,
 ): Promise<Answer> {
   const status = form.get("CallStatus") ?? "";
   const answeredBy = form.get("AnsweredBy") ?? "";

@@ -18,7 +18,7 @@ import { TRANSFER_RING_SEC } from "../../engine/telephony/transfer-report.js";
 import type { Organizations } from "../../engine/tenancy/organizations.js";
 import type { Tenant } from "../../engine/tenancy/tenant.js";
 import type { Clock } from "../../engine/time/clock.js";
-import type { Soon } from "../../engine/time/soon.js";
+import type { MaybePromise } from "../../engine/time/soon.js";
 import {
   CLOSE_CODE_BY_ENDING,
   CLOSE_CODE_BY_REFUSAL,
@@ -58,7 +58,7 @@ export interface StartedStream {
   readonly wire: PhoneWire;
   readonly started: StreamStarted;
   /** Whom the call is for, as the stream proves it; undefined when it cannot. Asked once. */
-  readonly redeem: () => Soon<StreamClaims | undefined>;
+  readonly redeem: () => MaybePromise<StreamClaims | undefined>;
 }
 
 /** Whether the vendor's REST API hands the call on; else the document behind its stream does. */

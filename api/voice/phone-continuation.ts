@@ -25,7 +25,7 @@ import {
 import { phoneTenant } from "./phone-tenant.js";
 import { httpBase } from "./stream-address.js";
 import { type StreamOpeningOptions, streamTokenFor } from "./stream-opening.js";
-import { demandSignature, SIGNED_HEADERS, type SignatureOptions } from "./webhook-signature.js";
+import { requireSignature, SIGNED_HEADERS, type SignatureOptions } from "./webhook-signature.js";
 
 /** The vendor's report on a call has some thirty short fields. */
 const BODY_BYTES_MAX = 64 * 1024;
@@ -75,7 +75,7 @@ async function answer(
   }
   const { documents, isCallerWaiting = isCallerThere } = found;
   const { vendor, orgId } = claims;
-  const signed = await demandSignature(vendor, request, CONTINUATION_PATH, bytes, options);
+  const signed = await requireSignature(vendor, request, CONTINUATION_PATH, bytes, options);
   const body = bytes.toString("utf8");
   const isWaiting = isCallerWaiting(body);
   if (transferred === undefined && !isWaiting) {

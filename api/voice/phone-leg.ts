@@ -11,7 +11,7 @@ import { type Ending, isBreak } from "../../engine/conversation/call-end.js";
 import type {
   CallerChannel,
   ClientToolAnswer,
-  KeysOutcome,
+  DtmfOutcome,
   SentenceId,
 } from "../../engine/conversation/caller-channel.js";
 import type { ClientMessage } from "../../engine/conversation/effects.js";
@@ -83,7 +83,7 @@ export class PhoneLeg implements CallerChannel {
   /** Audio, and keys as texts, in the order in which they came. */
   #early: (Uint8Array | string)[] = [];
   /** Those that wait for keys of the agent's, in the order in which these are pressed. */
-  readonly #pressing: ((outcome: KeysOutcome) => void)[] = [];
+  readonly #pressing: ((outcome: DtmfOutcome) => void)[] = [];
   #isOpen = true;
   /** Set while the last words are still played: nothing more is sent, and the hang-up follows. */
   #cancelHangUp: CancelTimer | undefined;
@@ -200,7 +200,7 @@ export class PhoneLeg implements CallerChannel {
       this.#paced.enqueue(audio, isLast ? `${turnId}.${index}` : undefined);
   }
 
-  holdAudio(): void {
+  pauseOutput(): void {
     this.#sessionHolds = true;
     this.#holdOrGoOn();
   }
@@ -210,7 +210,7 @@ export class PhoneLeg implements CallerChannel {
     this.#holdOrGoOn();
   }
 
-  sendDigits(digits: string): Promise<KeysOutcome> {
+  sendDigits(digits: string): Promise<DtmfOutcome> {
     if (!this.#isOpen || this.#isEnding) return Promise.resolve("unavailable");
     const { encoding, sampleRateHz } = this.#outbound;
     const tones = encodeSamples(dtmfTones(digits, sampleRateHz), encoding);

@@ -1,5 +1,5 @@
 import type { Logger } from "../../engine/log.js";
-import type { StreamClaims, StreamTokenDesk } from "../../engine/security/stream-token.js";
+import type { StreamClaims, StreamTokenRegistry } from "../../engine/security/stream-token.js";
 import { DEFAULT_PHONE_VENDOR, phoneVendor } from "../../engine/telephony/phone-vendors.js";
 import type {
   PhoneEvent,
@@ -8,7 +8,7 @@ import type {
   StreamStarted,
 } from "../../engine/telephony/phone-wire.js";
 import type { CancelTimer, Clock } from "../../engine/time/clock.js";
-import type { FrontSocket, HttpRequest, SocketDoor } from "../http/backend/http-backend.js";
+import type { BackendSocket, HttpRequest, WebSocketRoute } from "../http/backend/http-backend.js";
 import type { HttpServer } from "../http/server.js";
 import { CLOSE_UNAUTHORIZED } from "./close-codes.js";
 import { type PhoneCalls, refusedFormat } from "./phone-calls.js";
@@ -24,7 +24,7 @@ export interface PhoneSocketOptions {
   readonly server: HttpServer;
   readonly phoneCalls: PhoneCalls;
   readonly isClosed: () => boolean;
-  readonly streamTokens: StreamTokenDesk;
+  readonly streamTokens: StreamTokenRegistry;
   readonly clock: Clock;
   readonly log: Logger;
 }
@@ -50,15 +50,15 @@ export class PhoneSocket {
     const { server } = this.#options;
     server.webSocket(
       STREAM_PATH,
-      this.#door(() => DEFAULT_PHONE_VENDOR),
+      this.#route(() => DEFAULT_PHONE_VENDOR),
     );
     server.webSocket(
       `${STREAM_PATH}/:vendor`,
-      this.#door((request) => request.getParameter(0) ?? ""),
+      this.#route((request) => request.getParameter(0) ?? ""),
     );
   }
 
-  #door(vendorOf: (request: HttpRequest) => string): SocketDoor<Stream> {
+  #route(vendorOf: (request: HttpRequest) => string): WebSocketRoute<Stream> {
     return {
       messageBytesMax: MESSAGE_BYTES_MAX,
       silenceMaxSec: SILENCE_MAX_SEC,
@@ -91,7 +91,7 @@ export class PhoneSocket {
     };
   }
 
-  #opened(socket: FrontSocket<Stream>): void {
+  #opened(socket: BackendSocket<Stream>): void {
     const stream = socket.getUserData();
     if (stream.wire === undefined) {
       socket.end(CLOSE_UNAUTHORIZED, "there is no such telephony vendor");
@@ -102,14 +102,14 @@ export class PhoneSocket {
     });
   }
 
-  #take(socket: FrontSocket<Stream>, event: PhoneEvent): void {
+  #take(socket: BackendSocket<Stream>, event: PhoneEvent): void {
     const stream = socket.getUserData();
     if (event.type === "started") this.#started(socket, stream, event);
     else if (event.type === "unsupported") this.#refuse(socket, stream, event);
     else stream.leg?.take(event);
   }
 
-  #started(socket: FrontSocket<Stream>, stream: Stream, started: StreamStarted): void {
+  #started(socket: BackendSocket<Stream>, stream: Stream, started: StreamStarted): void {
     stream.cancelStart?.();
     const { wire, vendor } = stream;
     if (wire === undefined || stream.leg !== undefined) return;
@@ -120,7 +120,7 @@ export class PhoneSocket {
   }
 
   #refuse(
-    socket: FrontSocket<Stream>,
+    socket: BackendSocket<Stream>,
     stream: Stream,
     offered: StreamIds & { readonly format: string },
   ): void {

@@ -25,7 +25,7 @@ import {
   turnedAway,
 } from "./phone-document.js";
 import { type StreamOpeningOptions, streamTokenFor } from "./stream-opening.js";
-import { demandSignature, SIGNED_HEADERS, type SignatureOptions } from "./webhook-signature.js";
+import { requireSignature, SIGNED_HEADERS, type SignatureOptions } from "./webhook-signature.js";
 
 const WEBHOOK_PATH = "/api/telephony/voice";
 const TOO_MANY_CALLS = "too many calls came within a minute";
@@ -70,7 +70,7 @@ async function answer(request: IncomingRequest, options: PhoneWebhookOptions): P
   }
   const { documents, callIdField } = found;
   const bytes = Buffer.from(await request.body());
-  const signed = await demandSignature(vendor, request, WEBHOOK_PATH, bytes, options);
+  const signed = await requireSignature(vendor, request, WEBHOOK_PATH, bytes, options);
   if (signed?.signsQuery === false && query.has("agent_id")) throw unsignedAgent(vendor);
   const body = bytes.toString("utf8");
   const tenant = await authenticate(request, query, options);

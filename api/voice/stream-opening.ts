@@ -1,20 +1,20 @@
 import { Failure } from "../../engine/failure.js";
-import type { StreamClaims, StreamTokenDesk } from "../../engine/security/stream-token.js";
-import type { StreamUuidDesk } from "../../engine/security/stream-uuid.js";
-import type { Soon } from "../../engine/time/soon.js";
+import type { StreamClaims, StreamTokenRegistry } from "../../engine/security/stream-token.js";
+import type { StreamUuidRegistry } from "../../engine/security/stream-uuid.js";
+import type { MaybePromise } from "../../engine/time/soon.js";
 import { AUDIO_SOCKET } from "./audio-socket-route.js";
 
 export interface StreamOpeningOptions {
-  readonly streamTokens: StreamTokenDesk;
+  readonly streamTokens: StreamTokenRegistry;
   /** Absent where there is no door for calls that begin with one. */
-  readonly streamUuids: StreamUuidDesk | undefined;
+  readonly streamUuids: StreamUuidRegistry | undefined;
 }
 
 /** What a stream of those claims has to begin with: a token, or a UUID where it can say nothing else. */
 export function streamTokenFor(
   claims: StreamClaims,
   { streamTokens, streamUuids }: StreamOpeningOptions,
-): Soon<string> {
+): MaybePromise<string> {
   if (claims.vendor !== AUDIO_SOCKET) return streamTokens.mint(claims);
   if (streamUuids !== undefined) return streamUuids.mint(claims);
   throw new Failure("unavailable", "vendor: audiosocket needs the setting AUDIOSOCKET_PORT");

@@ -2,7 +2,7 @@ import type { ClientToolCall } from "../../engine/conversation/caller-channel.js
 import type { ClientMessage } from "../../engine/conversation/effects.js";
 import { STREAM_FORMATS, type StreamEncoding } from "./audio-mode.js";
 
-export interface ToldCall {
+export interface CallView {
   readonly agentName: string;
   readonly historyKey: string;
   /** Left out where the contract fixes the message. */
@@ -12,7 +12,7 @@ export interface ToldCall {
 /** The contract's JSON of what a caller's client is told. */
 export function voiceMessage(
   message: ClientMessage,
-  { agentName, historyKey, callId }: ToldCall,
+  { agentName, historyKey, callId }: CallView,
 ): string {
   switch (message.type) {
     case "connected":

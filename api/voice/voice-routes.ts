@@ -3,9 +3,9 @@ import { Continuations } from "../../engine/calls/continuations.js";
 import type { LiveCalls } from "../../engine/calls/live-calls.js";
 import type { PlacedCalls } from "../../engine/calls/outbound/placed-calls.js";
 import type { Logger } from "../../engine/log.js";
-import type { StreamTokenDesk } from "../../engine/security/stream-token.js";
-import type { StreamUuidDesk } from "../../engine/security/stream-uuid.js";
-import type { TokenUseDesk } from "../../engine/security/token-uses.js";
+import type { StreamTokenRegistry } from "../../engine/security/stream-token.js";
+import type { StreamUuidRegistry } from "../../engine/security/stream-uuid.js";
+import type { TokenUseRegistry } from "../../engine/security/token-uses.js";
 import type { WebhookAnswers } from "../../engine/telephony/answered-webhooks.js";
 import type { CallControl } from "../../engine/telephony/call-control.js";
 import { BestEffortCallInfos, type CallInfoStore } from "../../engine/telephony/call-info.js";
@@ -16,11 +16,11 @@ import type { Clock } from "../../engine/time/clock.js";
 import { within } from "../../engine/time/deadline.js";
 import type { Database } from "../../storage/database.js";
 import type { LimiterOf } from "../http/request/rate-limiter.js";
-import type { Edge } from "../http/router.js";
+import type { Router } from "../http/router.js";
 import type { HttpServer } from "../http/server.js";
-import { AudioSocketDoor } from "./audio-socket-route.js";
+import { AudioSocketRoute } from "./audio-socket-route.js";
 import type { OtherServer } from "./other-server.js";
-import { outboundDoors } from "./outbound-routes.js";
+import { outboundRoutes } from "./outbound-routes.js";
 import { PhoneCalls } from "./phone-calls.js";
 import { phoneContinuation } from "./phone-continuation.js";
 import type { StreamAddress } from "./phone-document.js";
@@ -30,9 +30,9 @@ import { VoiceSocket } from "./voice-socket.js";
 
 const MINUTE_MS = 60_000;
 
-export interface VoiceDoorsOptions {
+export interface VoiceRoutesOptions {
   readonly server: HttpServer;
-  readonly edge: Edge;
+  readonly edge: Router;
   readonly tenancy: Tenancy;
   readonly database: Pick<Database, "calls">;
   readonly clientAccess: ClientAccess;
@@ -40,11 +40,11 @@ export interface VoiceDoorsOptions {
   readonly liveCalls: Pick<LiveCalls, "find">;
   readonly callControl: CallControl;
   readonly placedCalls: PlacedCalls;
-  readonly streamTokens: StreamTokenDesk;
-  readonly streamUuids: StreamUuidDesk;
+  readonly streamTokens: StreamTokenRegistry;
+  readonly streamUuids: StreamUuidRegistry;
   readonly callInfos: CallInfoStore;
   readonly answeredWebhooks: WebhookAnswers;
-  readonly tokenUses: TokenUseDesk;
+  readonly tokenUses: TokenUseRegistry;
   readonly streamAddress: StreamAddress;
   readonly elsewhere: OtherServer;
   /** This server takes no calls, and another one does. */
@@ -75,10 +75,10 @@ const LAST_CLOSES_MAX_MS = 1_000;
  * Shuts them, when the calls have ended. Says whether a client was told of the stop just now, and may not have read it yet:
  * uWebSockets.js takes a connection for closed once its close is sent. Or whether a telephone's stream has just broken by itself.
  */
-export type CloseDoors = () => Promise<boolean>;
+export type CloseRoutes = () => Promise<boolean>;
 
 /** Opens every way by which a call comes in. Rejects when a port of theirs cannot be had. */
-export async function openVoiceDoors(options: VoiceDoorsOptions): Promise<CloseDoors> {
+export async function openVoiceRoutes(options: VoiceRoutesOptions): Promise<CloseRoutes> {
   const { edge, tenancy, calls, callControl, placedCalls: outbound, limiterOf, clock } = options;
   const { apiKeys, organizations } = tenancy;
   const { opener } = calls;
@@ -104,7 +104,7 @@ export async function openVoiceDoors(options: VoiceDoorsOptions): Promise<CloseD
       return baseUrl();
     },
   };
-  for (const door of outboundDoors(placed)) edge.add(door);
+  for (const route of outboundRoutes(placed)) edge.add(route);
   const hasAudioSocket = options.audioSocketPort > 0;
   const streamUuids = hasAudioSocket ? options.streamUuids : undefined;
   edge.add(phoneContinuation({ ...shared, organizations, streamUuids }));
@@ -115,7 +115,7 @@ export async function openVoiceDoors(options: VoiceDoorsOptions): Promise<CloseD
   const audioSocket =
     streamUuids &&
     options.leavesAudioSocket !== true &&
-    (await AudioSocketDoor.open({ ...options, port, phoneCalls, streamUuids }));
+    (await AudioSocketRoute.open({ ...options, port, phoneCalls, streamUuids }));
   return async () => {
     const empty = Promise.all([voice.empty(), phoneCalls.empty()]);
     await within(clock, LAST_CLOSES_MAX_MS, empty);

@@ -6,16 +6,16 @@ import type { Ending } from "../../engine/conversation/call-end.js";
 import { WEB_AUDIO, webStreamAudio } from "../../engine/conversation/leg-audio.js";
 import type { Logger } from "../../engine/log.js";
 import type { ClientToken } from "../../engine/security/client-token.js";
-import type { TokenUseDesk } from "../../engine/security/token-uses.js";
+import type { TokenUseRegistry } from "../../engine/security/token-uses.js";
 import type { ApiKeys } from "../../engine/tenancy/people/api-keys.js";
 import type { ClientAccess } from "../../engine/tenancy/people/client-access.js";
 import { accessRefusal, type Tenant } from "../../engine/tenancy/tenant.js";
 import type { CancelTimer, Clock } from "../../engine/time/clock.js";
-import type { SocketDoor } from "../http/backend/http-backend.js";
+import type { WebSocketRoute } from "../http/backend/http-backend.js";
 import { shownApiKey } from "../http/request/authentication.js";
 import { addressGroup } from "../http/request/client-address.js";
 import type { UseLimiter } from "../http/request/rate-limiter.js";
-import type { Edge } from "../http/router.js";
+import type { Router } from "../http/router.js";
 import type { HttpServer } from "../http/server.js";
 import { type AudioMode, audioModeOf, STREAM_FORMATS } from "./audio-mode.js";
 import {
@@ -58,10 +58,10 @@ export interface Entry {
   left(): void;
 }
 
-export interface VoiceEntranceOptions {
+export interface CallerAuthenticationOptions {
   readonly apiKeys: Pick<ApiKeys, "authenticate">;
   readonly clientAccess: Pick<ClientAccess, "byToken" | "byOrigin">;
-  readonly tokenUses: TokenUseDesk;
+  readonly tokenUses: TokenUseRegistry;
 }
 
 /** A household has one or two; more from one address is a program that spends somebody's money. */
@@ -69,13 +69,13 @@ const PUBLIC_CALLS_AT_ONCE = 3;
 const PUBLIC_CALL_MAX_SEC = 600;
 
 /** Who may call by the voice WebSocket: with an API key, with a client token, or from where an agent is public. */
-export class VoiceEntrance {
-  readonly #options: VoiceEntranceOptions;
-  readonly #uses: TokenUseDesk;
+export class CallerAuthentication {
+  readonly #options: CallerAuthenticationOptions;
+  readonly #uses: TokenUseRegistry;
   /** Calls without key or token, by the caller's address. */
   readonly #publicCalls = new Map<string, number>();
 
-  constructor(options: VoiceEntranceOptions) {
+  constructor(options: CallerAuthenticationOptions) {
     this.#options = options;
     this.#uses = options.tokenUses;
   }
@@ -180,14 +180,14 @@ const CALLER_IDLE: Ending = {
 
 export interface VoiceSocketOptions {
   readonly server: HttpServer;
-  readonly edge: Edge;
+  readonly edge: Router;
   readonly apiKeys: ApiKeys;
   readonly clientAccess: ClientAccess;
   readonly opener: CallOpener;
   readonly isClosed: () => boolean;
   readonly audioPool: () => AudioPool;
   /** Which of the pages' tokens were used. */
-  readonly tokenUses: TokenUseDesk;
+  readonly tokenUses: TokenUseRegistry;
   /** Counts connections by the client's address. */
   readonly connectionLimiter: UseLimiter;
   readonly clock: Clock;
@@ -202,7 +202,7 @@ interface Caller extends VoiceVisitor {
 /** `GET /ws/voice`: browsers and apps that talk with an agent. */
 export class VoiceSocket {
   readonly #options: VoiceSocketOptions;
-  readonly #entrance: VoiceEntrance;
+  readonly #entrance: CallerAuthentication;
   readonly #legs = new Set<WebLeg>();
   readonly #stopTicking: CancelTimer;
   readonly #onEmpty: (() => void)[] = [];
@@ -210,9 +210,9 @@ export class VoiceSocket {
 
   constructor(options: VoiceSocketOptions) {
     this.#options = options;
-    this.#entrance = new VoiceEntrance(options);
+    this.#entrance = new CallerAuthentication(options);
     this.#stopTicking = options.clock.every(SILENCE_TICK_MS, () => this.#tick());
-    options.server.webSocket("/ws/voice", this.#door());
+    options.server.webSocket("/ws/voice", this.#route());
   }
 
   close(): void {
@@ -230,7 +230,7 @@ export class VoiceSocket {
     return new Promise((resolve) => this.#onEmpty.push(resolve));
   }
 
-  #door(): SocketDoor<Caller> {
+  #route(): WebSocketRoute<Caller> {
     return {
       messageBytesMax: MESSAGE_BYTES_MAX,
       silenceMaxSec: SILENCE_MAX_SEC,

@@ -6,7 +6,7 @@ import type {
   CallerChannel,
   ClientToolAnswer,
   ClientToolCall,
-  KeysOutcome,
+  DtmfOutcome,
   SentenceId,
 } from "../../engine/conversation/caller-channel.js";
 import type { ClientMessage } from "../../engine/conversation/effects.js";
@@ -28,8 +28,8 @@ import { STREAM_FORMATS, type StreamEncoding } from "./audio-mode.js";
 import { CLOSE_CODE_BY_ENDING, closeReason } from "./close-codes.js";
 import {
   audioStartMessage,
+  type CallView,
   errorMessage,
-  type ToldCall,
   toolCallMessage,
   voiceMessage,
 } from "./voice-message.js";
@@ -350,7 +350,7 @@ export class WebLeg implements CallerChannel {
   /** Undefined: the client is sent whole sentences. */
   readonly #voice: StreamedVoice | undefined;
   #session: LegSession | undefined;
-  #told: ToldCall = { agentName: "", historyKey: "" };
+  #told: CallView = { agentName: "", historyKey: "" };
   #tap: OpenedCall["tap"];
   #isOpen = true;
   #silentTicks = 0;
@@ -443,10 +443,10 @@ export class WebLeg implements CallerChannel {
   }
 
   /** A browser plays what it has: nothing can be held back. */
-  holdAudio(): void {}
+  pauseOutput(): void {}
   resumeAudio(): void {}
 
-  sendDigits(): Promise<KeysOutcome> {
+  sendDigits(): Promise<DtmfOutcome> {
     return Promise.resolve("unavailable");
   }
 

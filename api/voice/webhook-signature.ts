@@ -16,7 +16,7 @@ export interface SignatureOptions {
   readonly clock: Clock;
 }
 
-/** What an endpoint has to keep of a request for `demandSignature`. */
+/** What an endpoint has to keep of a request for `requireSignature`. */
 export const SIGNED_HEADERS: readonly string[] = ["host", ...SIGNATURE_HEADERS];
 
 /** What a vendor has signed. */
@@ -28,7 +28,7 @@ export interface SignedRequest extends WebhookIdentity {
  * Rejects with a Failure when the vendor did not sign this. Undefined where no signature is asked for. The endpoint keeps
  * SIGNED_HEADERS.
  */
-export async function demandSignature(
+export async function requireSignature(
   vendor: string,
   request: IncomingRequest,
   path: string,

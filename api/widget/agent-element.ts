@@ -1,5 +1,5 @@
 import { BrowserCall, type BrowserCallOptions } from "../client/browser/browser-call.js";
-import { demandTool, type ToolHandler } from "../client/page-tools.js";
+import { requireTool, type ToolHandler } from "../client/page-tools.js";
 import { element } from "./element.js";
 import { Panel } from "./panel.js";
 import { WORDS } from "./widget-words.js";
@@ -125,7 +125,7 @@ export class AgentElement extends HTMLElement {
    * CallFault as `AgentCall.tool` does.
    */
   tool(name: string, handler: ToolHandler): void {
-    demandTool(name, this.#tools);
+    requireTool(name, this.#tools);
     this.#tools.set(name, handler);
     this.#call?.tool(name, handler);
   }

@@ -29,7 +29,7 @@ export class Findings {
   }
 
   /** As `demand`, of something that may also reject, which breaks it too. */
-  async demandOf(claim: Promise<boolean>, what: string): Promise<void> {
+  async requireOf(claim: Promise<boolean>, what: string): Promise<void> {
     try {
       this.demand(await claim, what);
     } catch (error) {

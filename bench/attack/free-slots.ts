@@ -3,7 +3,7 @@ import type { AttackedServer } from "./attacked-server.js";
 import type { Findings } from "./findings.js";
 
 /** Opens so many calls at once, which must all be taken, and hangs them up. */
-export async function demandSlots(
+export async function requireSlots(
   { url, apiKey }: AttackedServer,
   count: number,
   findings: Findings,

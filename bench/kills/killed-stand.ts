@@ -6,7 +6,7 @@ import { AttackedServer } from "../attack/attacked-server.js";
 import { freePorts } from "../livestream/free-ports.js";
 import { pinToServerCore, putBehindServer, SERVER_CORE } from "../stand/child-process.js";
 import { PostgresCluster } from "../stand/postgres-cluster.js";
-import { childrenOf, isListening } from "../stand/process-usage.js";
+import { childrenOf, isBackchannel } from "../stand/process-usage.js";
 import { startVendors } from "../stand/stand.js";
 import { startSeveralNginx } from "./several-nginx.js";
 
@@ -102,7 +102,7 @@ export async function standOfProcesses(): Promise<KilledStand> {
       const deadlineMs = performance.now() + MENDED_MAX_MS;
       const port = Number(new URL(server.url).port);
       const taking = () =>
-        childrenOf(server.process.pid).filter((pid) => isListening(pid, port)).length;
+        childrenOf(server.process.pid).filter((pid) => isBackchannel(pid, port)).length;
       while (taking() < 2) {
         if (performance.now() > deadlineMs) throw new Error("no process came in its place");
         await sleep(POLL_MS);

@@ -11,7 +11,7 @@ const SETTINGS: SessionSettings = {
   greeting: "Hello! How can I help you today?",
   cannotTransfer: "",
   suspended: "",
-  mustEnd: "",
+  callEndedByOrganization: "",
   apology: "I am sorry, I could not answer that just now.",
   sensitivity: "medium",
   language: "en",

@@ -4,7 +4,7 @@ import type { Route } from "../../api/contract/routes/route.js";
 import { ROUTES, type RouteId } from "../../api/contract/routes/route-table.js";
 import type { AnyHandler } from "../../api/http/endpoints/api-endpoint.js";
 import type { IncomingRequest } from "../../api/http/endpoints/endpoint.js";
-import { Authentication, demandAccess, limitKey } from "../../api/http/request/authentication.js";
+import { Authentication, limitKey, requireAccess } from "../../api/http/request/authentication.js";
 import { RateLimiter } from "../../api/http/request/rate-limiter.js";
 import { validated } from "../../api/http/request/validation.js";
 import { agentRoutes } from "../../api/routes/agent-routes.js";
@@ -83,7 +83,7 @@ for (const id of MEASURED) {
     if (route.auth === "public") return handler(anonymous);
     const identity = await authentication.identify(incoming(request), new URLSearchParams());
     if (limiter.take(limitKey(identity)) > 0) throw new Error("over the limit");
-    demandAccess(identity, route.auth);
+    requireAccess(identity, route.auth);
     const query = route.query && validated(route.query, { ...Object(request.query) }, "query");
     const { id = "" } = v.parse(Parameters, request.params);
     return handler({ ...anonymous, id, query, tenant: identity.tenant, user: identity.user });

@@ -133,7 +133,7 @@ export function connectionCount(pid: number, port: number): number {
   return socketCount(pid, port, ESTABLISHED);
 }
 
-export function isListening(pid: number, port: number): boolean {
+export function isBackchannel(pid: number, port: number): boolean {
   return socketCount(pid, port, LISTENING) > 0;
 }
 

@@ -21,7 +21,7 @@ export interface Mp3Format {
 export type AudioFormat = RawFormat | Mp3Format;
 
 /** What every recognizer takes. */
-export type HeardFormat = RawFormat<"mulaw" | "pcm16">;
+export type InputFormat = RawFormat<"mulaw" | "pcm16">;
 
 export const PHONE_RATE_HZ = 8_000;
 

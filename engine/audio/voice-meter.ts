@@ -1,4 +1,4 @@
-import { bytesPerMs, bytesPerSample, type HeardFormat } from "./audio-format.js";
+import { bytesPerMs, bytesPerSample, type InputFormat } from "./audio-format.js";
 import { decodeMulaw } from "./mulaw.js";
 
 /** Loudness is measured over this much audio at a time. */
@@ -46,7 +46,7 @@ export class VoiceMeter {
   #runGapPieces = 0;
   #syllablesMs = 0;
 
-  constructor(format: HeardFormat) {
+  constructor(format: InputFormat) {
     this.#isMulaw = format.encoding === "mulaw";
     const sampleBytes = bytesPerSample(format.encoding);
     this.#pieceBytes = PIECE_MS * bytesPerMs(format);

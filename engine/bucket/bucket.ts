@@ -128,7 +128,7 @@ const NOT_FOUND = 404;
 /** Written and deleted again to see that the bucket takes what it is given; each check has an object of its own. */
 const CHECK_KEY = "parley-check-";
 
-export interface BucketSurroundings {
+export interface BucketDeps {
   readonly clock: Clock;
   /** PEM of authorities that are trusted beside the public ones. */
   readonly authorities: readonly string[];
@@ -149,7 +149,7 @@ export class Bucket {
   readonly #agent: Agent;
   readonly #root: string;
 
-  constructor(settings: BucketSettings, { clock, authorities }: BucketSurroundings) {
+  constructor(settings: BucketSettings, { clock, authorities }: BucketDeps) {
     this.settings = settings;
     this.#clock = clock;
     this.#root = rootOf(settings);

@@ -5,7 +5,7 @@ import { OrganizationCounts } from "../organization-counts.js";
 import { ReadCache } from "../tenancy/read-cache.js";
 import type { Tenant } from "../tenancy/tenant.js";
 import type { CancelTimer, Clock } from "../time/clock.js";
-import type { Soon } from "../time/soon.js";
+import type { MaybePromise } from "../time/soon.js";
 import { utcMonth } from "../time/utc-date.js";
 import type { Conversation } from "./conversations.js";
 import { OpenRefusal } from "./open-refusal.js";
@@ -54,10 +54,15 @@ export function withTerms(agent: AgentRecord, terms: CallTerms | undefined): Age
 /** The slots as those use them who open calls, whether this process counts them or the owner of the box does. */
 export interface Slots {
   /** False when the organization already has `callsMax` calls, without `replaces`, whose slot this call is to have. */
-  acquire(orgId: string, callId: string, callsMax: number, replaces?: string): Soon<boolean>;
+  acquire(
+    orgId: string,
+    callId: string,
+    callsMax: number,
+    replaces?: string,
+  ): MaybePromise<boolean>;
   release(callId: string): void;
   /** The calls that the organization has on this box. */
-  countOf(orgId: string): Soon<number>;
+  countOf(orgId: string): MaybePromise<number>;
   /** The calls of this process. */
   readonly count: number;
   /** The organizations that have calls in this process. */
@@ -153,10 +158,10 @@ export class MonthlyMinutes {
   }
 }
 
-export interface PlanPlaceSurroundings {
+export interface PlanPlaceDeps {
   readonly slots: Pick<Slots, "acquire">;
   /** False where no process has the call, or the one that should have it does not answer. */
-  readonly endCall: (callId: string, ending: Ending) => Soon<boolean>;
+  readonly endCall: (callId: string, ending: Ending) => MaybePromise<boolean>;
 }
 
 export interface WantedPlace {
@@ -175,7 +180,7 @@ const CAME_BACK: Ending = { ...CALLER_LEFT, message: "the caller came back on an
  * It is ended first, since nobody finds a call that has no slot.
  */
 export async function takePlace(
-  { slots, endCall }: PlanPlaceSurroundings,
+  { slots, endCall }: PlanPlaceDeps,
   { orgId, callId, callsMax, isOneConversation = false }: WantedPlace,
   { replaces, beside }: Pick<Conversation, "replaces" | "beside">,
 ): Promise<boolean> {

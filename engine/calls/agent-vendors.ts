@@ -17,7 +17,7 @@ import { AnswerLog } from "../vendors/chain/answer-log.js";
 import type { AnswerTimes } from "../vendors/chain/answer-times.js";
 import type { Breaker, Breakers } from "../vendors/chain/breakers.js";
 import { Chain, type ChainLink, type ChainWatch } from "../vendors/chain/chain.js";
-import { ChainedModel, type Hedging, type ModelPatience } from "../vendors/chain/llm-chain.js";
+import { ChainedModel, type Hedging, type LlmTimeouts } from "../vendors/chain/llm-chain.js";
 import { LostVendor } from "../vendors/chain/lost-vendor.js";
 import type { SpeechDurations } from "../vendors/chain/speech-durations.js";
 import { ChainedRecognizer } from "../vendors/chain/stt-chain.js";
@@ -88,17 +88,17 @@ function unusable(cause: unknown): VendorError {
 }
 
 /** How long a vendor is waited for, where there is another to turn to. */
-export interface ChainPatience extends ModelPatience {
+export interface ChainTimeouts extends LlmTimeouts {
   /** A voice may take so long to its first audio, at most, and from one piece to the next. */
   readonly firstByteMs: number;
   /** A recognizer may take so long until it takes audio. */
   readonly connectMs: number;
 }
 
-export interface ChainSurroundings {
+export interface ChainDeps {
   readonly clients: Pick<VendorClients, "llm" | "tts" | "stt">;
   readonly breakers: Breakers;
-  readonly patience: ChainPatience;
+  readonly timeouts: ChainTimeouts;
   readonly times: AnswerTimes;
   readonly durations: SpeechDurations;
   /** Left out in a text chat, where the sound of TTS is not checked. */
@@ -109,17 +109,17 @@ export interface ChainSurroundings {
 
 /** Builds what stands behind each of an agent's vendors in one call: the agent's own, and who stands in for it. */
 export class VendorChains {
-  readonly #around: ChainSurroundings;
+  readonly #deps: ChainDeps;
   readonly #watch: ChainWatch;
 
-  constructor(around: ChainSurroundings, watch: ChainWatch) {
-    this.#around = around;
+  constructor(around: ChainDeps, watch: ChainWatch) {
+    this.#deps = around;
     this.#watch = watch;
   }
 
   /** Throws a VendorError when the settings or credentials of all of them cannot be used. */
   llm({ agent, llm, fallbacks }: Pick<AgentForCall, "agent" | "llm" | "fallbacks">): LanguageModel {
-    const { clients, clock, patience, times, hedging } = this.#around;
+    const { clients, clock, timeouts, times, hedging } = this.#deps;
     const { orgId } = agent;
     const named = [{ provider: llm, modelId: agent.llmModelId }, ...fallbacks.llm];
     const links = usable(named, (each) =>
@@ -127,23 +127,23 @@ export class VendorChains {
     );
     const chain = new Chain<LanguageModel>({ category: "llm", links, clock, watch: this.#watch });
     const allowance = agent.fallbacks.hedging ? hedging.of(orgId) : undefined;
-    return new ChainedModel(chain, { patience, times, allowance });
+    return new ChainedModel(chain, { timeouts, times, allowance });
   }
 
   /** Throws as `llm` does. */
   stt({ agent: { orgId }, stt, sttModelId, fallbacks }: AgentForCall): SpeechToText {
-    const { clients, clock, patience } = this.#around;
+    const { clients, clock, timeouts } = this.#deps;
     const named = [{ provider: stt, modelId: sttModelId }, ...fallbacks.stt];
     const links = usable(named, (each) =>
       this.#link(each, orgId, clients.stt(each.provider, orgId)),
     );
     const chain = new Chain<SpeechToText>({ category: "stt", links, clock, watch: this.#watch });
-    return new ChainedRecognizer(chain, patience.connectMs);
+    return new ChainedRecognizer(chain, timeouts.connectMs);
   }
 
   /** The first decides what the caller's line is given; throws as `llm` does. */
   tts({ agent, tts, fallbacks }: AgentForCall, audio: LegAudio): ChainOfVoices {
-    const { clients, clock, patience, times } = this.#around;
+    const { clients, clock, timeouts, times } = this.#deps;
     const { orgId } = agent;
     const own = { provider: tts, modelId: agent.ttsModelId, speed: agent.ttsConfig.speed };
     let format: SentenceFormat | undefined;
@@ -159,12 +159,12 @@ export class VendorChains {
       clock,
       watch: this.#watch,
     });
-    const client = new ChainedVoice(chain, { maxEndpointingDelayMs: patience.firstByteMs, times });
+    const client = new ChainedVoice(chain, { maxEndpointingDelayMs: timeouts.firstByteMs, times });
     return { client, format: format ?? audio.sentenceFormat(client), next: () => chain.next };
   }
 
   #verified(client: TextToSpeech, { provider, modelId }: NamedVendor, orgId: string): TextToSpeech {
-    const { durations, audioPool } = this.#around;
+    const { durations, audioPool } = this.#deps;
     if (audioPool === undefined) return client;
     const { id, updatedAtMs, providerKey: vendor } = provider;
     const voice = JSON.stringify([id, updatedAtMs, modelId]);
@@ -177,7 +177,7 @@ export class VendorChains {
     orgId: string,
     client: Client,
   ): ChainLink<Client> {
-    const breaker = breakerOf(this.#around.breakers, provider, orgId);
+    const breaker = breakerOf(this.#deps.breakers, provider, orgId);
     return { vendor: provider.providerKey, modelId, orgId, client, breaker };
   }
 }
@@ -238,7 +238,7 @@ export interface AgentVendors {
 }
 
 export interface AgentVendorsOptions {
-  readonly chains: ChainSurroundings;
+  readonly chains: ChainDeps;
   /** Opens the headers of the agent's tools. */
   readonly cipher: CredentialCipher;
   readonly context: VendorContext;
@@ -307,7 +307,7 @@ type Thinking = Pick<AgentForCall, "agent" | "llm" | "fallbacks">;
  * The agent's language model in a chat, as in a call. Throws a VendorError when the settings or credentials of its provider cannot
  * be used, and nobody stands in for it.
  */
-export function agentLlm(forCall: Thinking, around: ChainSurroundings): AgentLlm {
+export function agentLlm(forCall: Thinking, around: ChainDeps): AgentLlm {
   const client = new VendorChains(around, new AnswerLog()).llm(forCall);
   return llmOf(forCall, client, around.clock.epochMs());
 }

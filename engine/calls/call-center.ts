@@ -18,10 +18,10 @@ import { CallJournal } from "./call-journal.js";
 import { CallOpener } from "./call-opener.js";
 import { CallSummaries } from "./call-summaries.js";
 import { LiveCalls } from "./live-calls.js";
-import { LostCalls } from "./orphaned-calls.js";
+import { OrphanedCalls } from "./orphaned-calls.js";
 import { PreemptiveBudget } from "./preemptive-budget.js";
 import { type RecordingKeeping, Recordings } from "./recording/recordings.js";
-import type { SharedBox } from "./shared-box.js";
+import type { Cluster } from "./shared-box.js";
 import { StoreWatch } from "./store-watch.js";
 
 const HEARTBEAT_MS = 5_000;
@@ -46,11 +46,11 @@ const SUSPENDED: Ending = {
 
 export interface CallCenterOptions extends AdmissionLimits, RecordingKeeping {
   /** Left out where this process has the box for itself. */
-  readonly box?: SharedBox | undefined;
+  readonly box?: Cluster | undefined;
   readonly database: Database;
   readonly agents: Agents;
   readonly vendors: AgentVendorsOptions;
-  /** As in `OpenerSurroundings`. */
+  /** As in `OpenerDeps`. */
   readonly dialTargets: Pick<DialTargets, "mayReach"> | undefined;
   readonly speechCacheBytes: number;
   readonly preemptiveWasteTokensPerHour: number;
@@ -79,7 +79,7 @@ export class CallCenter {
   #isWarm = false;
   readonly #summaries: CallSummaries;
   readonly #storeWatch: StoreWatch;
-  readonly #lostCalls: LostCalls;
+  readonly #lostCalls: OrphanedCalls;
   readonly #upkeep: readonly CancelTimer[];
 
   constructor(options: CallCenterOptions) {
@@ -121,7 +121,7 @@ export class CallCenter {
       tryToWrite: () => this.#beat(),
       ...options,
     });
-    this.#lostCalls = new LostCalls({ ...options, calls, isKnown: (id) => this.#isKnown(id) });
+    this.#lostCalls = new OrphanedCalls({ ...options, calls, isKnown: (id) => this.#isKnown(id) });
     this.opener = new CallOpener({
       ...options,
       ...shared,

@@ -2,11 +2,11 @@ import { Failure } from "../failure.js";
 import { OrganizationCounts } from "../organization-counts.js";
 import type { Clock } from "../time/clock.js";
 import {
-  type CallNews,
+  type CallEvent,
+  type CallEventBus,
+  type CallTopic,
   callsTopic,
   callTopic,
-  type NewsExchange,
-  type NewsTopic,
   type SaidWords,
 } from "./call-news.js";
 import { TopicWatchers, type Watch, type Watcher } from "./topic-watchers.js";
@@ -31,19 +31,19 @@ export interface Watched {
 /** Tells who watches what happens in calls. Where nobody does, telling costs one look. */
 export class CallFeed {
   readonly #clock: Clock;
-  readonly #exchange: NewsExchange | undefined;
-  readonly #watched = new Map<NewsTopic, TopicWatchers>();
+  readonly #exchange: CallEventBus | undefined;
+  readonly #watched = new Map<CallTopic, TopicWatchers>();
   /** The calls that this process has, each with what was said and is in no stored turn yet. */
-  readonly #calls = new Map<NewsTopic, () => CallNews>();
+  readonly #calls = new Map<CallTopic, () => CallEvent>();
   readonly #counts = new OrganizationCounts();
   #count = 0;
   #isClosed = false;
 
   /** With an exchange where other processes of the box have calls and watchers, too. */
-  constructor(clock: Clock, exchange?: NewsExchange) {
+  constructor(clock: Clock, exchange?: CallEventBus) {
     this.#clock = clock;
     this.#exchange = exchange;
-    exchange?.onNews((topic, news) => this.#watched.get(topic)?.tell(news));
+    exchange?.onEvent((topic, news) => this.#watched.get(topic)?.tell(news));
     exchange?.onWanted((topic) => {
       const present = this.#calls.get(topic)?.();
       if (present !== undefined) exchange.send(topic, present);
@@ -54,14 +54,14 @@ export class CallFeed {
     return this.#count;
   }
 
-  tell(orgId: string, news: CallNews): void {
+  tell(orgId: string, news: CallEvent): void {
     if (news.type !== "words") this.#tell(callsTopic(orgId), news);
     this.#tell(callTopic(orgId, news.callId), news);
   }
 
   /** This process has the call, and `words` tells what was said in it and is in no stored turn yet. */
   callBegins(orgId: string, callId: string, words: () => readonly SaidWords[]): void {
-    const present = (): CallNews => ({ type: "present", callId, words: words() });
+    const present = (): CallEvent => ({ type: "present", callId, words: words() });
     this.#calls.set(callTopic(orgId, callId), present);
   }
 
@@ -70,7 +70,7 @@ export class CallFeed {
   }
 
   /** Throws the Failure `rateLimited` where nobody else of the organization may watch. */
-  demandRoom(orgId: string): void {
+  requireRoom(orgId: string): void {
     if (this.#hasRoom(orgId)) return;
     throw new Failure("rateLimited", "too many pages watch calls: close one, or try again later", {
       retryAfterSec: WATCH_MAX_MS / 1_000,
@@ -118,19 +118,19 @@ export class CallFeed {
     return count < WATCHERS_PER_ORGANIZATION_MAX && this.#count < WATCHERS_MAX;
   }
 
-  #tell(topic: NewsTopic, news: CallNews): void {
+  #tell(topic: CallTopic, news: CallEvent): void {
     this.#watched.get(topic)?.tell(news);
     if (this.#exchange?.isWanted(topic) === true) this.#exchange.send(topic, news);
   }
 
   /** At once where the call is here; where it is elsewhere, it is asked for. */
-  #tellPresent(topic: NewsTopic, watcher: Watcher): void {
+  #tellPresent(topic: CallTopic, watcher: Watcher): void {
     const present = this.#calls.get(topic);
     if (present !== undefined) watcher.news([present()]);
     else this.#exchange?.want(topic, true);
   }
 
-  #watchersOf(topic: NewsTopic, togetherMs: number): TopicWatchers {
+  #watchersOf(topic: CallTopic, togetherMs: number): TopicWatchers {
     const known = this.#watched.get(topic);
     if (known !== undefined) return known;
     const watchers = new TopicWatchers(this.#clock, togetherMs);
@@ -139,7 +139,7 @@ export class CallFeed {
     return watchers;
   }
 
-  #remove(topic: NewsTopic, watch: Watch, orgId: string): void {
+  #remove(topic: CallTopic, watch: Watch, orgId: string): void {
     const watchers = this.#watched.get(topic);
     if (watchers?.remove(watch) !== true) return;
     if (watchers.isEmpty) {

@@ -85,7 +85,7 @@ export function newCall(start: CallStart, atMs: number): CallRecord {
 const PRESENT_WORDS_MAX = 50;
 
 /** What was said in a call and is in no stored turn yet: who begins to watch finds it nowhere else. */
-export class PresentWords {
+export class LiveTranscript {
   #words: readonly SaidWords[] = [];
   /** Words of turns that are over and are not stored yet. */
   readonly #settled = new WeakSet<SaidWords>();
@@ -117,7 +117,7 @@ function isOfTurn({ role, isFinal }: SaidWords): boolean {
   return isFinal || role === "assistant";
 }
 
-export interface JournalSurroundings {
+export interface JournalDeps {
   readonly calls: Pick<CallStore, "start" | "findById" | "saveTurn" | "annotate" | "finish">;
   readonly history: HistoryAccess & SummaryAccess;
   readonly summaries: Pick<CallSummaries, "add" | "answer">;
@@ -137,11 +137,11 @@ export interface JournalSurroundings {
  * cannot be stored is kept until it can.
  */
 export class CallJournal {
-  readonly #around: JournalSurroundings;
+  readonly #deps: JournalDeps;
   readonly #writes: CallWrites;
 
-  constructor(around: JournalSurroundings) {
-    this.#around = around;
+  constructor(around: JournalDeps) {
+    this.#deps = around;
     this.#writes = new CallWrites(around);
   }
 
@@ -158,17 +158,17 @@ export class CallJournal {
   /** Resolves when the call is stored as `active`; rejects when it cannot be. */
   async begin(start: CallStart): Promise<CallEntry> {
     const began = this.#now();
-    const { feed } = this.#around;
+    const { feed } = this.#deps;
     await this.#store(start, began);
     const { callId, orgId, agentId, channel } = start;
     feed.tell(orgId, { type: "began", callId, agentId, channel, startedAtMs: began.atMs });
-    return new CallEntry(this.#around, this.#writes, start, began);
+    return new CallEntry(this.#deps, this.#writes, start, began);
   }
 
   /** A call that was over before it began; nothing, when it has its record already. */
   recordFailed(start: CallStart, ending: Ending): void {
     const began = this.#now();
-    const { calls, runId } = this.#around;
+    const { calls, runId } = this.#deps;
     let isBegun = false;
     const begin = async () => {
       // An end that could not be stored is tried again, but its call is begun once.
@@ -178,7 +178,7 @@ export class CallJournal {
       isBegun = true;
       return true;
     };
-    const entry = new CallEntry(this.#around, this.#writes, start, began);
+    const entry = new CallEntry(this.#deps, this.#writes, start, began);
     entry.endedBeforeItBegan({ ...ending, status: "failed" }, begin);
   }
 
@@ -194,7 +194,7 @@ export class CallJournal {
       callId,
       kind: "note",
       chars: JSON.stringify(metadata).length,
-      store: () => this.#around.calls.annotate(callId, metadata),
+      store: () => this.#deps.calls.annotate(callId, metadata),
       lossMessage: "a call could not be annotated",
     });
   }
@@ -211,7 +211,7 @@ export class CallJournal {
 
   /** Two clients may come back to one conversation in the same moment. */
   async #store(start: CallStart, began: Moment): Promise<void> {
-    const { calls, runId } = this.#around;
+    const { calls, runId } = this.#deps;
     const { spareSessionId: sessionId } = start;
     const write = (each: CallStart) =>
       calls.start(newCall(each, began.atMs), runId, began.monotonicMs);
@@ -224,7 +224,7 @@ export class CallJournal {
   }
 
   #now(): Moment {
-    const { clock } = this.#around;
+    const { clock } = this.#deps;
     return { atMs: clock.epochMs(), monotonicMs: clock.monotonicMs() };
   }
 }
@@ -249,7 +249,7 @@ export interface Moment {
 
 /** One call being written down. Its writes are not waited for; the call goes on whatever becomes of them. */
 export class CallEntry implements CallRecorder {
-  readonly #around: JournalSurroundings;
+  readonly #deps: JournalDeps;
   readonly #writes: CallWrites;
   readonly #start: CallStart;
   readonly #began: Moment;
@@ -264,11 +264,11 @@ export class CallEntry implements CallRecorder {
   readonly #history: SharedHistory;
   /** What the conversation's messages no longer hold. */
   readonly earlier: EarlierMessages;
-  readonly #present = new PresentWords();
+  readonly #present = new LiveTranscript();
   #isEnded = false;
 
-  constructor(around: JournalSurroundings, writes: CallWrites, start: CallStart, began: Moment) {
-    this.#around = around;
+  constructor(around: JournalDeps, writes: CallWrites, start: CallStart, began: Moment) {
+    this.#deps = around;
     this.#writes = writes;
     this.#start = start;
     this.#began = began;
@@ -289,7 +289,7 @@ export class CallEntry implements CallRecorder {
     this.#heardMs = heardMs;
     this.#durationMaxMs = durationMaxMs;
     const { orgId, callId } = this.#start;
-    this.#around.feed.callBegins(orgId, callId, () => this.#present.all);
+    this.#deps.feed.callBegins(orgId, callId, () => this.#present.all);
   }
 
   said(message: ClientMessage): void {
@@ -298,12 +298,12 @@ export class CallEntry implements CallRecorder {
     const { role, text, isFinal } = message;
     const words = { role, text, isFinal };
     this.#present.add(words);
-    this.#around.feed.tell(orgId, { ...words, type: "words", callId });
+    this.#deps.feed.tell(orgId, { ...words, type: "words", callId });
   }
 
   /** `answers`: which STT, LLM and TTS served the turn. `tools`: the tool calls it made. */
   turnSaved(save: TurnSave, answers: TurnAnswers = {}, tools: TurnTools = {}): void {
-    const { calls, metrics, feed } = this.#around;
+    const { calls, metrics, feed } = this.#deps;
     if (save.report !== undefined) metrics.turnEnded(save.report);
     this.#longestWaitMs = Math.max(this.#longestWaitMs, save.report?.totalMs ?? 0);
     this.#countReply(save.report);
@@ -348,15 +348,15 @@ export class CallEntry implements CallRecorder {
 
   vendorFailed(category: "llm" | "tts" | "stt", error: VendorError): void {
     if (category !== "stt") this.#hasReplyFailure = true;
-    this.#around.metrics.vendorFailed(category, error);
+    this.#deps.metrics.vendorFailed(category, error);
     const { vendor, fault, status, requestId } = error;
     const fields = { callId: this.#start.callId, category, vendor, fault, status, requestId };
-    this.#around.log.warn({ ...fields, reason: error.message }, "vendor request failed");
+    this.#deps.log.warn({ ...fields, reason: error.message }, "vendor request failed");
   }
 
   wasDeaf(durationMs: number): void {
     this.#sttOutageMs += durationMs;
-    this.#around.metrics.listenerWasDeaf(durationMs);
+    this.#deps.metrics.listenerWasDeaf(durationMs);
   }
 
   /** The first ending counts: a call that breaks while it is being ended is not ended twice. */
@@ -365,7 +365,7 @@ export class CallEntry implements CallRecorder {
     this.#isEnded = true;
     this.earlier.close(save.added);
     const { orgId, callId } = this.#start;
-    this.#around.feed.callIsOver(orgId, callId);
+    this.#deps.feed.callIsOver(orgId, callId);
     const callEnd = this.#callEnd(ending, save);
     this.#tell(ending, callEnd);
     const added = this.#history.add(save.added);
@@ -404,7 +404,7 @@ export class CallEntry implements CallRecorder {
   }
 
   async #store(callEnd: CallEnd): Promise<void> {
-    const { calls, summaries, feed } = this.#around;
+    const { calls, summaries, feed } = this.#deps;
     const { callId, orgId } = this.#start;
     await calls.finish(callId, callEnd);
     const { status, metadata } = callEnd;
@@ -414,8 +414,8 @@ export class CallEntry implements CallRecorder {
 
   #tell(ending: Ending, { durationSec, metrics }: CallEnd): void {
     const { callId, channel, orgId } = this.#start;
-    this.#around.metrics.callEnded(channel, ending);
-    this.#around.log.info(
+    this.#deps.metrics.callEnded(channel, ending);
+    this.#deps.log.info(
       { callId, orgId, channel, reason: ending.reason, durationSec, ...metrics },
       "call ended",
     );
@@ -450,7 +450,7 @@ export class CallEntry implements CallRecorder {
 
   /** By the clock that never steps: a machine's clock that is set during the call is not billed. */
   #durationMs(): number {
-    const passedMs = this.#around.clock.monotonicMs() - this.#began.monotonicMs;
+    const passedMs = this.#deps.clock.monotonicMs() - this.#began.monotonicMs;
     return Math.round(Math.min(passedMs, this.#durationMaxMs));
   }
 

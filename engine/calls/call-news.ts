@@ -9,7 +9,7 @@ export interface SaidWords {
 }
 
 /** What happens in a call, as who watches it is told. */
-export type CallNews =
+export type CallEvent =
   | {
       readonly type: "began";
       readonly callId: string;
@@ -32,26 +32,26 @@ export type CallNews =
     };
 
 /** What news are about: the calls of an organization, or one of them with its words. */
-export type NewsTopic = string;
+export type CallTopic = string;
 
-export function callsTopic(orgId: string): NewsTopic {
+export function callsTopic(orgId: string): CallTopic {
   return orgId;
 }
 
 /** Names the organization, too: nobody else hears of the call, whatever id is asked for. */
-export function callTopic(orgId: string, callId: string): NewsTopic {
+export function callTopic(orgId: string, callId: string): CallTopic {
   return `${orgId}/${callId}`;
 }
 
 /** The way to who watches from another process of the box. */
-export interface NewsExchange {
+export interface CallEventBus {
   /** Whether somebody elsewhere wants to be told. */
-  isWanted(topic: NewsTopic): boolean;
+  isWanted(topic: CallTopic): boolean;
   /** Somebody here wants to be told, or one more does, or nobody any more. */
-  want(topic: NewsTopic, isWanted: boolean): void;
-  send(topic: NewsTopic, news: CallNews): void;
+  want(topic: CallTopic, isWanted: boolean): void;
+  send(topic: CallTopic, news: CallEvent): void;
   /** Where news from elsewhere go; set once. */
-  onNews(receive: (topic: NewsTopic, news: CallNews) => void): void;
+  onEvent(receive: (topic: CallTopic, news: CallEvent) => void): void;
   /** Who is told that somebody elsewhere begins to want the news of a topic; set once. */
-  onWanted(tell: (topic: NewsTopic) => void): void;
+  onWanted(tell: (topic: CallTopic) => void): void;
 }

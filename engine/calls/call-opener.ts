@@ -4,9 +4,9 @@ import type {
   HistoryMessage,
   PlanRecord,
 } from "../../storage/records.js";
-import { isWorthRepeating } from "../../storage/statements/storage-failure.js";
+import { isRetryable } from "../../storage/statements/storage-failure.js";
 import { UniqueViolation } from "../../storage/statements/unique-violation.js";
-import type { HeardFormat } from "../audio/audio-format.js";
+import type { InputFormat } from "../audio/audio-format.js";
 import {
   CALLER_LEFT,
   type Ending,
@@ -45,7 +45,7 @@ import {
   type CallTerms,
   type MinutesStores,
   MonthlyMinutes,
-  type PlanPlaceSurroundings,
+  type PlanPlaceDeps,
   type Slots,
   takePlace,
   withTerms,
@@ -100,7 +100,7 @@ export function sessionSettings(
     apology: stock.apology,
     cannotTransfer: stock.cannotTransfer,
     suspended: stock.suspended,
-    mustEnd: stock.mustEnd,
+    callEndedByOrganization: stock.callEndedByOrganization,
     phrases: saysOwnWords ? stock : undefined,
     repeatRequest: onUnrecognizedSpeech === "ask" ? stock.notRecognized : "",
     fillerAfterMs,
@@ -136,12 +136,12 @@ export interface SessionParts {
   readonly caller: CallerChannel;
   readonly entry: CallEntry;
   /** What the recognizer is given. */
-  readonly heard: HeardFormat;
+  readonly heard: InputFormat;
   /** Takes the audio of a call that is recorded; undefined for one that is not. */
   readonly tap: CallAudioTap | undefined;
 }
 
-export interface AssemblySurroundings {
+export interface AssemblyDeps {
   readonly cache: SpeechCache;
   readonly playoutDelays: PlayoutDelays;
   readonly voicePaces: VoicePaces;
@@ -160,13 +160,13 @@ const INTERNAL_ERROR: Ending = {
 };
 
 /** Joins actor and effects into a session that, however it ends, is written down and gives back its slot. */
-export function assembleSession(parts: SessionParts, around: AssemblySurroundings): Session {
+export function assembleSession(parts: SessionParts, around: AssemblyDeps): Session {
   const { callId, settings, history, caller, entry } = parts;
   const { llm, tts, answers } = parts.vendors;
   const { cache, playoutDelays, voicePaces, phrases, clock, liveCalls, slots, log } = around;
   const tools = new ToolLog(clock);
   const toolbox = tools.watch(parts.vendors.toolbox);
-  const vendorFailed = toldOnce((category, error) => entry.vendorFailed(category, error));
+  const vendorFailed = once((category, error) => entry.vendorFailed(category, error));
   answers.tell(vendorFailed);
   const recorder: CallRecorder = {
     said: (message) => entry.said(message),
@@ -208,7 +208,7 @@ export function assembleSession(parts: SessionParts, around: AssemblySurrounding
 }
 
 /** A chain tells what failed in it, and the session what the chain gave up with: of one failure once. */
-function toldOnce(tell: CallRecorder["vendorFailed"]): CallRecorder["vendorFailed"] {
+function once(tell: CallRecorder["vendorFailed"]): CallRecorder["vendorFailed"] {
   const told = new WeakSet<Error>();
   return (category, error) => {
     const isTold = told.has(error) || (error.cause instanceof Error && told.has(error.cause));
@@ -259,7 +259,7 @@ export interface OpenedCall {
   readonly tap?: CallAudioTap | undefined;
 }
 
-export interface OpenerSurroundings extends AssemblySurroundings {
+export interface OpenerDeps extends AssemblyDeps {
   readonly database: ConstructorParameters<typeof Conversations>[0]["database"] & MinutesStores;
   readonly agents: Pick<Agents, "forCall">;
   readonly vendors: AgentVendorsOptions;
@@ -270,21 +270,21 @@ export interface OpenerSurroundings extends AssemblySurroundings {
   readonly dialTargets: Pick<DialTargets, "mayReach"> | undefined;
   readonly admission: Pick<Admission, "refusal">;
   readonly storeWatch: Pick<StoreWatch, "refusal">;
-  /** As in `ConversationSurroundings`. */
+  /** As in `ConversationDeps`. */
   readonly hasElsewhere: (callId: string) => Promise<boolean>;
-  readonly endCall: PlanPlaceSurroundings["endCall"];
+  readonly endCall: PlanPlaceDeps["endCall"];
   readonly newId: () => string;
 }
 
 /** Brings a call to life: agent, limits, slot, record, vendors, in this order; what fails gives back what came before. */
 export class CallOpener {
-  readonly #around: OpenerSurroundings;
+  readonly #deps: OpenerDeps;
   readonly #conversations: Conversations;
   readonly #minutes: MonthlyMinutes;
   #stopping = false;
 
-  constructor(around: OpenerSurroundings) {
-    this.#around = around;
+  constructor(around: OpenerDeps) {
+    this.#deps = around;
     const { database, clock } = around;
     this.#conversations = new Conversations(around);
     this.#minutes = new MonthlyMinutes(database, clock);
@@ -314,13 +314,13 @@ export class CallOpener {
     announce: (call: OpenedCall) => void,
     signal: AbortSignal,
   ): Promise<Session> {
-    const beganAtMs = this.#around.clock.monotonicMs();
+    const beganAtMs = this.#deps.clock.monotonicMs();
     try {
       const session = await this.#open(request, caller, announce, signal);
-      this.#around.metrics.callReady(this.#around.clock.monotonicMs() - beganAtMs);
+      this.#deps.metrics.callReady(this.#deps.clock.monotonicMs() - beganAtMs);
       return session;
     } catch (error) {
-      if (error instanceof OpenRefusal) this.#around.metrics.callRefused(error.reason);
+      if (error instanceof OpenRefusal) this.#deps.metrics.callRefused(error.reason);
       throw error;
     }
   }
@@ -331,7 +331,7 @@ export class CallOpener {
       Pick<OpenRequest, "callInfo"> & { readonly conversation: PhoneConversation },
     format: string,
   ): Promise<void> {
-    const { journal, newId } = this.#around;
+    const { journal, newId } = this.#deps;
     const { agent } = await this.#agentFor(request);
     const { sessionId, historyKey } = request.conversation;
     const ids = { callId: newId(), orgId: request.tenant.organization.id, agentId: agent.id };
@@ -347,7 +347,7 @@ export class CallOpener {
       await this.#admit(request);
       const { organization, plan } = request.tenant;
       const { maxConcurrentCalls } = plan.limits;
-      const count = await this.#around.slots.countOf(organization.id);
+      const count = await this.#deps.slots.countOf(organization.id);
       if (count < maxConcurrentCalls) return undefined;
       return tooManyCalls(maxConcurrentCalls);
     } catch (error) {
@@ -358,9 +358,9 @@ export class CallOpener {
 
   async #admit(request: Admitted): Promise<AgentForCall> {
     if (this.#stopping) throw serverStops();
-    const overload = request.placedCallId ? undefined : this.#around.admission.refusal;
+    const overload = request.placedCallId ? undefined : this.#deps.admission.refusal;
     if (overload !== undefined) throw new OpenRefusal("overloaded", overload);
-    const { refusal } = this.#around.storeWatch;
+    const { refusal } = this.#deps.storeWatch;
     if (refusal !== undefined) throw cannotBeStored(refusal);
     const agent = await this.#agentFor(request);
     await this.#minutes.demand(request.tenant);
@@ -373,11 +373,11 @@ export class CallOpener {
     announce: (call: OpenedCall) => void,
     signal: AbortSignal,
   ): Promise<Session> {
-    const { slots, liveCalls } = this.#around;
+    const { slots, liveCalls } = this.#deps;
     const { organization, plan } = request.tenant;
     const { maxConcurrentCalls } = plan.limits;
     const { placedCallId } = request;
-    const callId = placedCallId ?? this.#around.newId();
+    const callId = placedCallId ?? this.#deps.newId();
     try {
       const agent = await this.#admit(request);
       const orgId = organization.id;
@@ -391,7 +391,7 @@ export class CallOpener {
         : request.terms;
       if (!placedCallId) {
         const place = { orgId, callId, callsMax: maxConcurrentCalls, isOneConversation };
-        if (!(await takePlace(this.#around, place, conversation))) {
+        if (!(await takePlace(this.#deps, place, conversation))) {
           throw tooManyCalls(maxConcurrentCalls);
         }
         // One that has stopped meanwhile did not wait for a call that it had not heard of.
@@ -411,14 +411,14 @@ export class CallOpener {
         const message = "another client has come back to this conversation in the same moment";
         throw new OpenRefusal("limitReached", message, { cause: error });
       }
-      throw isWorthRepeating(error) ? cannotBeStored("it could not be stored", error) : error;
+      throw isRetryable(error) ? cannotBeStored("it could not be stored", error) : error;
     }
   }
 
   /** The conversation has its time once, over however many connections. */
   #termsLeft(terms: CallTerms | undefined, { beganAtMs }: Conversation): CallTerms | undefined {
     if (terms?.callMaxSec === undefined || beganAtMs === undefined) return terms;
-    const passedSec = Math.max(0, this.#around.clock.epochMs() - beganAtMs) / 1_000;
+    const passedSec = Math.max(0, this.#deps.clock.epochMs() - beganAtMs) / 1_000;
     const callMaxSec = Math.floor(terms.callMaxSec - passedSec);
     if (callMaxSec < 1) {
       throw new OpenRefusal("limitReached", "the time of this conversation is over");
@@ -428,7 +428,7 @@ export class CallOpener {
 
   async #agentFor({ tenant, agentId }: Admitted): Promise<AgentForCall> {
     try {
-      return await this.#around.agents.forCall(tenant, agentId);
+      return await this.#deps.agents.forCall(tenant, agentId);
     } catch (error) {
       if (!(error instanceof AgentUnavailable)) throw error;
       throw agentRefused(error);
@@ -444,17 +444,17 @@ export class CallOpener {
   ): Promise<Session> {
     const { audio, channel, tenant } = request;
     const orgId = tenant.organization.id;
-    const mayReach = (to: string) => this.#around.dialTargets?.mayReach(orgId, to) ?? true;
+    const mayReach = (to: string) => this.#deps.dialTargets?.mayReach(orgId, to) ?? true;
     const own = withTerms(admitted.agent, request.terms);
     const agent = await withTransfers(own, request.canTransfer === true, mayReach);
     const forCall = { ...admitted, agent };
     const callInfo = conversation.callInfo ?? request.callInfo;
-    const vendors = agentVendors(forCall, audio, this.#around.vendors, callInfo);
+    const vendors = agentVendors(forCall, audio, this.#deps.vendors, callInfo);
     vendors.llm.client.warm();
     vendors.tts.client.warm();
     const { key: historyKey, messages: history, before, wasBroken = false } = conversation;
     const { sessionId, spareSessionId, failedTransfer } = conversation;
-    const entry = await this.#around.journal.begin({
+    const entry = await this.#deps.journal.begin({
       callId,
       orgId,
       agentId: agent.id,
@@ -466,7 +466,7 @@ export class CallOpener {
       apiKeyId: tenant.apiKeyId,
       callInfo,
     });
-    if (before !== undefined) this.#around.journal.link(callId, before);
+    if (before !== undefined) this.#deps.journal.link(callId, before);
     const promptChars = vendors.llm.systemPrompt.length;
     const { isPaced } = audio;
     const isStreamed = audio.speech.encoding !== "mp3";
@@ -477,7 +477,7 @@ export class CallOpener {
       wasBroken,
       failedTransfer,
     });
-    const tap = this.#around.recordings.begin({ callId, orgId }, agent, audio);
+    const tap = this.#deps.recordings.begin({ callId, orgId }, agent, audio);
     const parts = {
       callId,
       orgId,
@@ -489,11 +489,11 @@ export class CallOpener {
       heard: audio.heard,
       tap,
     };
-    const session = assembleSession(parts, this.#around);
-    this.#around.liveCalls.add(session);
+    const session = assembleSession(parts, this.#deps);
+    this.#deps.liveCalls.add(session);
     const listening = await this.#listen(request, forCall, vendors, session, entry, signal);
     announce({ callId, agentName: agent.name, historyKey, tap });
-    this.#around.log.info({ callId, orgId, agentId: agent.id }, "call begun");
+    this.#deps.log.info({ callId, orgId, agentId: agent.id }, "call begun");
     if ("error" in listening) session.beginWithout(listening);
     else session.begin(listening, conversation.resumed);
     return session;

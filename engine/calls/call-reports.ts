@@ -4,7 +4,7 @@ import type { CallRecord, CallStatus, JsonObject, UsageRecord } from "../../stor
 import type { EndReason } from "../conversation/call-end.js";
 import { WAIT_PARTS, type WaitPart } from "../conversation/effects.js";
 import { Failure } from "../failure.js";
-import { BoundedWork } from "../security/bounded-work.js";
+import { Semaphore } from "../security/bounded-work.js";
 import type { Clock } from "../time/clock.js";
 import { utcDate } from "../time/utc-date.js";
 import { EVERY_REPLY_FAILED, LONG_STT_OUTAGE, WAITED_FOR_LONG } from "./call-journal.js";
@@ -150,7 +150,7 @@ const DAY_MS = 24 * 60 * 60 * 1_000;
 export class CallReports {
   readonly #database: CallReportsOptions["database"];
   readonly #clock: Clock;
-  readonly #summaries = new BoundedWork({
+  readonly #summaries = new Semaphore({
     runningMax: SUMMARIES_MAX,
     waitingMax: SUMMARIES_WAITING_MAX,
     refusal: "too many calls are being summed up just now: try again in a moment",

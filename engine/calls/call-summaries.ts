@@ -262,7 +262,7 @@ export class CallSummaries {
     // An agent whose model takes none says so.
     const temperature = llm.temperature === null ? null : 0;
     const maxTokens = SUMMARY_TOKENS_MAX;
-    const request = { modelId, messages, temperature, maxTokens, unhurried: true } as const;
+    const request = { modelId, messages, temperature, maxTokens, isBackground: true } as const;
     try {
       const { promptTokens, completionTokens } = await llm.client.complete(
         request,

@@ -4,7 +4,7 @@ import { Failure } from "../failure.js";
 import type { Standing } from "../tenancy/people/standing.js";
 import type { Tenant } from "../tenancy/tenant.js";
 import type { Clock } from "../time/clock.js";
-import type { Soon } from "../time/soon.js";
+import type { MaybePromise } from "../time/soon.js";
 import type { CallFeed } from "./call-feed.js";
 import type { CallJournal } from "./call-journal.js";
 import type { Watcher } from "./topic-watchers.js";
@@ -13,10 +13,10 @@ type Watching = Pick<Tenant, "organization" | "userId" | "apiKeyId">;
 
 export interface CallSupervisionOptions {
   readonly calls: Pick<CallStore, "findById">;
-  readonly feed: Pick<CallFeed, "demandRoom" | "watch">;
+  readonly feed: Pick<CallFeed, "requireRoom" | "watch">;
   readonly journal: Pick<CallJournal, "annotate">;
   /** False where no process of this box has the call. */
-  readonly endCall: (callId: string, ending: Ending) => Soon<boolean>;
+  readonly endCall: (callId: string, ending: Ending) => MaybePromise<boolean>;
   /** Whether who watches may still do so. */
   readonly standing: Pick<Standing, "holds">;
   readonly clock: Pick<Clock, "every">;
@@ -68,7 +68,7 @@ export class CallSupervision {
   ): CallWatch {
     const { feed, standing, clock } = this.#options;
     const { orgId } = watched;
-    feed.demandRoom(orgId);
+    feed.requireRoom(orgId);
     return {
       run: async (watcher, signal) => {
         const over = new AbortController();

@@ -52,7 +52,7 @@ export interface NamedConversation {
   readonly isOnlyOne?: boolean;
 }
 
-export interface ConversationSurroundings {
+export interface ConversationDeps {
   readonly database: {
     readonly history: Pick<Database["history"], "load" | "purge">;
     readonly calls: Pick<Database["calls"], "findLastOf">;
@@ -72,10 +72,10 @@ interface FoundCall {
 
 /** Conversations outlive their calls, by a day. */
 export class Conversations {
-  readonly #around: ConversationSurroundings;
+  readonly #deps: ConversationDeps;
 
-  constructor(around: ConversationSurroundings) {
-    this.#around = around;
+  constructor(around: ConversationDeps) {
+    this.#deps = around;
   }
 
   /** A key that is unknown, too old or of another organization begins a new conversation. */
@@ -88,11 +88,11 @@ export class Conversations {
 
   /** Forgets those that can no longer be continued, and says how many. */
   purge(): Promise<number> {
-    return this.#around.database.history.purge(this.#oldestMs);
+    return this.#deps.database.history.purge(this.#oldestMs);
   }
 
   #new(): Conversation {
-    const key = this.#around.newId();
+    const key = this.#deps.newId();
     return { key, sessionId: sessionIdOf(key, 0), messages: [], resumed: false };
   }
 
@@ -103,7 +103,7 @@ export class Conversations {
   ): Promise<Conversation> {
     const fresh = { key, sessionId, messages: [], resumed: false };
     if (before.length === 0) return fresh;
-    const { history, calls } = this.#around.database;
+    const { history, calls } = this.#deps.database;
     const call = await calls.findLastOf(orgId, before);
     const messages = (await history.load(orgId, key, this.#oldestMs)) ?? [];
     if (call === undefined) return { ...fresh, messages };
@@ -120,7 +120,7 @@ export class Conversations {
     key: string,
     isOnlyOne: boolean,
   ): Promise<Conversation> {
-    const { database } = this.#around;
+    const { database } = this.#deps;
     const sessionIds = Array.from({ length: NAMED_SESSIONS_MAX }, (_, n) => sessionIdOf(key, n));
     const find = () => database.calls.findLastOf(orgId, sessionIds);
     const { call: last, isLive } = await this.#settled(find);
@@ -138,11 +138,11 @@ export class Conversations {
     if (!goesOn) return this.#new();
     const wasBroken = wasCutOff && this.#isRemembered(before);
     // Without a spare one, of two clients that come back in the same moment one is refused.
-    const spareSessionId = isOnlyOne ? undefined : this.#around.newId();
+    const spareSessionId = isOnlyOne ? undefined : this.#deps.newId();
     const first = isOnlyOne ? await database.calls.findLastOf(orgId, [sessionIdOf(key, 0)]) : last;
     return {
       key,
-      sessionId: sessionIds[next] ?? spareSessionId ?? this.#around.newId(),
+      sessionId: sessionIds[next] ?? spareSessionId ?? this.#deps.newId(),
       ...(spareSessionId === undefined ? {} : { spareSessionId }),
       beganAtMs: first?.startedAtMs,
       messages: messages ?? [],
@@ -158,7 +158,7 @@ export class Conversations {
    * conversation, and a client whose network has changed may be back before its old connection is known to be gone.
    */
   async #settled(find: () => Promise<CallRecord | undefined>): Promise<FoundCall> {
-    const { liveCalls, hasElsewhere, journal, clock } = this.#around;
+    const { liveCalls, hasElsewhere, journal, clock } = this.#deps;
     const call = await find();
     if (call?.status !== "active") return { call, isLive: false };
     if (liveCalls.has(call.id)) return { call, isLive: true };
@@ -181,11 +181,11 @@ export class Conversations {
 
   /** A call that is still active broke not long ago: whoever lives closes it. */
   #isRemembered({ endedAtMs }: CallRecord): boolean {
-    return endedAtMs === null || endedAtMs >= this.#around.clock.epochMs() - APOLOGY_MAX_MS;
+    return endedAtMs === null || endedAtMs >= this.#deps.clock.epochMs() - APOLOGY_MAX_MS;
   }
 
   get #oldestMs(): number {
-    return this.#around.clock.epochMs() - HISTORY_LIFETIME_MS;
+    return this.#deps.clock.epochMs() - HISTORY_LIFETIME_MS;
   }
 }
 

@@ -1,4 +1,4 @@
-import { isWorthRepeating } from "../../storage/statements/storage-failure.js";
+import { isRetryable } from "../../storage/statements/storage-failure.js";
 import type { AgentUnavailable } from "../tenancy/agents/agent-for-call.js";
 
 /** Why a call is not begun; the edge maps it to a close code or to a spoken sentence. */
@@ -48,9 +48,7 @@ export function cannotBeStored(reason: string, cause?: unknown): OpenRefusal {
 /** The refusal that an error is, or comes down to where the store is to blame; undefined for any other error. */
 export function openRefusalOf(error: unknown): OpenRefusal | undefined {
   if (error instanceof OpenRefusal) return error;
-  return isWorthRepeating(error)
-    ? cannotBeStored("its database does not answer", error)
-    : undefined;
+  return isRetryable(error) ? cannotBeStored("its database does not answer", error) : undefined;
 }
 
 export function tooManyCalls(callsMax: number): OpenRefusal {

@@ -3,7 +3,7 @@ import { StorageUnavailable } from "../../storage/statements/storage-failure.js"
 import type { Logger } from "../log.js";
 import type { Clock } from "../time/clock.js";
 
-export interface LostCallsOptions {
+export interface OrphanedCallsOptions {
   readonly calls: Pick<CallStore, "listActive" | "closeLost">;
   readonly runId: string;
   /** Whether the call lives, or its end is on its way to the store. */
@@ -13,12 +13,12 @@ export interface LostCallsOptions {
 }
 
 /** Closes calls of this run that are stored as active and that nobody knows: their end had to be given up. */
-export class LostCalls {
-  readonly #options: LostCallsOptions;
+export class OrphanedCalls {
+  readonly #options: OrphanedCallsOptions;
   /** Unknown at the last look. A call that begins or ends between two questions is unknown once, never twice. */
   #suspects: ReadonlySet<string> = new Set();
 
-  constructor(options: LostCallsOptions) {
+  constructor(options: OrphanedCallsOptions) {
     this.#options = options;
   }
 

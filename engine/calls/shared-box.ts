@@ -1,14 +1,14 @@
 import type { Ending } from "../conversation/call-end.js";
 import type { BreakerExchange } from "../vendors/chain/breakers.js";
 import type { Slots } from "./admission.js";
-import type { NewsExchange } from "./call-news.js";
+import type { CallEventBus } from "./call-news.js";
 
 /** The box that this process shares with others; they have calls of their own. */
-export interface SharedBox {
+export interface Cluster {
   readonly slots: Slots;
   /** The calls of all processes. */
   readonly callCount: number;
-  readonly news: NewsExchange;
+  readonly news: CallEventBus;
   readonly breakers: BreakerExchange;
   /** Whether another process takes calls. */
   readonly othersTake: boolean;

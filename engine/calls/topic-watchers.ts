@@ -1,5 +1,5 @@
 import type { CancelTimer, Clock } from "../time/clock.js";
-import type { CallNews } from "./call-news.js";
+import type { CallEvent } from "./call-news.js";
 
 /** So many are written to in one turn of the event loop, and then calls have theirs. */
 const WATCHERS_PER_TURN = 4;
@@ -10,7 +10,7 @@ const NEWS_WAITING_MAX = 100;
 
 export interface Watcher {
   /** In order. All who watch a topic are given the same array, so that what is made of it can be made once. */
-  readonly news: (news: readonly CallNews[]) => void;
+  readonly news: (news: readonly CallEvent[]) => void;
   /** Nothing has happened for a while. */
   readonly pulse: () => void;
 }
@@ -25,9 +25,9 @@ export class TopicWatchers {
   readonly #clock: Clock;
   readonly #togetherMs: number;
   readonly #watches = new Set<Watch>();
-  #waiting: CallNews[] = [];
+  #waiting: CallEvent[] = [];
   /** What the round in progress tells, and to whom it is still to be told. */
-  #told: readonly CallNews[] = [];
+  #told: readonly CallEvent[] = [];
   #left: Watch[] = [];
   /** The next round begins when this one is over. */
   #isDue = false;
@@ -57,7 +57,7 @@ export class TopicWatchers {
     return wasThere;
   }
 
-  tell(news: CallNews): void {
+  tell(news: CallEvent): void {
     this.#waiting.push(news);
     if (this.#waiting.length >= NEWS_WAITING_MAX) this.#hurry();
     else if (this.#waiting.length > 1) return;

@@ -1,5 +1,5 @@
 import type { CallEnd } from "../../storage/calls/call-store.js";
-import { isWorthRepeating } from "../../storage/statements/storage-failure.js";
+import { isRetryable } from "../../storage/statements/storage-failure.js";
 import type { TurnSave } from "../conversation/effects.js";
 import type { Logger } from "../log.js";
 import type { CancelTimer, Clock } from "../time/clock.js";
@@ -197,7 +197,7 @@ export class CallWrites {
       await write.store(line.lostTurns, withWords);
       return true;
     } catch (error) {
-      if (isWorthRepeating(error) && !this.#isGivingUp) {
+      if (isRetryable(error) && !this.#isGivingUp) {
         this.#stall(error);
         return false;
       }

@@ -1,16 +1,18 @@
-import { type Fault, faultAgain, errorOf as storeError } from "../../storage/statements/fault.js";
-import { isWorthRepeating } from "../../storage/statements/storage-failure.js";
+import { type Fault, errorOf as storeError, toWireError } from "../../storage/statements/fault.js";
+import { isRetryable } from "../../storage/statements/storage-failure.js";
 import { Failure, type FailureKind } from "../failure.js";
 import type { Logger } from "../log.js";
-import type { Soon } from "../time/soon.js";
+import type { MaybePromise } from "../time/soon.js";
 
 /** What one side may ask of the other, by name: what goes with the question, and what comes back. */
-export type Questions<Table> = {
+export type Requests<Table> = {
   readonly [Name in keyof Table]: { readonly asks: unknown; readonly answers: unknown };
 };
 
-export type Handlers<Table extends Questions<Table>> = {
-  readonly [Name in keyof Table]: (asks: Table[Name]["asks"]) => Soon<Table[Name]["answers"]>;
+export type Handlers<Table extends Requests<Table>> = {
+  readonly [Name in keyof Table]: (
+    asks: Table[Name]["asks"],
+  ) => MaybePromise<Table[Name]["answers"]>;
 };
 
 interface Question {
@@ -34,7 +36,7 @@ interface LinkFault {
 }
 
 /** Everything of one turn of the event loop. */
-export type Parcel = readonly (Question | Answer)[];
+export type IpcMessage = readonly (Question | Answer)[];
 
 /** The other process has ended, or its side is closed. */
 export class LinkClosed extends Error {
@@ -57,8 +59,8 @@ export async function answered(given: Promise<unknown> | undefined): Promise<voi
 }
 
 /** Questions and answers between two processes of one box, in order; both sides run the same build. */
-export class Link<Asked extends Questions<Asked>, Served extends Questions<Served>> {
-  readonly #post: (parcel: Parcel) => void;
+export class Link<Asked extends Requests<Asked>, Served extends Requests<Served>> {
+  readonly #post: (message: IpcMessage) => void;
   readonly #handlers: Handlers<Served>;
   readonly #log: Logger;
   readonly #waiting = new Map<number, Waiter>();
@@ -66,7 +68,7 @@ export class Link<Asked extends Questions<Asked>, Served extends Questions<Serve
   #lastId = 0;
   #closed: LinkClosed | undefined;
 
-  constructor(post: (parcel: Parcel) => void, handlers: Handlers<Served>, log: Logger) {
+  constructor(post: (message: IpcMessage) => void, handlers: Handlers<Served>, log: Logger) {
     this.#post = post;
     this.#handlers = handlers;
     this.#log = log;
@@ -94,8 +96,8 @@ export class Link<Asked extends Questions<Asked>, Served extends Questions<Serve
   }
 
   /** What the other side has posted. */
-  receive(parcel: Parcel): void {
-    for (const each of parcel) {
+  receive(message: IpcMessage): void {
+    for (const each of message) {
       if (each.kind === "question") void this.#serve(each);
       else this.#settle(each);
     }
@@ -134,15 +136,15 @@ export class Link<Asked extends Questions<Asked>, Served extends Questions<Serve
   }
 
   #flush(): void {
-    const parcel = this.#outbox;
+    const message = this.#outbox;
     this.#outbox = [];
-    if (this.#closed === undefined) this.#post(parcel);
+    if (this.#closed === undefined) this.#post(message);
   }
 }
 
 function faultOf(error: unknown): LinkFault {
   const message = error instanceof Error ? error.message : "something was thrown that is no error";
-  if (isWorthRepeating(error)) return { message, store: faultAgain(error) };
+  if (isRetryable(error)) return { message, store: toWireError(error) };
   return error instanceof Failure ? { message, failure: error.kind } : { message };
 }
 

@@ -1,6 +1,6 @@
 import type { RelayedOutcome, RelayedRequest } from "../../storage/statements/relayed-store.js";
 import type { StoreCondition } from "../../storage/statements/statement-port.js";
-import type { CallNews, NewsTopic } from "../calls/call-news.js";
+import type { CallEvent, CallTopic } from "../calls/call-news.js";
 import type { HandedOver, OutboundReport } from "../calls/outbound/placed-calls.js";
 import type { Ending } from "../conversation/call-end.js";
 import type { Metric } from "../metrics/box-metrics.js";
@@ -8,14 +8,14 @@ import type { OutboundClaims } from "../security/outbound-token.js";
 import type { StreamClaims, TokenRefusal } from "../security/stream-token.js";
 import type { UsedToken } from "../security/token-uses.js";
 import type { CallInfo, CallInfoKey } from "../telephony/call-info.js";
-import type { BreakerNews } from "../vendors/chain/breakers.js";
+import type { BreakerEvent } from "../vendors/chain/breakers.js";
 import type { Link } from "./ipc-link.js";
 
 /** What is limited by how often it is done, counted over the box. */
 export type LimitName = "auth" | "general" | "vendor" | "voice" | "webhook";
 
 /** How a session process fares, as far as the others have to know. */
-export interface MemberState {
+export interface WorkerState {
   /** Would take a call, were it not late. */
   readonly isServing: boolean;
   /** Its event loop is late: callers in progress come first. */
@@ -31,7 +31,7 @@ export interface Heartbeat {
 }
 
 /** The box as each of its session processes sees it. */
-export interface BoxState {
+export interface ClusterState {
   readonly callCount: number;
   /** Names of the session processes that take calls. */
   readonly taking: readonly number[];
@@ -48,7 +48,7 @@ export interface Elsewhere {
 }
 
 /** What a session process asks of the owner, which has what must be one for the box. */
-export interface OwnerQuestions {
+export interface PrimaryRequests {
   readonly takeSlot: {
     readonly asks: {
       readonly orgId: string;
@@ -109,17 +109,17 @@ export interface OwnerQuestions {
   /** Whether another process, of this box or of another server, has the call. */
   readonly hasCall: { readonly asks: string; readonly answers: boolean };
   /** Somebody at the asker's watches that, or nobody any more. */
-  readonly wantNews: { readonly asks: WantedNews; readonly answers: void };
-  readonly news: { readonly asks: SentNews; readonly answers: void };
+  readonly subscribe: { readonly asks: Subscription; readonly answers: void };
+  readonly news: { readonly asks: PublishedEvent; readonly answers: void };
   /** The asker has opened or closed a breaker, or tries it. */
-  readonly breaker: { readonly asks: BreakerNews; readonly answers: void };
+  readonly breaker: { readonly asks: BreakerEvent; readonly answers: void };
   /** Wants to be told of the breakers that are not closed, and of all from now on. */
   readonly wantBreakers: { readonly asks: undefined; readonly answers: void };
   /** The metrics of the whole box as text. */
   readonly metrics: { readonly asks: undefined; readonly answers: string };
   /** It listens, on this port. */
   readonly started: { readonly asks: number; readonly answers: void };
-  readonly state: { readonly asks: MemberState; readonly answers: void };
+  readonly state: { readonly asks: WorkerState; readonly answers: void };
   /** A heartbeat of the asker's event loop, from its first moment on. */
   readonly heartbeat: { readonly asks: Heartbeat; readonly answers: void };
   /** Runs statements on the database. */
@@ -128,7 +128,7 @@ export interface OwnerQuestions {
 }
 
 /** What the owner asks of a session process. */
-export interface MemberQuestions {
+export interface WorkerRequests {
   readonly isRinging: { readonly asks: string; readonly answers: boolean };
   readonly handOver: {
     readonly asks: { readonly callId: string; readonly orgId: string };
@@ -137,14 +137,14 @@ export interface MemberQuestions {
   readonly report: { readonly asks: PlacedCallReport; readonly answers: void };
   readonly endCall: { readonly asks: CallEnding; readonly answers: void };
   /** Somebody of the box watches that, or nobody any more. */
-  readonly newsWanted: { readonly asks: WantedNews; readonly answers: void };
-  readonly news: { readonly asks: SentNews; readonly answers: void };
+  readonly subscribed: { readonly asks: Subscription; readonly answers: void };
+  readonly news: { readonly asks: PublishedEvent; readonly answers: void };
   /** What others have found out of credentials. */
-  readonly breakers: { readonly asks: readonly BreakerNews[]; readonly answers: void };
+  readonly breakers: { readonly asks: readonly BreakerEvent[]; readonly answers: void };
   readonly metrics: { readonly asks: undefined; readonly answers: readonly Metric[] };
   /** What is kept in memory may be out of date. */
   readonly recordsChanged: { readonly asks: undefined; readonly answers: void };
-  readonly box: { readonly asks: BoxState; readonly answers: void };
+  readonly box: { readonly asks: ClusterState; readonly answers: void };
   /** Drains, then ends; in so many milliseconds at most. */
   readonly stop: { readonly asks: number; readonly answers: void };
   readonly endAll: { readonly asks: undefined; readonly answers: void };
@@ -155,14 +155,14 @@ export interface CallEnding {
   readonly ending: Ending;
 }
 
-export interface WantedNews {
-  readonly topic: NewsTopic;
+export interface Subscription {
+  readonly topic: CallTopic;
   readonly isWanted: boolean;
 }
 
-export interface SentNews {
-  readonly topic: NewsTopic;
-  readonly news: CallNews;
+export interface PublishedEvent {
+  readonly topic: CallTopic;
+  readonly news: CallEvent;
 }
 
 export interface PlacedCallReport {
@@ -171,6 +171,6 @@ export interface PlacedCallReport {
 }
 
 /** The owner's side of its link with a session process. */
-export type MemberLink = Link<MemberQuestions, OwnerQuestions>;
+export type WorkerLink = Link<WorkerRequests, PrimaryRequests>;
 /** A session process's side. */
-export type OwnerLink = Pick<Link<OwnerQuestions, MemberQuestions>, "ask" | "tell">;
+export type PrimaryLink = Pick<Link<PrimaryRequests, WorkerRequests>, "ask" | "tell">;

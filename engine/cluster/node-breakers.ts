@@ -4,13 +4,13 @@ import type { Logger } from "../log.js";
 import type { Clock } from "../time/clock.js";
 import {
   afterWaiting,
-  type BreakerNews,
+  type BreakerEvent,
   breakerKey,
   PAUSE_MAX_MS,
 } from "../vendors/chain/breakers.js";
 import { VENDOR_FAULTS } from "../vendors/contracts.js";
-import { letterParts } from "./node-bus.js";
-import type { NodeBoxBreakers } from "./other-nodes.js";
+import { messageChunks } from "./node-bus.js";
+import type { LocalBreakers } from "./other-nodes.js";
 
 /** Where every node hears what the others have found out of credentials. */
 export const BREAKERS = "parley breakers";
@@ -56,25 +56,28 @@ const BreakerLetter = v.pipe(
 export interface ReadBreakers {
   readonly from: string;
   readonly isAsking: boolean;
-  readonly breakers: readonly BreakerNews[];
+  readonly breakers: readonly BreakerEvent[];
 }
 
 /** Undefined of a text that is no such letter. */
 export function readBreakers(text: string): ReadBreakers | undefined {
   const read = v.safeParse(BreakerLetter, text);
   if (!read.success) return undefined;
-  const { breakers, ...letter } = read.output;
+  const { breakers, ...message } = read.output;
   const all = breakers.map((each) => ({ ...each, lastFault: each.lastFault }));
-  return { ...letter, breakers: all };
+  return { ...message, breakers: all };
 }
 
-export function askingLetter(from: string): string {
+export function askingMessage(from: string): string {
   return JSON.stringify({ from, isAsking: true });
 }
 
 /** As few letters as hold all of them. */
-export function breakerLetters(from: string, breakers: readonly BreakerNews[]): readonly string[] {
-  return letterParts(JSON.stringify({ from }).slice(0, -1), "breakers", breakers);
+export function breakerMessages(
+  from: string,
+  breakers: readonly BreakerEvent[],
+): readonly string[] {
+  return messageChunks(JSON.stringify({ from }).slice(0, -1), "breakers", breakers);
 }
 
 /** Credentials whose news wait for the letter before theirs; of each only the newest. */
@@ -82,7 +85,7 @@ const BREAKERS_WAITING_MAX = 1_000;
 /** Who has begun to listen is told of so many by each server, the newest; of others it learns by a failure of its own. */
 const BREAKERS_TOLD_MAX = 200;
 
-export interface NodeBreakersOptions extends NodeBoxBreakers {
+export interface NodeBreakersOptions extends LocalBreakers {
   readonly mail: Pick<Mail, "post">;
   readonly startId: string;
   readonly clock: Pick<Clock, "monotonicMs">;
@@ -90,7 +93,7 @@ export interface NodeBreakersOptions extends NodeBoxBreakers {
 }
 
 interface Waiting {
-  readonly news: BreakerNews;
+  readonly news: BreakerEvent;
   readonly atMs: number;
 }
 
@@ -116,11 +119,11 @@ export class NodeBreakers {
 
   /** This node begins to listen, or does so again: the others tell what it has missed. Never rejects. */
   async ask(): Promise<void> {
-    await this.#post(BREAKERS, [askingLetter(this.#options.startId)]);
+    await this.#post(BREAKERS, [askingMessage(this.#options.startId)]);
   }
 
   /** To all others, at once: who comes first tries an open one, and the others keep away. */
-  tell(news: BreakerNews): void {
+  tell(news: BreakerEvent): void {
     const waiting = this.#waiting;
     const key = breakerKey(news);
     if (!waiting.has(key) && waiting.size >= BREAKERS_WAITING_MAX) this.#leftOutCount += 1;
@@ -134,7 +137,7 @@ export class NodeBreakers {
     this.#isPosting = true;
     while (this.#waiting.size > 0) {
       const all = this.#takeWaiting();
-      await this.#post(BREAKERS, breakerLetters(startId, all));
+      await this.#post(BREAKERS, breakerMessages(startId, all));
     }
     this.#isPosting = false;
     const count = this.#leftOutCount;
@@ -143,7 +146,7 @@ export class NodeBreakers {
       log.warn({ count }, "news of breakers for other servers were left out: too many");
   }
 
-  #takeWaiting(): readonly BreakerNews[] {
+  #takeWaiting(): readonly BreakerEvent[] {
     const nowMs = this.#options.clock.monotonicMs();
     const all = [...this.#waiting.values()];
     this.#waiting.clear();
@@ -152,23 +155,23 @@ export class NodeBreakers {
 
   #hear(text: string): void {
     const { startId, known, onBreakers, log } = this.#options;
-    const letter = readBreakers(text);
-    if (letter === undefined) {
+    const message = readBreakers(text);
+    if (message === undefined) {
       log.warn({ bytes: text.length }, "what another server said of breakers was not understood");
       return;
     }
-    const { from, isAsking, breakers } = letter;
+    const { from, isAsking, breakers } = message;
     if (from === startId) return;
     if (breakers.length > 0) onBreakers(breakers);
     if (!isAsking) return;
     const told = known().slice(-BREAKERS_TOLD_MAX);
-    void this.#post(breakersChannelOf(from), breakerLetters(startId, told));
+    void this.#post(breakersChannelOf(from), breakerMessages(startId, told));
   }
 
-  async #post(channel: string, letters: readonly string[]): Promise<void> {
+  async #post(channel: string, messages: readonly string[]): Promise<void> {
     const { mail, log } = this.#options;
     try {
-      for (const letter of letters) await mail.post(channel, letter);
+      for (const message of messages) await mail.post(channel, message);
     } catch (error) {
       log.warn({ error }, "the other servers were not told of breakers");
     }

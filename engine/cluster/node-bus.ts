@@ -5,10 +5,10 @@ import { Failure } from "../failure.js";
 import type { Logger } from "../log.js";
 import { StoredCallInfo } from "../telephony/call-info.js";
 import type { CancelTimer, Clock } from "../time/clock.js";
-import type { NodeBox } from "./other-nodes.js";
+import type { LocalServer } from "./other-nodes.js";
 
 /** As few letters as hold all of the items, under `name` behind what all of them begin with. */
-export function letterParts(
+export function messageChunks(
   head: string,
   name: string,
   items: readonly unknown[],
@@ -132,7 +132,7 @@ export const NODE_ANSWERS = {
   hasCall: v.boolean(),
 } as const;
 
-export const Letter = v.variant("kind", [
+export const RpcMessage = v.variant("kind", [
   v.object({
     kind: v.literal("question"),
     /** Undefined where nobody waits for an answer: the version before this one told the end of a call so. */
@@ -144,7 +144,7 @@ export const Letter = v.variant("kind", [
   v.object({ kind: v.literal("failed"), id: v.number() }),
 ]);
 
-export type LetterOf = v.InferOutput<typeof Letter>;
+export type RpcMessageOf = v.InferOutput<typeof RpcMessage>;
 export type NodeAsk = v.InferOutput<typeof NodeAsks>;
 
 /** A node that has not answered by then is dead or out of reach. */
@@ -158,9 +158,9 @@ const RECONNECT_MAX_MS = 5_000;
 /** Questions that wait for their answers, either way: some hundred times what a busy node has. */
 const QUESTIONS_MAX = 1_000;
 
-type Handlers = NodeBox["handlers"];
+type Handlers = LocalServer["handlers"];
 
-export interface NodeMailOptions {
+export interface NodeBusOptions {
   readonly mail: Mail;
   readonly startId: string;
   readonly handlers: Handlers;
@@ -184,11 +184,11 @@ interface Waiting {
   readonly cancelTimers: () => void;
 }
 
-type Reply = Exclude<LetterOf, { readonly kind: "question" }>;
+type Reply = Exclude<RpcMessageOf, { readonly kind: "question" }>;
 
 /** Questions between nodes, each answered by the one that has the call; what is lost on the way is asked again, and done once. */
-export class NodeMail {
-  readonly #options: NodeMailOptions;
+export class NodeBus {
+  readonly #options: NodeBusOptions;
   readonly #waiting = new Map<number, Waiting>();
   readonly #serving = new Set<AskedKey>();
   readonly #given: GivenAnswers<Reply>;
@@ -197,7 +197,7 @@ export class NodeMail {
   #end: (() => Promise<void>) | undefined;
   #cancelRetry: CancelTimer | undefined;
 
-  constructor(options: NodeMailOptions) {
+  constructor(options: NodeBusOptions) {
     this.#options = options;
     const { clock } = options;
     this.#given = new GivenAnswers({ clock, keptMs: ANSWER_KEPT_MS, keptMax: QUESTIONS_MAX });
@@ -256,11 +256,11 @@ export class NodeMail {
       throw unavailable("the other servers answer too slowly");
     this.#lastId += 1;
     const id = this.#lastId;
-    const letter: LetterOf = { kind: "question", id, from, question };
-    const answered = this.#answerTo(id, () => this.#post(to, letter));
+    const message: RpcMessageOf = { kind: "question", id, from, question };
+    const answered = this.#answerTo(id, () => this.#post(to, message));
     answered.catch(() => undefined);
     try {
-      await this.#post(to, letter);
+      await this.#post(to, message);
     } catch (error) {
       this.#fail(id, "another server could not be asked");
       throw error;
@@ -283,24 +283,24 @@ export class NodeMail {
     });
   }
 
-  #post(to: string, letter: LetterOf): Promise<void> {
-    return this.#options.mail.post(channelOf(to), JSON.stringify(letter));
+  #post(to: string, message: RpcMessageOf): Promise<void> {
+    return this.#options.mail.post(channelOf(to), JSON.stringify(message));
   }
 
   #receive(text: string): void {
     const { log } = this.#options;
-    const read = v.safeParse(v.pipe(v.string(), v.parseJson(), Letter), text);
+    const read = v.safeParse(v.pipe(v.string(), v.parseJson(), RpcMessage), text);
     if (!read.success) {
       log.warn({ bytes: text.length }, "what another server said was not understood");
       return;
     }
-    const letter = read.output;
-    if (letter.kind === "question") void this.#serve(letter);
-    else if (letter.kind === "failed") this.#fail(letter.id, "another server could not answer");
-    else this.#settle(letter.id)?.resolve(letter.value);
+    const message = read.output;
+    if (message.kind === "question") void this.#serve(message);
+    else if (message.kind === "failed") this.#fail(message.id, "another server could not answer");
+    else this.#settle(message.id)?.resolve(message.value);
   }
 
-  async #serve({ id, from, question }: LetterOf & { kind: "question" }): Promise<void> {
+  async #serve({ id, from, question }: RpcMessageOf & { kind: "question" }): Promise<void> {
     const asked = id === undefined ? Symbol(from) : `${from} ${id}`;
     const given = this.#given.of(asked);
     if (given !== undefined) return this.#reply(from, given);

@@ -2,17 +2,17 @@ import * as v from "valibot";
 import type { Mail } from "../../storage/nodes/mail.js";
 import type { Logger } from "../log.js";
 import type { CancelTimer, Clock } from "../time/clock.js";
-import type { SentNews } from "./ipc-messages.js";
-import { letterParts, roomIn } from "./node-bus.js";
-import type { NodeBoxNews } from "./other-nodes.js";
+import type { PublishedEvent } from "./ipc-messages.js";
+import { messageChunks, roomIn } from "./node-bus.js";
+import type { LocalEvents } from "./other-nodes.js";
 
-export type CallNews = SentNews["news"];
-export type NewsTopic = SentNews["topic"];
+export type CallEvent = PublishedEvent["news"];
+export type CallTopic = PublishedEvent["topic"];
 
 /** Where every node is told what somebody watches at another. */
 export const WATCHES = "parley watches";
 /** Where a node is told what it watches. */
-export const newsChannelOf = (startId: string): string => `parley news ${startId}`;
+export const eventChannelOf = (startId: string): string => `parley news ${startId}`;
 
 /** Stands before words of which only the end fits into a letter. */
 const CUT_MARK = "… ";
@@ -65,7 +65,7 @@ const NewsLetter = v.pipe(Json, v.object({ topic: v.string(), news: v.array(News
 const WatchLetter = v.pipe(Json, v.object({ from: v.string(), topics: v.array(v.string()) }));
 
 /** Undefined of a text that is no such letter. */
-export function readNews(text: string): readonly SentNews[] | undefined {
+export function readEvents(text: string): readonly PublishedEvent[] | undefined {
   const read = v.safeParse(NewsLetter, text);
   if (!read.success) return undefined;
   const { topic, news } = read.output;
@@ -79,19 +79,19 @@ export function readWatches(text: string): v.InferOutput<typeof WatchLetter> | u
 }
 
 /** As few letters as hold all of the news. Words that none can hold are told by their end; other news of that size are left out. */
-export function newsLetters(topic: NewsTopic, news: readonly CallNews[]): readonly string[] {
+export function eventMessages(topic: CallTopic, news: readonly CallEvent[]): readonly string[] {
   const head = JSON.stringify({ topic }).slice(0, -1);
   const fitting = news.flatMap((each) => fittingNews(each, roomIn(head, "news")) ?? []);
-  return letterParts(head, "news", fitting);
+  return messageChunks(head, "news", fitting);
 }
 
 /** As few letters as hold all of the topics. */
-export function watchLetters(from: string, topics: readonly NewsTopic[]): readonly string[] {
+export function watchMessages(from: string, topics: readonly CallTopic[]): readonly string[] {
   const head = JSON.stringify({ from }).slice(0, -1);
-  return letterParts(head, "topics", topics);
+  return messageChunks(head, "topics", topics);
 }
 
-function fittingNews(news: CallNews, bytesMax: number): CallNews | undefined {
+function fittingNews(news: CallEvent, bytesMax: number): CallEvent | undefined {
   if (fits(news, bytesMax)) return news;
   if (news.type !== "words") return undefined;
   let kept = news.text.slice(-bytesMax);
@@ -101,12 +101,12 @@ function fittingNews(news: CallNews, bytesMax: number): CallNews | undefined {
   return wordsOf(news, kept);
 }
 
-function fits(news: CallNews, bytesMax: number): boolean {
+function fits(news: CallEvent, bytesMax: number): boolean {
   return Buffer.byteLength(JSON.stringify(news)) < bytesMax;
 }
 
 /** From the first whole word on: what is cut is cut in the midst of one, or of a character. */
-function wordsOf<Words extends CallNews & { readonly type: "words" }>(news: Words, end: string) {
+function wordsOf<Words extends CallEvent & { readonly type: "words" }>(news: Words, end: string) {
   return { ...news, text: `${CUT_MARK}${end.slice(end.search(/\s/) + 1)}` };
 }
 
@@ -118,10 +118,10 @@ const LEASED_TOPICS_MAX = 10_000;
 /** Which nodes watch which calls, each for as long as it has asked. */
 export class WatchLeases {
   /** When the lease of each node ends, by the node's start. */
-  readonly #ends = new Map<NewsTopic, Map<string, number>>();
+  readonly #ends = new Map<CallTopic, Map<string, number>>();
 
   /** Whether this node had not watched the topic; false, too, where there is no room for it. */
-  take(topic: NewsTopic, node: string, nowMs: number): boolean {
+  take(topic: CallTopic, node: string, nowMs: number): boolean {
     const ends = this.#ends.get(topic);
     if (ends !== undefined) {
       const isNew = !ends.has(node);
@@ -134,13 +134,13 @@ export class WatchLeases {
   }
 
   /** The nodes that watch the topic. */
-  nodesOf(topic: NewsTopic): readonly string[] {
+  nodesOf(topic: CallTopic): readonly string[] {
     return [...(this.#ends.get(topic)?.keys() ?? [])];
   }
 
   /** Forgets what is over; the topics that no node watches any more. */
-  expire(nowMs: number): readonly NewsTopic[] {
-    const left: NewsTopic[] = [];
+  expire(nowMs: number): readonly CallTopic[] {
+    const left: CallTopic[] = [];
     for (const [topic, ends] of this.#ends) {
       for (const [node, endMs] of ends) if (endMs <= nowMs) ends.delete(node);
       if (ends.size > 0) continue;
@@ -158,7 +158,7 @@ const TOGETHER_MS = 100;
 /** News that wait for their letter: where the database is slow, what is new is left out. */
 const NEWS_WAITING_MAX = 1_000;
 
-export interface NodeNewsOptions extends NodeBoxNews {
+export interface NodeEventsOptions extends LocalEvents {
   readonly mail: Pick<Mail, "post" | "postToAll">;
   readonly startId: string;
   readonly clock: Clock;
@@ -166,20 +166,20 @@ export interface NodeNewsOptions extends NodeBoxNews {
 }
 
 /** News of calls between the servers of a database, of what somebody watches at another server alone. */
-export class NodeNews {
-  readonly #options: NodeNewsOptions;
+export class NodeEvents {
+  readonly #options: NodeEventsOptions;
   readonly #leases = new WatchLeases();
   readonly #stopRenewing: CancelTimer;
   /** Topics that the others were asked for since the last renewal. */
-  readonly #asked = new Set<NewsTopic>();
-  #waiting = new Map<NewsTopic, CallNews[]>();
+  readonly #asked = new Set<CallTopic>();
+  #waiting = new Map<CallTopic, CallEvent[]>();
   #waitingCount = 0;
   #leftOutCount = 0;
   #cancelPosting: CancelTimer | undefined;
   #isPosting = false;
   #isClosed = false;
 
-  constructor(options: NodeNewsOptions) {
+  constructor(options: NodeEventsOptions) {
     this.#options = options;
     this.#stopRenewing = options.clock.every(RENEW_MS, () => this.#renew());
   }
@@ -188,7 +188,7 @@ export class NodeNews {
   get channels(): ReadonlyMap<string, (text: string) => void> {
     return new Map([
       [WATCHES, (text: string) => this.#hearWatches(text)],
-      [newsChannelOf(this.#options.startId), (text: string) => this.#hearNews(text)],
+      [eventChannelOf(this.#options.startId), (text: string) => this.#hearNews(text)],
     ]);
   }
 
@@ -199,14 +199,14 @@ export class NodeNews {
   }
 
   /** A session process of this box begins to watch. */
-  watch(topic: NewsTopic): void {
+  watch(topic: CallTopic): void {
     if (this.#asked.has(topic)) return;
     this.#asked.add(topic);
     void this.#ask([topic]);
   }
 
   /** To the nodes that watch it, together with what follows at once. */
-  send({ topic, news }: SentNews): void {
+  send({ topic, news }: PublishedEvent): void {
     if (this.#leases.nodesOf(topic).length === 0) return;
     const waiting = this.#waiting.get(topic) ?? [];
     if (isGuessOf(waiting.at(-1), news)) waiting.pop();
@@ -236,9 +236,9 @@ export class NodeNews {
     this.#isPosting = true;
     try {
       for (const [topic, news] of waiting) {
-        const channels = this.#leases.nodesOf(topic).map(newsChannelOf);
+        const channels = this.#leases.nodesOf(topic).map(eventChannelOf);
         if (channels.length === 0) continue;
-        for (const letter of newsLetters(topic, news)) await mail.postToAll(channels, letter);
+        for (const message of eventMessages(topic, news)) await mail.postToAll(channels, message);
       }
     } catch (error) {
       log.warn({ error }, "who watches calls at other servers was not told of news");
@@ -262,10 +262,10 @@ export class NodeNews {
   }
 
   /** What could not be asked is asked with the next renewal. */
-  async #ask(topics: readonly NewsTopic[]): Promise<void> {
+  async #ask(topics: readonly CallTopic[]): Promise<void> {
     const { mail, startId, log } = this.#options;
     try {
-      for (const letter of watchLetters(startId, topics)) await mail.post(WATCHES, letter);
+      for (const message of watchMessages(startId, topics)) await mail.post(WATCHES, message);
     } catch (error) {
       log.warn({ error }, "other servers could not be asked for news of calls");
     }
@@ -273,9 +273,9 @@ export class NodeNews {
 
   #hearWatches(text: string): void {
     const { startId, onWanted, clock } = this.#options;
-    const letter = readWatches(text);
-    if (letter === undefined) return this.#notUnderstood(text);
-    const { from, topics } = letter;
+    const message = readWatches(text);
+    if (message === undefined) return this.#notUnderstood(text);
+    const { from, topics } = message;
     if (from === startId) return;
     const nowMs = clock.monotonicMs();
     for (const topic of topics) {
@@ -284,9 +284,9 @@ export class NodeNews {
   }
 
   #hearNews(text: string): void {
-    const news = readNews(text);
+    const news = readEvents(text);
     if (news === undefined) return this.#notUnderstood(text);
-    for (const sent of news) this.#options.onNews(sent);
+    for (const sent of news) this.#options.onEvent(sent);
   }
 
   #notUnderstood(text: string): void {
@@ -296,7 +296,7 @@ export class NodeNews {
 }
 
 /** Whether the words that wait are an earlier state of the ones that follow them. */
-function isGuessOf(before: CallNews | undefined, news: CallNews): boolean {
+function isGuessOf(before: CallEvent | undefined, news: CallEvent): boolean {
   if (before?.type !== "words" || news.type !== "words" || before.isFinal) return false;
   return before.callId === news.callId && before.role === news.role;
 }

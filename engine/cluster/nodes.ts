@@ -4,20 +4,20 @@ import type { NodeStart } from "../../storage/nodes/node-store.js";
 import type { Logger } from "../log.js";
 import type { Clock } from "../time/clock.js";
 import { within } from "../time/deadline.js";
-import type { BreakerNews } from "../vendors/chain/breakers.js";
+import type { BreakerEvent } from "../vendors/chain/breakers.js";
 import type {
   CallEnding,
   Elsewhere,
-  OwnerQuestions,
   PlacedCallReport,
-  SentNews,
+  PrimaryRequests,
+  PublishedEvent,
 } from "./ipc-messages.js";
 import { NodeBreakers } from "./node-breakers.js";
-import { ALL_NODES, NODE_ANSWERS, NodeMail } from "./node-bus.js";
-import { NodeNews } from "./node-events.js";
+import { ALL_NODES, NODE_ANSWERS, NodeBus } from "./node-bus.js";
+import { NodeEvents } from "./node-events.js";
 import { NodeRegistry } from "./node-registry.js";
 import { nodeTokens } from "./node-tokens.js";
-import type { NodeBox, OtherNodes, TokenHandlers } from "./other-nodes.js";
+import type { LocalServer, OtherNodes, TokenHandlers } from "./other-nodes.js";
 
 export interface NodesOptions {
   readonly database: Pick<Database, "nodes" | "calls" | "callSlots" | "onceTokens">;
@@ -30,7 +30,7 @@ export interface NodesOptions {
   readonly log: Logger;
 }
 
-type HandedCall = OwnerQuestions["handOver"]["asks"];
+type HandedCall = PrimaryRequests["handOver"]["asks"];
 
 /** They find out by themselves with the next heartbeats. */
 const STOP_TOLD_MAX_MS = 1_000;
@@ -42,9 +42,9 @@ export class Nodes implements OtherNodes {
   readonly tokens: TokenHandlers;
   readonly #options: NodesOptions;
   readonly #registry: NodeRegistry;
-  #box: NodeBox | undefined;
-  #mail: NodeMail | undefined;
-  #news: NodeNews | undefined;
+  #box: LocalServer | undefined;
+  #mail: NodeBus | undefined;
+  #news: NodeEvents | undefined;
   #breakers: NodeBreakers | undefined;
   #isStopping = false;
 
@@ -69,19 +69,19 @@ export class Nodes implements OtherNodes {
   }
 
   /** From now on the others can ask the box. */
-  async serve(box: NodeBox): Promise<void> {
+  async serve(box: LocalServer): Promise<void> {
     const { mail, node, clock, log } = this.#options;
     this.#box = box;
     const onChange = () => void this.#registry.beat();
     const { handlers } = box;
     const { startId } = node;
     const onRecordsChanged = () => box.recordsChanged();
-    this.#news = new NodeNews({ mail, startId, ...box.news, clock, log });
+    this.#news = new NodeEvents({ mail, startId, ...box.news, clock, log });
     const breakers = new NodeBreakers({ mail, startId, ...box.breakers, clock, log });
     const channels = new Map([...this.#news.channels, ...breakers.channels]);
     const onListening = () => void breakers.ask();
     const heard = { handlers, onChange, onRecordsChanged, onListening, channels };
-    this.#mail = new NodeMail({ mail, startId, ...heard, clock, log });
+    this.#mail = new NodeBus({ mail, startId, ...heard, clock, log });
     await this.#mail.open();
     this.#breakers = breakers;
     await this.#registry.beat();
@@ -136,7 +136,7 @@ export class Nodes implements OtherNodes {
     return this.#registry.elsewhere;
   }
 
-  takeSlot(slot: OwnerQuestions["takeSlot"]["asks"]): Promise<boolean> {
+  takeSlot(slot: PrimaryRequests["takeSlot"]["asks"]): Promise<boolean> {
     const { database, node } = this.#options;
     return database.callSlots.take({ ...slot, startId: node.startId });
   }
@@ -204,15 +204,15 @@ export class Nodes implements OtherNodes {
     return this.#askHolders(callId, (holder) => this.#ask(holder, question, NODE_ANSWERS.hasCall));
   }
 
-  watch(topic: SentNews["topic"]): void {
+  watch(topic: PublishedEvent["topic"]): void {
     this.#news?.watch(topic);
   }
 
-  sendNews(sent: SentNews): void {
+  publish(sent: PublishedEvent): void {
     this.#news?.send(sent);
   }
 
-  tellOfBreaker(news: BreakerNews): void {
+  tellOfBreaker(news: BreakerEvent): void {
     this.#breakers?.tell(news);
   }
 
@@ -250,9 +250,9 @@ export class Nodes implements OtherNodes {
     return holder === node.startId ? undefined : holder;
   }
 
-  #ask: NodeMail["ask"] = (...question) => this.#mailOfBox.ask(...question);
+  #ask: NodeBus["ask"] = (...question) => this.#mailOfBox.ask(...question);
 
-  get #mailOfBox(): NodeMail {
+  get #mailOfBox(): NodeBus {
     if (this.#mail === undefined) throw new Error("the other servers were asked before `serve`");
     return this.#mail;
   }

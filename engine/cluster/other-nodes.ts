@@ -1,18 +1,18 @@
-import type { NewsTopic } from "../calls/call-news.js";
-import type { BreakerNews } from "../vendors/chain/breakers.js";
+import type { CallTopic } from "../calls/call-news.js";
+import type { BreakerEvent } from "../vendors/chain/breakers.js";
 import type { Handlers } from "./ipc-link.js";
 import type {
   CallEnding,
   Elsewhere,
-  OwnerQuestions,
   PlacedCallReport,
-  SentNews,
-  WantedNews,
+  PrimaryRequests,
+  PublishedEvent,
+  Subscription,
 } from "./ipc-messages.js";
 
 /** What is good for one use only, and what is known of a call before its stream begins. */
 export type TokenHandlers = Pick<
-  Handlers<OwnerQuestions>,
+  Handlers<PrimaryRequests>,
   | "useNonce"
   | "answerWebhook"
   | "takeToken"
@@ -37,14 +37,14 @@ export interface OtherNodes {
   readonly elsewhere: Elsewhere | undefined;
   /** Tells the others to send no more callers here. Settles soon also where the database is away; never rejects. */
   stopTaking(): Promise<void>;
-  takeSlot(slot: OwnerQuestions["takeSlot"]["asks"]): Promise<boolean>;
+  takeSlot(slot: PrimaryRequests["takeSlot"]["asks"]): Promise<boolean>;
   freeSlots(callIds: readonly string[]): void;
   countSlots(orgId: string): Promise<number>;
   isRinging(callId: string): Promise<boolean>;
   /** The call is this box's from then on, with its slot; undefined when it waits nowhere. */
   handOver(
-    call: OwnerQuestions["handOver"]["asks"],
-  ): Promise<OwnerQuestions["handOver"]["answers"]>;
+    call: PrimaryRequests["handOver"]["asks"],
+  ): Promise<PrimaryRequests["handOver"]["answers"]>;
   /** The call's slot, and with it what is told of the call, is that node's from now on; never rejects. */
   giveSlot(callId: string, to: string): Promise<void>;
   /** Tells the others that what they keep in memory may be out of date; never rejects. */
@@ -56,52 +56,52 @@ export interface OtherNodes {
   /** Whether another node has the call; rejects where the one that should have it does not answer. */
   hasCall(callId: string): Promise<boolean>;
   /** A session process of the box begins to watch. */
-  watch(topic: NewsTopic): void;
+  watch(topic: CallTopic): void;
   /** To those of the others that watch it. */
-  sendNews(sent: SentNews): void;
+  publish(sent: PublishedEvent): void;
   /** To all others. */
-  tellOfBreaker(news: BreakerNews): void;
+  tellOfBreaker(news: BreakerEvent): void;
 }
 
 /** A placed call that goes to another node. */
-export type GivenCall = OwnerQuestions["handOver"]["asks"] & { readonly to: string };
+export type GivenCall = PrimaryRequests["handOver"]["asks"] & { readonly to: string };
 
 /** What the other nodes may ask of this box. */
-export interface NodeQuestions {
-  readonly isRinging: OwnerQuestions["isRinging"];
+export interface NodeRequests {
+  readonly isRinging: PrimaryRequests["isRinging"];
   readonly handOver: {
     readonly asks: GivenCall;
-    readonly answers: OwnerQuestions["handOver"]["answers"];
+    readonly answers: PrimaryRequests["handOver"]["answers"];
   };
-  readonly report: OwnerQuestions["report"];
-  readonly endCall: OwnerQuestions["endCall"];
-  readonly hasCall: OwnerQuestions["hasCall"];
+  readonly report: PrimaryRequests["report"];
+  readonly endCall: PrimaryRequests["endCall"];
+  readonly hasCall: PrimaryRequests["hasCall"];
 }
 
 /** What the box watches of the others' calls, and they of its own. */
-export interface NodeBoxNews {
-  readonly watchedTopics: () => readonly NewsTopic[];
+export interface LocalEvents {
+  readonly watchedTopics: () => readonly CallTopic[];
   /** Another node wants to be told, or none any more. */
-  readonly onWanted: (wanted: WantedNews) => void;
-  readonly onNews: (sent: SentNews) => void;
+  readonly onWanted: (wanted: Subscription) => void;
+  readonly onEvent: (sent: PublishedEvent) => void;
 }
 
 /** What the box knows of credentials, and what others have found out. */
-export interface NodeBoxBreakers {
+export interface LocalBreakers {
   /** News of breakers that are not closed; the newest at the end. */
-  readonly known: () => readonly BreakerNews[];
-  readonly onBreakers: (all: readonly BreakerNews[]) => void;
+  readonly known: () => readonly BreakerEvent[];
+  readonly onBreakers: (all: readonly BreakerEvent[]) => void;
 }
 
 /** The box as the others see it. */
-export interface NodeBox {
-  readonly handlers: Handlers<NodeQuestions>;
+export interface LocalServer {
+  readonly handlers: Handlers<NodeRequests>;
   readonly callCount: number;
   readonly isTaking: boolean;
   /** Whether a session process of the box has the call, or asks for its slot. */
   holds(callId: string): boolean;
-  readonly news: NodeBoxNews;
-  readonly breakers: NodeBoxBreakers;
+  readonly news: LocalEvents;
+  readonly breakers: LocalBreakers;
   /** Another server has changed what this box may keep in memory. */
   recordsChanged(): void;
 }

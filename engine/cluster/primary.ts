@@ -1,7 +1,7 @@
 import { isDeepStrictEqual } from "node:util";
 import type { Database } from "../../storage/database.js";
 import { CallSlots } from "../calls/admission.js";
-import type { NewsTopic } from "../calls/call-news.js";
+import type { CallTopic } from "../calls/call-news.js";
 import type { Logger } from "../log.js";
 import { boxMetricsText, type Metric } from "../metrics/box-metrics.js";
 import { usedStreamNonces } from "../security/stream-token.js";
@@ -11,34 +11,34 @@ import { AnsweredWebhooks } from "../telephony/answered-webhooks.js";
 import { CallInfos } from "../telephony/call-info.js";
 import type { CancelTimer, Clock } from "../time/clock.js";
 import { within } from "../time/deadline.js";
-import { type BreakerNews, Breakers } from "../vendors/chain/breakers.js";
-import { answered, type Handlers, Link, type Parcel } from "./ipc-link.js";
+import { type BreakerEvent, Breakers } from "../vendors/chain/breakers.js";
+import { answered, type Handlers, type IpcMessage, Link } from "./ipc-link.js";
 import {
-  type BoxState,
   type CallEnding,
+  type ClusterState,
   HEARTBEAT_MS,
   type LimitName,
-  type MemberLink,
-  type MemberQuestions,
-  type MemberState,
-  type OwnerQuestions,
   type PlacedCallReport,
-  type SentNews,
-  type WantedNews,
+  type PrimaryRequests,
+  type PublishedEvent,
+  type Subscription,
+  type WorkerLink,
+  type WorkerRequests,
+  type WorkerState,
 } from "./ipc-messages.js";
 import type {
   GivenCall,
-  NodeBox,
-  NodeBoxBreakers,
-  NodeBoxNews,
+  LocalBreakers,
+  LocalEvents,
+  LocalServer,
   OtherNodes,
   TokenHandlers,
 } from "./other-nodes.js";
 
-type Members = ReadonlyMap<number, { readonly link: Pick<MemberLink, "tell"> }>;
+type Members = ReadonlyMap<number, { readonly link: Pick<WorkerLink, "tell"> }>;
 
 /** Passes on what a session process or another server tells of a breaker, and knows those that are not closed for who comes later. */
-export class BreakerDesk {
+export class BreakerRelay {
   readonly #members: Members;
   readonly #nodes: Pick<OtherNodes, "tellOfBreaker"> | undefined;
   readonly #breakers: Breakers;
@@ -50,7 +50,7 @@ export class BreakerDesk {
   }
 
   /** What the box knows and hears of the other servers' breakers. */
-  get asNode(): NodeBoxBreakers {
+  get asNode(): LocalBreakers {
     return {
       known: () => this.#breakers.news(),
       onBreakers: (all) => this.#passOn(undefined, all),
@@ -58,7 +58,7 @@ export class BreakerDesk {
   }
 
   /** A session process has opened or closed one, or tries it. */
-  hear(member: number, news: BreakerNews): void {
+  hear(member: number, news: BreakerEvent): void {
     this.#passOn(member, [news]);
     this.#nodes?.tellOfBreaker(news);
   }
@@ -68,7 +68,7 @@ export class BreakerDesk {
     this.#members.get(member)?.link.tell("breakers", this.#breakers.news());
   }
 
-  #passOn(from: number | undefined, all: readonly BreakerNews[]): void {
+  #passOn(from: number | undefined, all: readonly BreakerEvent[]): void {
     for (const news of all) this.#breakers.heard(news);
     for (const [name, { link }] of this.#members) {
       if (name !== from) link.tell("breakers", all);
@@ -81,7 +81,7 @@ const CHANGE_MAX_MS = 1_000;
 /** A session process that says nothing for so long is left out of the page. */
 const METRICS_MAX_MS = 2_000;
 
-type AskedMembers = ReadonlyMap<number, { readonly link: Pick<MemberLink, "ask"> }>;
+type AskedMembers = ReadonlyMap<number, { readonly link: Pick<WorkerLink, "ask"> }>;
 
 /** Tells all but `asker` that what they keep in memory may be out of date; resolves when they know. */
 export async function tellRecordsChanged(
@@ -94,7 +94,7 @@ export async function tellRecordsChanged(
 }
 
 /** The page of `/metrics` for the whole box, in the text form of Prometheus: `own` are those of the owner's process. */
-export async function boxMetricsPage(
+export async function clusterMetricsPage(
   members: AskedMembers,
   own: readonly Metric[],
   clock: Clock,
@@ -109,8 +109,8 @@ async function askAll<Question extends "metrics" | "recordsChanged">(
   question: Question,
   clock: Clock,
   maxMs: number,
-): Promise<readonly MemberQuestions[Question]["answers"][]> {
-  const answers: MemberQuestions[Question]["answers"][] = [];
+): Promise<readonly WorkerRequests[Question]["answers"][]> {
+  const answers: WorkerRequests[Question]["answers"][] = [];
   const asked = [...members.values()].map(async ({ link }) => {
     await link.ask(question, undefined).then(
       (answer) => answers.push(answer),
@@ -126,40 +126,40 @@ async function askAll<Question extends "metrics" | "recordsChanged">(
 const OTHER_NODES = 0;
 
 /** Passes on news of calls to those who watch them; the watchers of each process bound how many topics there are. */
-export class NewsDesk {
+export class EventRelay {
   readonly #members: Members;
-  readonly #nodes: Pick<OtherNodes, "watch" | "sendNews"> | undefined;
+  readonly #nodes: Pick<OtherNodes, "watch" | "publish"> | undefined;
   /** Who watches what: names of session processes, and `OTHER_NODES`. */
-  readonly #watching = new Map<NewsTopic, Set<number>>();
+  readonly #watching = new Map<CallTopic, Set<number>>();
 
-  constructor(members: Members, nodes?: Pick<OtherNodes, "watch" | "sendNews">) {
+  constructor(members: Members, nodes?: Pick<OtherNodes, "watch" | "publish">) {
     this.#members = members;
     this.#nodes = nodes;
   }
 
-  get topics(): readonly NewsTopic[] {
+  get topics(): readonly CallTopic[] {
     return [...this.#watching.keys()];
   }
 
   /** What the box and the other nodes watch of each other's calls. */
-  get asNode(): NodeBoxNews {
+  get asNode(): LocalEvents {
     return {
       watchedTopics: () =>
         this.topics.filter((topic) => this.#othersThan(OTHER_NODES, topic).length > 0),
       onWanted: (wanted) => this.#note(OTHER_NODES, wanted),
-      onNews: (sent) => this.passOn(OTHER_NODES, sent),
+      onEvent: (sent) => this.passOn(OTHER_NODES, sent),
     };
   }
 
   /** Somebody at this session process watches that, or nobody any more. */
-  want(member: number, wanted: WantedNews): void {
+  want(member: number, wanted: Subscription): void {
     this.#note(member, wanted);
     if (wanted.isWanted) this.#nodes?.watch(wanted.topic);
   }
 
-  passOn(from: number, sent: SentNews): void {
+  passOn(from: number, sent: PublishedEvent): void {
     for (const name of this.#othersThan(from, sent.topic)) {
-      if (name === OTHER_NODES) this.#nodes?.sendNews(sent);
+      if (name === OTHER_NODES) this.#nodes?.publish(sent);
       else this.#members.get(name)?.link.tell("news", sent);
     }
   }
@@ -170,21 +170,21 @@ export class NewsDesk {
   }
 
   /** All session processes are told when somebody begins to watch, if others do already too, and when nobody does any more. */
-  #note(from: number, { topic, isWanted }: WantedNews): void {
+  #note(from: number, { topic, isWanted }: Subscription): void {
     const before = this.#watching.get(topic);
     if (isWanted) this.#watching.set(topic, (before ?? new Set()).add(from));
     else if (before?.delete(from) !== true || before.size > 0) return;
     else this.#watching.delete(topic);
-    for (const { link } of this.#members.values()) link.tell("newsWanted", { topic, isWanted });
+    for (const { link } of this.#members.values()) link.tell("subscribed", { topic, isWanted });
   }
 
-  #othersThan(member: number, topic: NewsTopic): readonly number[] {
+  #othersThan(member: number, topic: CallTopic): readonly number[] {
     return [...(this.#watching.get(topic) ?? [])].filter((each) => each !== member);
   }
 }
 
 /** One-use tokens of a box that has its database for itself. */
-export function boxTokens(clock: Clock): TokenHandlers {
+export function primaryTokens(clock: Clock): TokenHandlers {
   const nonces = usedStreamNonces(clock);
   const tokens = new TokenUses(clock);
   const webhooks = new AnsweredWebhooks(clock);
@@ -258,7 +258,7 @@ export class SlotLedger {
   }
 }
 
-type LinkedMembers = ReadonlyMap<number, { readonly link: MemberLink }>;
+type LinkedMembers = ReadonlyMap<number, { readonly link: WorkerLink }>;
 type HolderNodes = Pick<OtherNodes, "endCall" | "hasCall">;
 
 /** Which session process of the box, or which other node, has a call: who has its slot. */
@@ -273,12 +273,12 @@ export class CallHolders {
     this.#nodes = nodes;
   }
 
-  of(callId: string): MemberLink | undefined {
+  of(callId: string): WorkerLink | undefined {
     const holder = this.slots.holderOf(callId);
     return holder === undefined ? undefined : this.#members.get(holder)?.link;
   }
 
-  other(asker: number, callId: string): MemberLink | undefined {
+  other(asker: number, callId: string): WorkerLink | undefined {
     return this.slots.holderOf(callId) === asker ? undefined : this.of(callId);
   }
 
@@ -308,16 +308,16 @@ export class CallHolders {
   }
 }
 
-function tellOfEnd(holder: MemberLink | undefined, call: CallEnding): boolean {
+function tellOfEnd(holder: WorkerLink | undefined, call: CallEnding): boolean {
   holder?.tell("endCall", call);
   return holder !== undefined;
 }
 
-type HandedCall = OwnerQuestions["handOver"]["asks"];
+type HandedCall = PrimaryRequests["handOver"]["asks"];
 type Nodes = Pick<OtherNodes, "freeSlots" | "giveSlot" | "handOver" | "isRinging" | "report">;
 
 /** A placed call is answered wherever the vendor's request comes: it moves there, and its reports follow it. */
-export class PlacedCallDesk {
+export class PlacedCallRelay {
   readonly #members: LinkedMembers;
   readonly #holders: CallHolders;
   readonly #nodes: Nodes | undefined;
@@ -431,7 +431,7 @@ export class PlacedCallDesk {
 }
 
 /** False where nobody has the call. */
-async function told(holder: MemberLink | undefined, report: PlacedCallReport): Promise<boolean> {
+async function told(holder: WorkerLink | undefined, report: PlacedCallReport): Promise<boolean> {
   if (holder === undefined) return false;
   await holder.ask("report", report);
   return true;
@@ -446,7 +446,7 @@ export const HUNG_BEATS = 8;
 /** Until its first heartbeat it loads its code, which takes long on a busy machine. */
 export const HUNG_BEATS_AT_START = 60;
 
-export interface BoxOwnerOptions {
+export interface ClusterPrimaryOptions {
   readonly limits: Readonly<Record<LimitName, { take(key: string): number }>>;
   readonly database: Pick<Database, "relay" | "look">;
   /** Left out where the box has its database for itself. */
@@ -458,8 +458,8 @@ export interface BoxOwnerOptions {
 }
 
 /** What goes to and comes from a session process beside its questions to the owner. */
-export interface MemberDoors {
-  readonly post: (parcel: Parcel) => void;
+export interface WorkerPort {
+  readonly post: (message: IpcMessage) => void;
   /** It listens, on this port. */
   readonly started: (port: number) => void;
   /** It misses its heartbeats. Told once. Left out where the process is this one. */
@@ -467,9 +467,9 @@ export interface MemberDoors {
 }
 
 interface Member {
-  readonly link: MemberLink;
-  readonly hung: MemberDoors["hung"];
-  state: MemberState;
+  readonly link: WorkerLink;
+  readonly hung: WorkerPort["hung"];
+  state: WorkerState;
   /**
    * Counted by the owner's own turns, not by time: when the owner or the whole machine stood still, one turn has passed, and the
    * heartbeats that were sent meanwhile are read before the next.
@@ -479,31 +479,31 @@ interface Member {
   isDebugged: boolean;
 }
 
-const STARTING: MemberState = { isServing: false, isLate: false };
+const STARTING: WorkerState = { isServing: false, isLate: false };
 
 /** What must be one for a box, for its session processes: they ask, and there is no lock. */
-export class BoxOwner {
-  readonly #options: BoxOwnerOptions;
+export class ClusterPrimary {
+  readonly #options: ClusterPrimaryOptions;
   readonly #members = new Map<number, Member>();
   readonly #slots = new SlotLedger();
   readonly #holders: CallHolders;
-  readonly #placedCalls: PlacedCallDesk;
-  readonly #news: NewsDesk;
-  readonly #breakers: BreakerDesk;
+  readonly #placedCalls: PlacedCallRelay;
+  readonly #news: EventRelay;
+  readonly #breakers: BreakerRelay;
   readonly #tokens: TokenHandlers;
   readonly #stopTelling: CancelTimer;
   readonly #stopWatching: CancelTimer;
   #countedAtMs: number;
-  #told: BoxState = { callCount: 0, taking: [], isDrained: false, otherServersTake: false };
+  #told: ClusterState = { callCount: 0, taking: [], isDrained: false, otherServersTake: false };
 
-  constructor(options: BoxOwnerOptions) {
+  constructor(options: ClusterPrimaryOptions) {
     const { clock, nodes } = options;
     this.#options = options;
     this.#holders = new CallHolders(this.#members, this.#slots, nodes);
-    this.#placedCalls = new PlacedCallDesk(this.#members, this.#holders, nodes);
-    this.#news = new NewsDesk(this.#members, nodes);
-    this.#breakers = new BreakerDesk(this.#members, clock, nodes);
-    this.#tokens = nodes?.tokens ?? boxTokens(clock);
+    this.#placedCalls = new PlacedCallRelay(this.#members, this.#holders, nodes);
+    this.#news = new EventRelay(this.#members, nodes);
+    this.#breakers = new BreakerRelay(this.#members, clock, nodes);
+    this.#tokens = nodes?.tokens ?? primaryTokens(clock);
     this.#stopTelling = clock.every(STATE_MS, () => this.#tellState());
     this.#countedAtMs = clock.monotonicMs();
     this.#stopWatching = clock.every(HEARTBEAT_MS, () => this.#countBeats());
@@ -514,9 +514,9 @@ export class BoxOwner {
   }
 
   /** A session process begins. */
-  join(name: number, { post, started, hung }: MemberDoors): MemberLink {
+  join(name: number, { post, started, hung }: WorkerPort): WorkerLink {
     const handlers = { ...this.#handlers(name), started };
-    const link = new Link<MemberQuestions, OwnerQuestions>(post, handlers, this.#options.log);
+    const link = new Link<WorkerRequests, PrimaryRequests>(post, handlers, this.#options.log);
     this.#members.set(name, {
       link,
       hung,
@@ -526,7 +526,7 @@ export class BoxOwner {
       isDebugged: false,
     });
     link.tell("box", this.#told);
-    for (const topic of this.#news.topics) link.tell("newsWanted", { topic, isWanted: true });
+    for (const topic of this.#news.topics) link.tell("subscribed", { topic, isWanted: true });
     return link;
   }
 
@@ -553,7 +553,7 @@ export class BoxOwner {
   }
 
   /** The box as the other nodes see it. */
-  get asNode(): NodeBox {
+  get asNode(): LocalServer {
     const slots = this.#slots;
     const holders = this.#holders;
     const { clock } = this.#options;
@@ -586,7 +586,7 @@ export class BoxOwner {
     await Promise.all([here, nodes?.recordsChanged()]);
   }
 
-  #handlers(name: number): Omit<Handlers<OwnerQuestions>, "started"> {
+  #handlers(name: number): Omit<Handlers<PrimaryRequests>, "started"> {
     const { limits, database, nodes, metrics, clock } = this.#options;
     return {
       ...this.#tokens,
@@ -601,13 +601,13 @@ export class BoxOwner {
       isRinging: (callId) => this.#placedCalls.isRinging(name, callId),
       handOver: (call) => this.#placedCalls.handOver(name, call),
       report: (report) => this.#placedCalls.report(name, report),
-      metrics: async () => boxMetricsPage(this.#members, await metrics(), clock),
+      metrics: async () => clusterMetricsPage(this.#members, await metrics(), clock),
       state: (state) => this.#noteState(name, state),
       heartbeat: ({ isDebugged }) => this.#noteHeartbeat(name, isDebugged),
       endCall: (call) => this.#holders.end(name, call),
       hasCall: (callId) => this.#holders.isAnywhere(callId),
       recordsChanged: () => this.recordsChanged(name),
-      wantNews: (wanted) => this.#news.want(name, wanted),
+      subscribe: (wanted) => this.#news.want(name, wanted),
       news: (sent) => this.#news.passOn(name, sent),
       breaker: (news) => this.#breakers.hear(name, news),
       wantBreakers: () => this.#breakers.tellAll(name),
@@ -616,7 +616,7 @@ export class BoxOwner {
     };
   }
 
-  async #takeSlot(name: number, slot: OwnerQuestions["takeSlot"]["asks"]): Promise<boolean> {
+  async #takeSlot(name: number, slot: PrimaryRequests["takeSlot"]["asks"]): Promise<boolean> {
     const { nodes } = this.#options;
     const { orgId, callId, callsMax, replaces } = slot;
     if (replaces !== undefined) this.#slots.give(orgId, replaces);
@@ -634,7 +634,7 @@ export class BoxOwner {
     return isTaken;
   }
 
-  #noteState(name: number, state: MemberState): void {
+  #noteState(name: number, state: WorkerState): void {
     const member = this.#members.get(name);
     if (member === undefined) return;
     member.state = state;

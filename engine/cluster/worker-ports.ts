@@ -1,5 +1,5 @@
 import { CallSlots, type Slots } from "../calls/admission.js";
-import type { CallNews, NewsExchange, NewsTopic } from "../calls/call-news.js";
+import type { CallEvent, CallEventBus, CallTopic } from "../calls/call-news.js";
 import type { LiveCall } from "../calls/live-calls.js";
 import type { OutboundCalls } from "../calls/outbound/outbound-calls.js";
 import type { OutboundReport, PlacedCalls } from "../calls/outbound/placed-calls.js";
@@ -8,34 +8,34 @@ import type {
   Redeemed,
   StreamClaims,
   StreamPresented,
-  StreamTokenDesk,
+  StreamTokenRegistry,
   StreamTokens,
 } from "../security/stream-token.js";
 import type { CallInfo } from "../telephony/call-info.js";
-import type { BreakerExchange, BreakerNews } from "../vendors/chain/breakers.js";
+import type { BreakerEvent, BreakerExchange } from "../vendors/chain/breakers.js";
 import type { Handlers } from "./ipc-link.js";
-import type { MemberQuestions, OwnerLink, PlacedCallReport } from "./ipc-messages.js";
+import type { PlacedCallReport, PrimaryLink, WorkerRequests } from "./ipc-messages.js";
 
 /** A session process's way to those who use the same credentials, by way of the owner. */
-export class BoxBreakers implements BreakerExchange {
-  readonly #owner: OwnerLink;
-  #receive: (news: BreakerNews) => void = () => {};
+export class WorkerBreakers implements BreakerExchange {
+  readonly #owner: PrimaryLink;
+  #receive: (news: BreakerEvent) => void = () => {};
 
-  constructor(owner: OwnerLink) {
+  constructor(owner: PrimaryLink) {
     this.#owner = owner;
   }
 
-  tell(news: BreakerNews): void {
+  tell(news: BreakerEvent): void {
     this.#owner.tell("breaker", news);
   }
 
-  onNews(receive: (news: BreakerNews) => void): void {
+  onEvent(receive: (news: BreakerEvent) => void): void {
     this.#receive = receive;
     this.#owner.tell("wantBreakers", undefined);
   }
 
   /** What the owner tells this process. */
-  get handlers(): Pick<Handlers<MemberQuestions>, "breakers"> {
+  get handlers(): Pick<Handlers<WorkerRequests>, "breakers"> {
     return {
       breakers: (all) => {
         for (const news of all) this.#receive(news);
@@ -45,40 +45,40 @@ export class BoxBreakers implements BreakerExchange {
 }
 
 /** News of calls between the session processes of a box, by way of the owner; only of what somebody elsewhere watches. */
-export class BoxNews implements NewsExchange {
-  readonly #owner: OwnerLink;
-  readonly #wanted = new Set<NewsTopic>();
-  #receive: (topic: NewsTopic, news: CallNews) => void = () => {};
-  #tellWanted: (topic: NewsTopic) => void = () => {};
+export class WorkerEventBus implements CallEventBus {
+  readonly #owner: PrimaryLink;
+  readonly #wanted = new Set<CallTopic>();
+  #receive: (topic: CallTopic, news: CallEvent) => void = () => {};
+  #tellWanted: (topic: CallTopic) => void = () => {};
 
-  constructor(owner: OwnerLink) {
+  constructor(owner: PrimaryLink) {
     this.#owner = owner;
   }
 
-  isWanted(topic: NewsTopic): boolean {
+  isWanted(topic: CallTopic): boolean {
     return this.#wanted.has(topic);
   }
 
-  want(topic: NewsTopic, isWanted: boolean): void {
-    this.#owner.tell("wantNews", { topic, isWanted });
+  want(topic: CallTopic, isWanted: boolean): void {
+    this.#owner.tell("subscribe", { topic, isWanted });
   }
 
-  send(topic: NewsTopic, news: CallNews): void {
+  send(topic: CallTopic, news: CallEvent): void {
     this.#owner.tell("news", { topic, news });
   }
 
-  onNews(receive: (topic: NewsTopic, news: CallNews) => void): void {
+  onEvent(receive: (topic: CallTopic, news: CallEvent) => void): void {
     this.#receive = receive;
   }
 
-  onWanted(tell: (topic: NewsTopic) => void): void {
+  onWanted(tell: (topic: CallTopic) => void): void {
     this.#tellWanted = tell;
   }
 
   /** What the owner tells this process. */
-  get handlers(): Pick<Handlers<MemberQuestions>, "newsWanted" | "news"> {
+  get handlers(): Pick<Handlers<WorkerRequests>, "subscribed" | "news"> {
     return {
-      newsWanted: ({ topic, isWanted }) => {
+      subscribed: ({ topic, isWanted }) => {
         if (!isWanted) {
           this.#wanted.delete(topic);
           return;
@@ -92,11 +92,11 @@ export class BoxNews implements NewsExchange {
 }
 
 /** The slots of a session process: its owner counts for the box, and here stands which of them are this process's. */
-export class BoxSlots implements Slots {
-  readonly #owner: OwnerLink;
+export class WorkerCallSlots implements Slots {
+  readonly #owner: PrimaryLink;
   readonly #own = new CallSlots();
 
-  constructor(owner: OwnerLink) {
+  constructor(owner: PrimaryLink) {
     this.#owner = owner;
   }
 
@@ -150,20 +150,20 @@ export class BoxSlots implements Slots {
   }
 }
 
-export interface BoxPlacedCallsOptions {
+export interface WorkerPlacedCallsOptions {
   readonly own: OutboundCalls;
   readonly tokens: OutboundTokens;
-  readonly slots: BoxSlots;
-  readonly owner: OwnerLink;
+  readonly slots: WorkerCallSlots;
+  readonly owner: PrimaryLink;
 }
 
 /** Placed calls of the box: the answer, the stream and the reports of one may each come to another session process. */
-export class BoxPlacedCalls implements PlacedCalls {
-  readonly #options: BoxPlacedCallsOptions;
+export class WorkerPlacedCalls implements PlacedCalls {
+  readonly #options: WorkerPlacedCallsOptions;
   /** Calls that are being handed over to this process: what is told of them waits. */
   readonly #arriving = new Map<string, Promise<unknown>>();
 
-  constructor(options: BoxPlacedCallsOptions) {
+  constructor(options: WorkerPlacedCallsOptions) {
     this.#options = options;
   }
 
@@ -197,7 +197,7 @@ export class BoxPlacedCalls implements PlacedCalls {
   }
 
   /** What other session processes ask of this one. */
-  get handlers(): Pick<Handlers<MemberQuestions>, "isRinging" | "handOver" | "report"> {
+  get handlers(): Pick<Handlers<WorkerRequests>, "isRinging" | "handOver" | "report"> {
     const { own, slots } = this.#options;
     return {
       isRinging: (callId) => own.isRinging(callId),
@@ -240,11 +240,11 @@ export class BoxPlacedCalls implements PlacedCalls {
 }
 
 /** Stream tokens of a session process: each is good for one stream of the box. */
-export class BoxStreamTokens implements StreamTokenDesk {
+export class WorkerStreamTokens implements StreamTokenRegistry {
   readonly #tokens: StreamTokens;
-  readonly #owner: OwnerLink;
+  readonly #owner: PrimaryLink;
 
-  constructor(tokens: StreamTokens, owner: OwnerLink) {
+  constructor(tokens: StreamTokens, owner: PrimaryLink) {
     this.#tokens = tokens;
     this.#owner = owner;
   }

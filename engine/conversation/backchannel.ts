@@ -63,19 +63,19 @@ const PHRASES: Readonly<Record<string, string>> = {
 
 const FALLBACK_LANGUAGE = "en";
 const lists = new Map(
-  Object.keys(PHRASES).map((language) => [language, new PhraseList(agreementPhrases(language))]),
+  Object.keys(PHRASES).map((language) => [language, new PhraseList(backchannelPhrases(language))]),
 );
 
 /**
  * Whether the words only say that the caller listens: "uh-huh", "ja, genau". `language` is the first part of a tag;
  * English is taken for one that is not known.
  */
-export function isAgreement(text: string, language: string): boolean {
+export function isBackchannelPhrase(text: string, language: string): boolean {
   return listOf(language)?.makesUp(text) === true;
 }
 
 /** Whether the words may become such an utterance with the next one: "of", before "course". */
-export function beginsAgreement(text: string, language: string): boolean {
+export function beginsBackchannelPhrase(text: string, language: string): boolean {
   return listOf(language)?.begins(text) === true;
 }
 
@@ -84,7 +84,7 @@ function listOf(language: string): PhraseList | undefined {
 }
 
 /** All of a language's, with commas between them; of a language that is not known the sounds. */
-export function agreementPhrases(language: string): string {
+export function backchannelPhrases(language: string): string {
   return `${SOUNDS}, ${PHRASES[language] ?? ""}`;
 }
 
@@ -100,16 +100,16 @@ const ASKED_BEFORE_MAX_MS = 1_500;
 const MAY_ANSWER_MAX_MS = 6_000;
 
 /** Whether the newest words only show that the caller listens to what the agent says, or has just said. */
-export function isListening(state: SessionState, text: string, atMs: number): boolean {
-  return isAgreement(text, state.settings.language) && mayListen(state, atMs);
+export function isBackchannel(state: SessionState, text: string, atMs: number): boolean {
+  return isBackchannelPhrase(text, state.settings.language) && mayBeBackchannel(state, atMs);
 }
 
 /** Whether words that may still change can become such with the next one. */
 export function mayShowListening(state: SessionState, text: string, atMs: number): boolean {
-  return beginsAgreement(text, state.settings.language) && mayListen(state, atMs);
+  return beginsBackchannelPhrase(text, state.settings.language) && mayBeBackchannel(state, atMs);
 }
 
-function mayListen(state: SessionState, atMs: number): boolean {
+function mayBeBackchannel(state: SessionState, atMs: number): boolean {
   const { turn, spokenBefore, callerEndedAtMs } = state;
   const isSpeaking = turn !== undefined && turn.sentCount > 0;
   const endedAtMs = isSpeaking ? atMs : spokenBefore.untilMs;
@@ -120,13 +120,13 @@ function mayListen(state: SessionState, atMs: number): boolean {
 
 /** "Yes" to what the agent asks, or has just asked. */
 export function isAnsweringYes(state: SessionState, text: string): boolean {
-  if (!isAgreement(text, state.settings.language)) return false;
+  if (!isBackchannelPhrase(text, state.settings.language)) return false;
   return wasAsked(state, state.callerEndedAtMs - SHORT_WORD_MS);
 }
 
 /** Words of agreement that show no more than that, and not the answer to a question of a moment ago. */
-export function isOnlyListening(state: SessionState, text: string, atMs: number): boolean {
-  if (!isListening(state, text, atMs)) return false;
+export function isOnlyBackchannel(state: SessionState, text: string, atMs: number): boolean {
+  if (!isBackchannel(state, text, atMs)) return false;
   return !wasAsked(state, state.callerEndedAtMs - SHORT_WORD_MS, MAY_ANSWER_MAX_MS);
 }
 
@@ -139,7 +139,7 @@ export function waitsForQuestion(state: SessionState, text: string): boolean {
 }
 
 /** They stand in the transcript, and get no reply. */
-export function noteAgreement(
+export function noteBackchannel(
   state: SessionState,
   said: SaidMessage,
   out: SessionEffect[],
@@ -147,7 +147,7 @@ export function noteAgreement(
   const { text } = said;
   out.push({ type: "send", message: { type: "transcript", role: "user", text, isFinal: true } });
   out.push({ type: "cancelTimer", timer: "silence" });
-  out.push({ type: "cancelTimer", timer: "phantom" });
+  out.push({ type: "cancelTimer", timer: "falseInterruption" });
   return {
     ...state,
     utteranceBeganAtMs: undefined,

@@ -1,15 +1,15 @@
 import type { InterruptionSensitivity } from "../../storage/records.js";
 import {
   isAnsweringYes,
-  isListening,
-  isOnlyListening,
+  isBackchannel,
+  isOnlyBackchannel,
   mayShowListening,
-  noteAgreement,
+  noteBackchannel,
   waitsForQuestion,
 } from "./backchannel.js";
 import { isRevocable } from "./call-end.js";
-import { settleTurn, stopTurn, unheardSentences, withDoubtful } from "./commit-turn.js";
-import { echoBehindDoubtful, noteEcho, ownEcho } from "./echo.js";
+import { commitTurn, stopTurn, unheardSentences, withSuspectedEcho } from "./commit-turn.js";
+import { echoBehindSuspectedEcho, noteEcho, ownEcho } from "./echo.js";
 import type { SaidMessage, SessionEffect } from "./effects.js";
 import type { SentenceHeardEvent, SpeechStartedEvent, TimerFiredEvent } from "./events.js";
 import { watchCaller } from "./idle.js";
@@ -25,19 +25,19 @@ import {
 import { beginReply } from "./reply.js";
 import {
   isAllSent,
+  isFiller,
   isGrowing,
-  isWaitingWord,
   joinWords,
   type Sentence,
   type SessionState,
   type Turn,
 } from "./state.js";
-import { isAtKeys } from "./tools.js";
+import { isSendingDtmf } from "./tools.js";
 import { pendingText, wordCount } from "./transcript-buffer.js";
-import { endAfterWords } from "./transfer.js";
+import { endAfterSpeech } from "./transfer.js";
 
 /** How long a stopped assistant waits for the words of the one who stopped it. */
-export const PHANTOM_MAX_MS = 2_500;
+export const FALSE_INTERRUPTION_MAX_MS = 2_500;
 
 const WORDS_TO_INTERRUPT: Readonly<Record<InterruptionSensitivity, number>> = {
   high: 1,
@@ -51,7 +51,7 @@ export function wordsInterrupt(sensitivity: InterruptionSensitivity, words: numb
 
 /**
  * The caller takes the floor. A turn that has been heard in part stops; one that has not been heard at all is taken
- * back, and its question waits for the rest. Without words by the deadline it goes on (`onPhantom`).
+ * back, and its question waits for the rest. Without words by the deadline it goes on (`onFalseInterruption`).
  */
 export function interrupt(
   state: SessionState,
@@ -61,28 +61,33 @@ export function interrupt(
 ): SessionState {
   // What has to end the call ends it; a goodbye is taken back.
   if (turn.ending !== undefined && !isRevocable(turn.ending)) return state;
-  const isPaused = state.heldAtMs !== undefined && !state.settings.isPaced;
+  const isPaused = state.outputPausedAtMs !== undefined && !state.settings.isPaced;
   const spoke = turn.sentCount > 0;
   // First of all: closing the vendors' connections takes longer than telling the caller.
   if (spoke && !isPaused) out.push({ type: "send", message: { type: "audioStop" } });
   stopTurn(state, turn, out);
-  out.push({ type: "startTimer", timer: "phantom", delayMs: PHANTOM_MAX_MS });
+  out.push({ type: "startTimer", timer: "falseInterruption", delayMs: FALSE_INTERRUPTION_MAX_MS });
   const counted = spoke && !isPaused ? countInterruption(state) : state;
   const outcome = spoke ? "interrupted" : "superseded";
-  const cutSentences = unheardSentences(turn, Math.min(atMs, state.heldAtMs ?? atMs));
-  const settled = settleTurn({ ...counted, vainHolds: 0 }, turn, outcome, atMs, out);
-  return { ...settled, cutSentences, cutEnding: turn.ending };
+  const cutSentences = unheardSentences(turn, Math.min(atMs, state.outputPausedAtMs ?? atMs));
+  const settled = commitTurn({ ...counted, falseInterruptions: 0 }, turn, outcome, atMs, out);
+  return { ...settled, cutSentences, cutEndReason: turn.ending };
 }
 
 /** Nobody said a word after all, a cough perhaps: the assistant goes on with the sentence it was in. */
-export function onPhantom(state: SessionState, atMs: number, out: SessionEffect[]): SessionState {
+export function onFalseInterruption(
+  state: SessionState,
+  atMs: number,
+  out: SessionEffect[],
+): SessionState {
   if (state.turn !== undefined) return state;
-  const { cutSentences, cutEnding } = state;
+  const { cutSentences, cutEndReason } = state;
   if (cutSentences.length > 0) {
-    const next = { ...state, cutSentences: [], cutEnding: undefined };
-    return beginScripted(next, "resumed", cutSentences, atMs, out, cutEnding);
+    const next = { ...state, cutSentences: [], cutEndReason: undefined };
+    return beginScripted(next, "resumed", cutSentences, atMs, out, cutEndReason);
   }
-  if (cutEnding !== undefined) return endAfterWords(state, state.lastTurnId, cutEnding, atMs, out);
+  if (cutEndReason !== undefined)
+    return endAfterSpeech(state, state.lastTurnId, cutEndReason, atMs, out);
   if (state.unanswered !== "") return beginReply(state, atMs, out);
   watchCaller(state, out);
   return state;
@@ -113,7 +118,7 @@ export function pause(
 ): SessionState {
   const { ledger, index, heard } = heldBack(turn.ledger, atMs);
   const before = turn.sentences.slice(0, index);
-  const slot = before.filter((sentence) => !isWaitingWord(sentence)).length;
+  const slot = before.filter((sentence) => !isFiller(sentence)).length;
   out.push({ type: "dropAudio", turnId: turn.id, index: slot });
   out.push({ type: "send", message: { type: "audioStop" } });
   out.push({ type: "cancelTimer", timer: "ahead" });
@@ -121,14 +126,14 @@ export function pause(
   const [cut, ...after] = turn.sentences.slice(index);
   const said = cut === undefined || heard === undefined ? [] : [heardSentence(cut, heard)];
   const begun = heard?.text.length ?? 0;
-  const isSaidAgain = cut !== undefined && !isWaitingWord(cut);
+  const isSaidAgain = cut !== undefined && !isFiller(cut);
   const rest = isSaidAgain ? [cut.text.slice(begun).trimStart()] : [];
-  const texts = [...rest, ...after.filter((one) => !isWaitingWord(one)).map(({ text }) => text)];
+  const texts = [...rest, ...after.filter((one) => !isFiller(one)).map(({ text }) => text)];
   const slotFirst = slot + (isSaidAgain ? said.length : 0);
   const again = texts.map((text, at) => newSentence(text, slotFirst + at));
   const sentences = [...before, ...said, ...again];
   const sentCount = ledger.sent.length;
-  const fillerCount = sentences.filter(isWaitingWord).length;
+  const fillerCount = sentences.filter(isFiller).length;
   const playedBeforeMs = lengthMsOf(ledger);
   const askedCount = sentCount;
   const counts = { sentCount, askedCount, fillerCount, playedBeforeMs };
@@ -145,7 +150,7 @@ function heardSentence(
 }
 
 /** A caller who makes a sound has this long to say a word; then the assistant goes on. */
-const HOLD_MAX_MS = 1_200;
+const OUTPUT_PAUSE_MAX_MS = 1_200;
 /** So many turns in a row were held for nothing: a loudspeaker, a street. Then only words stop the assistant, until they do. */
 const VAIN_HOLDS_MAX = 3;
 
@@ -160,38 +165,46 @@ export function hold(
   atMs: number,
   out: SessionEffect[],
 ): SessionState {
-  if (state.heldAtMs !== undefined || atMs >= turn.ledger.endsAtMs) return state;
-  if (turn.heldInVain || state.vainHolds >= VAIN_HOLDS_MAX) return state;
+  if (state.outputPausedAtMs !== undefined || atMs >= turn.ledger.endsAtMs) return state;
+  if (turn.wasFalselyInterrupted || state.falseInterruptions >= VAIN_HOLDS_MAX) return state;
   const { isPaced } = state.settings;
   if (!isPaced && !mayPause(state, turn)) return state;
-  if (isPaced) out.push({ type: "holdAudio" });
-  const held = { ...state, heldAtMs: atMs };
+  if (isPaced) out.push({ type: "pauseOutput" });
+  const held = { ...state, outputPausedAtMs: atMs };
   const next = isPaced ? held : pause(held, turn, atMs, out);
   out.push({ type: "cancelTimer", timer: "playback" });
   out.push({ type: "cancelTimer", timer: "stall" });
-  out.push({ type: "startTimer", timer: "hold", delayMs: HOLD_MAX_MS });
+  out.push({ type: "startTimer", timer: "hold", delayMs: OUTPUT_PAUSE_MAX_MS });
   return next;
 }
 
 /** No words came, or none that interrupt. */
-export function onHoldTimer(state: SessionState, atMs: number, out: SessionEffect[]): SessionState {
-  if (state.heldAtMs === undefined) return state;
-  return goOn({ ...state, vainHolds: state.vainHolds + 1 }, atMs, out);
+export function onOutputPauseTimer(
+  state: SessionState,
+  atMs: number,
+  out: SessionEffect[],
+): SessionState {
+  if (state.outputPausedAtMs === undefined) return state;
+  return resumeOutput({ ...state, falseInterruptions: state.falseInterruptions + 1 }, atMs, out);
 }
 
 /** It was a cough, an echo or a word that does not interrupt: if the audio stands still, it goes on where it stood. */
-export function goOn(state: SessionState, atMs: number, out: SessionEffect[]): SessionState {
-  const { heldAtMs, turn } = state;
-  if (heldAtMs === undefined || turn === undefined) return state;
+export function resumeOutput(
+  state: SessionState,
+  atMs: number,
+  out: SessionEffect[],
+): SessionState {
+  const { outputPausedAtMs, turn } = state;
+  if (outputPausedAtMs === undefined || turn === undefined) return state;
   const { isPaced } = state.settings;
   out.push({ type: "cancelTimer", timer: "hold" });
   if (isPaced) out.push({ type: "resumeAudio" });
   // Where it was paused instead, all that was sent is over.
-  const ledger = delayPlayback(turn.ledger, heldAtMs, atMs - heldAtMs);
+  const ledger = delayPlayback(turn.ledger, outputPausedAtMs, atMs - outputPausedAtMs);
   const leftMs = Math.max(0, ledger.endsAtMs - atMs);
   out.push({ type: "startTimer", timer: "stall", delayMs: leftMs + STALL_MAX_MS });
-  const released = { ...state, heldAtMs: undefined };
-  return advanceSpeech(released, { ...turn, ledger, heldInVain: true }, atMs, out);
+  const released = { ...state, outputPausedAtMs: undefined };
+  return advanceSpeech(released, { ...turn, ledger, wasFalselyInterrupted: true }, atMs, out);
 }
 
 /**
@@ -205,10 +218,12 @@ export function onSentenceHeard(
   out: SessionEffect[],
 ): SessionState {
   if (event.index >= turn.sentCount) return state;
-  const { heldAtMs } = state;
-  const isHeld = heldAtMs !== undefined;
+  const { outputPausedAtMs } = state;
+  const isHeld = outputPausedAtMs !== undefined;
   const endedAtMs = markedEndMs(turn.ledger, event.index, event.atMs);
-  const noted = isHeld ? { ...state, heldAtMs: Math.max(heldAtMs, endedAtMs) } : state;
+  const noted = isHeld
+    ? { ...state, outputPausedAtMs: Math.max(outputPausedAtMs, endedAtMs) }
+    : state;
   const ledger = alignEnd(turn.ledger, event.index, event.atMs);
   const aligned = { ...turn, ledger };
   if (isAllSent(turn) && event.index === turn.sentCount - 1) {
@@ -228,7 +243,7 @@ const LOOK_AGAIN_MS = 400;
 const VOICE_RECENT_MS = 500;
 
 /** The caller speaks on before the reply has begun: it does not talk over words that are still to come. Once for a turn. */
-export function waitForWords(
+export function waitForOverlapWords(
   state: SessionState,
   turn: Turn,
   { atMs, voiceAgoMs }: SpeechStartedEvent,
@@ -238,7 +253,7 @@ export function waitForWords(
   if (voiceAgoMs !== undefined && voiceAgoMs > VOICE_RECENT_MS) return state;
   const delayMs = voiceAgoMs === undefined ? WORDLESS_MAX_MS : LOOK_AGAIN_MS;
   out.push({ type: "startTimer", timer: "onset", delayMs });
-  return { ...state, turn: { ...turn, onsetAtMs: atMs, hasWaitedForWords: true } };
+  return { ...state, turn: { ...turn, overlapAtMs: atMs, hasWaitedForWords: true } };
 }
 
 /** No word has come: it was a cough, or the end of what has been answered. */
@@ -248,17 +263,17 @@ export function onOnsetTimer(
   out: SessionEffect[],
 ): SessionState {
   const { turn } = state;
-  if (turn?.onsetAtMs === undefined) return state;
+  if (turn?.overlapAtMs === undefined) return state;
   const isSpeaking = voiceAgoMs !== undefined && voiceAgoMs <= VOICE_RECENT_MS;
-  if (isSpeaking && atMs - turn.onsetAtMs < ONSET_MAX_MS) {
+  if (isSpeaking && atMs - turn.overlapAtMs < ONSET_MAX_MS) {
     out.push({ type: "startTimer", timer: "onset", delayMs: LOOK_AGAIN_MS });
     return state;
   }
   // The caller was not waiting while saying something, whatever it was; a voice without end is a noise.
   const voiceAtMs = voiceAgoMs === undefined ? Number.NEGATIVE_INFINITY : atMs - voiceAgoMs;
-  const isLater = !isSpeaking && voiceAtMs > turn.onsetAtMs && voiceAtMs > turn.callerEndedAtMs;
+  const isLater = !isSpeaking && voiceAtMs > turn.overlapAtMs && voiceAtMs > turn.callerEndedAtMs;
   const callerEndedAtMs = isLater ? voiceAtMs : turn.callerEndedAtMs;
-  return advanceSpeech(state, { ...turn, onsetAtMs: undefined, callerEndedAtMs }, atMs, out);
+  return advanceSpeech(state, { ...turn, overlapAtMs: undefined, callerEndedAtMs }, atMs, out);
 }
 
 export interface HeardWords {
@@ -274,27 +289,30 @@ export interface HeardWords {
 const NEXT_WORD_MAX_MS = 250;
 
 /** The caller says words: the assistant stops where they ask for that. */
-export function takeFloor(
+export function handleUserSpeech(
   state: SessionState,
   { text, words, isSettled, isRepeated = false }: HeardWords,
   atMs: number,
   out: SessionEffect[],
 ): SessionState {
   const { turn } = state;
-  if (turn === undefined || isAtKeys(turn, atMs)) return state;
+  if (turn === undefined || isSendingDtmf(turn, atMs)) return state;
   const echo = ownEcho(state, text, { mayGoOn: !isSettled });
-  if (echo === "certain") return goOn(noteEcho(state, words, atMs), atMs, out);
+  if (echo === "certain") return resumeOutput(noteEcho(state, words, atMs), atMs, out);
   if (echo === "possible") return state;
   if (turn.ending !== undefined) {
-    return isFarewell(state, text) ? goOn(state, atMs, out) : interrupt(state, turn, atMs, out);
+    return isFarewell(state, text)
+      ? resumeOutput(state, atMs, out)
+      : interrupt(state, turn, atMs, out);
   }
   const { sensitivity } = state.settings;
-  if (isListening(state, text, atMs)) {
+  if (isBackchannel(state, text, atMs)) {
     // Where any voice stops the assistant, a word does so too; it goes on when nothing else follows.
-    const isFirst = sensitivity === "high" && state.heldAtMs === undefined;
-    return isFirst ? hold(state, turn, atMs, out) : goOn(state, atMs, out);
+    const isFirst = sensitivity === "high" && state.outputPausedAtMs === undefined;
+    return isFirst ? hold(state, turn, atMs, out) : resumeOutput(state, atMs, out);
   }
-  if (sensitivity !== "high" && waitsForQuestion(state, text)) return goOn(state, atMs, out);
+  if (sensitivity !== "high" && waitsForQuestion(state, text))
+    return resumeOutput(state, atMs, out);
   // The next word tells "of course" from "of all rooms".
   if (sensitivity !== "high" && !isSettled && mayShowListening(state, text, atMs)) {
     if (!isRepeated) out.push({ type: "startTimer", timer: "nextWord", delayMs: NEXT_WORD_MAX_MS });
@@ -311,7 +329,7 @@ export function onNextWordTimer(
 ): SessionState {
   const text = pendingText(state.hearing);
   if (text === "") return state;
-  return takeFloor(state, { text, words: wordCount(text), isSettled: true }, atMs, out);
+  return handleUserSpeech(state, { text, words: wordCount(text), isSettled: true }, atMs, out);
 }
 
 /** One turn of the caller is over: answer it, unless the assistant is speaking and was not to be interrupted. */
@@ -323,15 +341,19 @@ export function callerSaid(
 ): SessionState {
   const beganAtMs = before.utteranceBeganAtMs ?? atMs;
   const { told, isDone } = afterEcho(before, text, beganAtMs);
-  if (isDone) return answerDoubtful(goOn(told, atMs, out), atMs, out);
+  if (isDone) return answerSuspectedEcho(resumeOutput(told, atMs, out), atMs, out);
   const state = told;
-  if (state.settings.backchannels === "ignore" && isListening(state, text, atMs)) {
+  if (state.settings.backchannels === "ignore" && isBackchannel(state, text, atMs)) {
     // It has not stopped the agent; the answer to a question of a moment ago waits until that has spoken.
-    if (!isOnlyListening(state, text, atMs)) {
-      return answerCaller(goOn(state, atMs, out), text, atMs, out);
+    if (!isOnlyBackchannel(state, text, atMs)) {
+      return answerCaller(resumeOutput(state, atMs, out), text, atMs, out);
     }
     const said: SaidMessage = { role: "user", text, atMs: beganAtMs };
-    return onPhantom(goOn(noteAgreement(state, said, out), atMs, out), atMs, out);
+    return onFalseInterruption(
+      resumeOutput(noteBackchannel(state, said, out), atMs, out),
+      atMs,
+      out,
+    );
   }
   return answerCaller(state, text, atMs, out);
 }
@@ -352,31 +374,31 @@ export function answerCaller(
   if (turn.ending !== undefined && (isFarewell(noted, text) || !isRevocable(turn.ending))) {
     return afterFarewell(noted, turn, atMs, out);
   }
-  if (turn.sentCount > 0 || turn.kind !== "reply" || isAtKeys(turn, atMs)) return noted;
+  if (turn.sentCount > 0 || turn.kind !== "reply" || isSendingDtmf(turn, atMs)) return noted;
   out.push({ type: "abortTurn", turnId: turn.id });
   // A turn of which nothing could be said waits for its end, which must not become the end of the next one.
   if (isAllSent(turn)) out.push({ type: "cancelTimer", timer: "playback" });
-  return beginReply(settleTurn(noted, turn, "superseded", atMs, out), atMs, out);
+  return beginReply(commitTurn(noted, turn, "superseded", atMs, out), atMs, out);
 }
 
 /** The recognizer took back words for which doubtful ones waited: those are answered if nobody speaks. */
-export function answerDoubtful(
+export function answerSuspectedEcho(
   state: SessionState,
   atMs: number,
   out: SessionEffect[],
 ): SessionState {
-  if (state.turn !== undefined || state.doubtful === undefined) return state;
+  if (state.turn !== undefined || state.suspectedEcho === undefined) return state;
   if (pendingText(state.hearing) !== "") return state;
-  return beginReply(withDoubtful(state, out), atMs, out);
+  return beginReply(withSuspectedEcho(state, out), atMs, out);
 }
 
 function noteSaid(state: SessionState, said: SaidMessage, out: SessionEffect[]): SessionState {
-  const sure = withDoubtful(state, out);
+  const sure = withSuspectedEcho(state, out);
   const { text } = said;
   out.push({ type: "send", message: { type: "transcript", role: "user", text, isFinal: true } });
   // Keys may come in the middle of words, which are still to be settled.
   if (pendingText(state.hearing) === "") out.push({ type: "cancelTimer", timer: "silence" });
-  out.push({ type: "cancelTimer", timer: "phantom" });
+  out.push({ type: "cancelTimer", timer: "falseInterruption" });
   return {
     ...sure,
     utteranceBeganAtMs: undefined,
@@ -384,7 +406,7 @@ function noteSaid(state: SessionState, said: SaidMessage, out: SessionEffect[]):
     unanswered: joinWords(sure.unanswered, text),
     unsaved: [...sure.unsaved, said],
     cutSentences: [],
-    cutEnding: undefined,
+    cutEndReason: undefined,
     reminders: 0,
     repeatRequests: 0,
   };
@@ -405,7 +427,7 @@ function afterFarewell(
   const isHeard = isAllSent(turn) && atMs >= turn.ledger.endsAtMs;
   return isHeard && !state.settings.isPaced
     ? onPlaybackEnd(state, atMs, out)
-    : goOn(state, atMs, out);
+    : resumeOutput(state, atMs, out);
 }
 
 /** What is certainly an echo is dropped, what may be one waits while the agent speaks; the caller's own words are not done with. */
@@ -415,16 +437,16 @@ function afterEcho(
   beganAtMs: number,
 ): { readonly told: SessionState; readonly isDone: boolean } {
   const { turn } = state;
-  const { echo, doubtful, echoHeard } = echoBehindDoubtful(state, text);
+  const { echo, suspectedEcho, echoHeard } = echoBehindSuspectedEcho(state, text);
   const told = echoHeard === state.echoHeard ? state : { ...state, echoHeard };
   if (echo === "certain") {
-    return { told: { ...told, utteranceBeganAtMs: undefined, doubtful }, isDone: true };
+    return { told: { ...told, utteranceBeganAtMs: undefined, suspectedEcho }, isDone: true };
   }
   const isSpeaking = turn !== undefined && turn.sentCount > 0;
   if (echo === "none" || !isSpeaking) return { told, isDone: false };
   const waiting = {
-    text: joinWords(doubtful?.text ?? "", text),
-    beganAtMs: doubtful?.beganAtMs ?? beganAtMs,
+    text: joinWords(suspectedEcho?.text ?? "", text),
+    beganAtMs: suspectedEcho?.beganAtMs ?? beganAtMs,
   };
-  return { told: { ...told, utteranceBeganAtMs: undefined, doubtful: waiting }, isDone: true };
+  return { told: { ...told, utteranceBeganAtMs: undefined, suspectedEcho: waiting }, isDone: true };
 }

@@ -14,7 +14,7 @@ export const END_REASONS = [
   "callerProtocol",
   "languageModelFailed",
   "speechFailed",
-  "listeningFailed",
+  "sttFailed",
   "serverStopping",
   "overloaded",
   "internalError",
@@ -96,7 +96,7 @@ export const SPEECH_FAILED: Ending = {
 };
 
 export const LISTENING_FAILED: Ending = {
-  reason: "listeningFailed",
+  reason: "sttFailed",
   status: "failed",
   message: "speech recognition failed",
 };

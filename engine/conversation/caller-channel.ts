@@ -17,7 +17,7 @@ export interface ClientToolCall {
 export type ClientToolAnswer = { readonly result: unknown } | { readonly error: string };
 
 /** What became of keys: `cutOff` where the caller interrupted or left, `unavailable` where the leg has none. */
-export type KeysOutcome = "pressed" | "cutOff" | "unavailable";
+export type DtmfOutcome = "pressed" | "cutOff" | "unavailable";
 
 /** The way to the caller, whatever carries it. None of these throws; after `end` nothing reaches the caller. */
 export interface CallerChannel {
@@ -29,10 +29,10 @@ export interface CallerChannel {
    */
   sendAudio(audio: Uint8Array, sentence: SentenceId, isLast: boolean): void;
   /** Only of a channel that paces its audio: it stands still, and goes on from there. */
-  holdAudio(): void;
+  pauseOutput(): void;
   resumeAudio(): void;
   /** Presses keys on behalf of the agent, behind all audio before them; settled when the last has left. Never rejects. */
-  sendDigits(digits: string): Promise<KeysOutcome>;
+  sendDigits(digits: string): Promise<DtmfOutcome>;
   /** Asks the vendor of the line to take the call on to that number; false where it does not, or cannot. Never rejects. */
   transfer(to: string): Promise<boolean>;
   /** An error at once where the caller's client does not offer that, or there is none. Rejects only when aborted. */

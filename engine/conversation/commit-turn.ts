@@ -1,18 +1,18 @@
 import type { CallMetrics, HistoryMessage } from "../../storage/records.js";
 import type { Ending, EndReason } from "./call-end.js";
-import { echoBehindDoubtful, spokenBeforeAfter } from "./echo.js";
+import { echoBehindSuspectedEcho, spokenBeforeAfter } from "./echo.js";
 import type { SaidMessage, SessionEffect, TurnOutcome, TurnReport, TurnSave } from "./effects.js";
 import { heardAnswer, heardText, heldBack, wholeWords } from "./playback-ledger.js";
 import { dropPreemptiveReply } from "./preemptive-generation.js";
 import {
+  type CarriedOverWait,
+  isFiller,
   isGrowing,
-  isWaitingWord,
   joinWords,
   reportOf,
   type SessionState,
   type Turn,
   turnMessages,
-  type VainWait,
   withMessages,
 } from "./state.js";
 import { estimatedTokens } from "./token-estimate.js";
@@ -34,7 +34,7 @@ export function unheardSentences(turn: Turn, atMs: number): readonly string[] {
   if (cut === undefined) return [];
   const begun = heard === undefined ? cut.text : cut.text.slice(heard.text.length).trimStart();
   return [{ ...cut, text: begun }, ...rest]
-    .filter((sentence) => !isWaitingWord(sentence))
+    .filter((sentence) => !isFiller(sentence))
     .map((sentence) => sentence.text);
 }
 
@@ -55,9 +55,9 @@ const WAIT_MIN_MS = 1_000;
 const WORDS_BETWEEN_MAX_MS = 3_000;
 
 /** Nothing of the turn was heard, and its question is asked again: what was waited for it is not forgotten. */
-export function vainWaitAfter(turn: Turn, atMs: number): VainWait | undefined {
+export function carriedOverWaitAfter(turn: Turn, atMs: number): CarriedOverWait | undefined {
   const hasAudio = turn.sentences.some(
-    (sentence) => !isWaitingWord(sentence) && sentence.durationMs !== undefined,
+    (sentence) => !isFiller(sentence) && sentence.durationMs !== undefined,
   );
   if (turn.kind !== "reply" || turn.toolRounds > 0 || hasAudio) return undefined;
   const ownMs = atMs - turn.decidedAtMs;
@@ -66,9 +66,9 @@ export function vainWaitAfter(turn: Turn, atMs: number): VainWait | undefined {
 }
 
 /** What the caller has waited for an answer already when a turn begins. */
-export function waitedBeforeMs({ vainWait }: SessionState, atMs: number): number {
-  if (vainWait === undefined) return 0;
-  return vainWait.waitedMs + Math.min(atMs - vainWait.untilMs, WORDS_BETWEEN_MAX_MS);
+export function waitedBeforeMs({ carriedOverWait }: SessionState, atMs: number): number {
+  if (carriedOverWait === undefined) return 0;
+  return carriedOverWait.waitedMs + Math.min(atMs - carriedOverWait.untilMs, WORDS_BETWEEN_MAX_MS);
 }
 
 /** When a reply that was not heard is not waited for any more, whatever has come of it. */
@@ -88,7 +88,7 @@ const EXPECTED_ENDINGS: ReadonlySet<EndReason> = new Set([
 
 /** Nothing more of the turn is made, said or waited for; what was heard of it is still to be settled. */
 export function stopTurn(
-  { heldAtMs }: Pick<SessionState, "heldAtMs">,
+  { outputPausedAtMs }: Pick<SessionState, "outputPausedAtMs">,
   turn: Turn,
   out: SessionEffect[],
 ): void {
@@ -97,21 +97,21 @@ export function stopTurn(
   out.push({ type: "cancelTimer", timer: "ahead" });
   if (isGrowing(turn)) out.push({ type: "cancelTimer", timer: "growth" });
   out.push({ type: "cancelTimer", timer: "playback" });
-  if (heldAtMs !== undefined) out.push({ type: "cancelTimer", timer: "hold" });
+  if (outputPausedAtMs !== undefined) out.push({ type: "cancelTimer", timer: "hold" });
 }
 
 /**
  * Closes a turn as it stands at `atMs`: what was heard of it enters the history and the transcript, the rest is
  * forgotten. Of a reply that was not heard at all the question stays, to be answered with the caller's next words.
  */
-export function settleTurn(
+export function commitTurn(
   state: SessionState,
   turn: Turn,
   outcome: TurnOutcome,
   atMs: number,
   out: SessionEffect[],
 ): SessionState {
-  const untilMs = Math.min(atMs, state.heldAtMs ?? atMs);
+  const untilMs = Math.min(atMs, state.outputPausedAtMs ?? atMs);
   const heard = heardText(turn.ledger, untilMs);
   // "One moment" is no answer: the model does not read it, and the question stays open after it.
   const answer = heardAnswer(turn.ledger, untilMs);
@@ -124,11 +124,11 @@ export function settleTurn(
       turn.sentCount === 0
         ? state.spokenBefore
         : spokenBeforeAfter(state.spokenBefore, turn.ledger, untilMs),
-    heldAtMs: undefined,
+    outputPausedAtMs: undefined,
     unanswered: carried ? joinWords(turn.userText, state.unanswered) : state.unanswered,
     cutQuestion: carried ? turn.userText : "",
     toolsDone: toolsDoneAfter(state, turn, { isOpen: carried, isHeard: outcome === "played" }),
-    vainWait: carried ? vainWaitAfter(turn, atMs) : undefined,
+    carriedOverWait: carried ? carriedOverWaitAfter(turn, atMs) : undefined,
     bargeInVoiceAtMs: outcome === "interrupted" ? Number.NEGATIVE_INFINITY : state.bargeInVoiceAtMs,
     history: withMessages(state.history, added),
     unsaved: heard === "" ? state.unsaved : [...state.unsaved, saidByAssistant(turn, heard)],
@@ -141,7 +141,7 @@ export function settleTurn(
     });
   }
   // What is still being said may yet show it to be an echo.
-  const sure = pendingText(state.hearing) === "" ? withDoubtful(settled, out) : settled;
+  const sure = pendingText(state.hearing) === "" ? withSuspectedEcho(settled, out) : settled;
   const unheard = unheardText(turn, outcome, untilMs);
   const report = { ...reportOf(turn, outcome), ...(unheard === undefined ? {} : { unheard }) };
   out.push({ type: "saveTurn", save: saveOf(sure, report, added) });
@@ -149,14 +149,14 @@ export function settleTurn(
 }
 
 /** Words that did not prove to be an echo are the caller's, and wait to be answered. */
-export function withDoubtful(state: SessionState, out: SessionEffect[]): SessionState {
-  const { doubtful } = state;
-  if (doubtful === undefined) return state;
-  const { text, beganAtMs } = doubtful;
+export function withSuspectedEcho(state: SessionState, out: SessionEffect[]): SessionState {
+  const { suspectedEcho } = state;
+  if (suspectedEcho === undefined) return state;
+  const { text, beganAtMs } = suspectedEcho;
   out.push({ type: "send", message: { type: "transcript", role: "user", text, isFinal: true } });
   return {
     ...state,
-    doubtful: undefined,
+    suspectedEcho: undefined,
     unanswered: joinWords(state.unanswered, text),
     unsaved: [...state.unsaved, { role: "user", text, atMs: beganAtMs }],
   };
@@ -170,10 +170,10 @@ export function endCall(
   out: SessionEffect[],
 ): SessionState {
   const own = withoutEcho(dropPreemptiveReply(state, out), atMs);
-  const heard = withPendingWords(withDoubtful(own, out), atMs);
+  const heard = withPendingWords(withSuspectedEcho(own, out), atMs);
   const turn = heard.turn;
   if (turn !== undefined) out.push({ type: "abortTurn", turnId: turn.id });
-  const settled = turn === undefined ? heard : settleTurn(heard, turn, "cutOff", atMs, out);
+  const settled = turn === undefined ? heard : commitTurn(heard, turn, "cutOff", atMs, out);
   if (!EXPECTED_ENDINGS.has(ending.reason)) {
     out.push({ type: "send", message: { type: "error", message: ending.message } });
   }
@@ -193,7 +193,7 @@ function saidByAssistant(turn: Turn, text: string): SaidMessage {
   // A client may say that it plays faster than time goes, but it cannot have begun before it was sent anything.
   const sentAtMs = turn.firstAudioAtMs ?? turn.decidedAtMs;
   const first = turn.ledger.sent[0];
-  if (first?.isWaitingWord === true) return { role: "assistant", text, atMs: first.startsAtMs };
+  if (first?.isFiller === true) return { role: "assistant", text, atMs: first.startsAtMs };
   return { role: "assistant", text, atMs: Math.max(first?.startsAtMs ?? sentAtMs, sentAtMs) };
 }
 
@@ -203,9 +203,9 @@ function withoutEcho(state: SessionState, atMs: number): SessionState {
   if (words === "") return state;
   // With the call the sound of an agent that still speaks stands still, and its echo breaks off.
   const isSpeaking = state.turn !== undefined && state.turn.sentCount > 0;
-  const heldAtMs = isSpeaking ? (state.heldAtMs ?? atMs) : state.heldAtMs;
-  const { echo, doubtful } = echoBehindDoubtful({ ...state, heldAtMs }, words);
-  return echo === "certain" ? { ...state, doubtful, hearing: EMPTY_HEARING } : state;
+  const outputPausedAtMs = isSpeaking ? (state.outputPausedAtMs ?? atMs) : state.outputPausedAtMs;
+  const { echo, suspectedEcho } = echoBehindSuspectedEcho({ ...state, outputPausedAtMs }, words);
+  return echo === "certain" ? { ...state, suspectedEcho, hearing: EMPTY_HEARING } : state;
 }
 
 function withPendingWords(state: SessionState, atMs: number): SessionState {

@@ -1,13 +1,13 @@
-import { onHoldTimer, onNextWordTimer, onOnsetTimer, onSentenceHeard } from "./barge-in.js";
+import { onNextWordTimer, onOnsetTimer, onOutputPauseTimer, onSentenceHeard } from "./barge-in.js";
 import { endCall } from "./commit-turn.js";
 import type { SessionEffect } from "./effects.js";
 import type { OpenedEvent, SessionEvent, TimerFiredEvent, TurnEvent } from "./events.js";
 import {
   durationLimit,
-  endAsked,
-  onListeningFailed,
+  onSttFailed,
   onTimeUp,
   onVendorMissing,
+  requestEnd,
   watchDuration,
 } from "./farewell.js";
 import { onPhraseReady, onWaitingTimer, preparedPhrases } from "./filler.js";
@@ -38,7 +38,7 @@ import { onGrowthMissed, onSentenceAudio, onSentenceFailed } from "./underrun.js
 import {
   onCallerTurnEnded,
   onDigit,
-  onDigitsTimer,
+  onDtmfTimer,
   onPhantomTimer,
   onSilence,
   onSpeechStarted,
@@ -119,8 +119,8 @@ function next(state: SessionState, event: SessionEvent, out: SessionEffect[]): S
       return onDigit(state, event, out);
     case "written":
       return onWritten(state, event, out);
-    case "listeningFailed":
-      return onListeningFailed(state, event.atMs, out);
+    case "sttFailed":
+      return onSttFailed(state, event.atMs, out);
     case "phraseReady":
       return onPhraseReady(state, event);
     case "soundLate":
@@ -132,7 +132,7 @@ function next(state: SessionState, event: SessionEvent, out: SessionEffect[]): S
     case "transferRefused":
       return onTransferRefused(state, event, out);
     case "endRequested":
-      return endAsked(state, event.ending, event.atMs, out);
+      return requestEnd(state, event.ending, event.atMs, out);
   }
 }
 
@@ -187,12 +187,12 @@ function onTimer(state: SessionState, event: TimerFiredEvent, out: SessionEffect
       return state.turn === undefined ? state : advanceSpeech(state, state.turn, event.atMs, out);
     case "playback":
       return onPlaybackEnd(state, event.atMs, out, event.voiceAgoMs);
-    case "phantom":
+    case "falseInterruption":
       return onPhantomTimer(state, event.atMs, out);
     case "hold":
-      return onHoldTimer(state, event.atMs, out);
+      return onOutputPauseTimer(state, event.atMs, out);
     case "digits":
-      return onDigitsTimer(state, event.atMs, out);
+      return onDtmfTimer(state, event.atMs, out);
     case "waiting":
       return onWaitingTimer(state, event, out);
     case "onset":

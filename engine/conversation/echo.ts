@@ -9,11 +9,11 @@ import {
 } from "./lexicon.js";
 import { type PlaybackLedger, type SentSentence, saidAfterMs } from "./playback-ledger.js";
 import {
-  type DoubtfulWords,
   type EchoHeard,
   joinWords,
   type SessionState,
   type SpokenBefore,
+  type SuspectedEcho,
 } from "./state.js";
 
 /** The agent's words that are passed over between two that came back, at most. */
@@ -426,8 +426,8 @@ function mayBeMisheard(
   if (length >= MISHEARD_WORDS_MIN && count >= length * MISHEARD_SHARE_MIN) return true;
   if (!isOnLoudspeaker || length < LOUDSPEAKER_CERTAIN_WORDS_MIN) return false;
   // Small words are in everything that people say, and so are words of numbers.
-  const doubtfulChars = charsOf(others) + charsOf(inDigits);
-  const isMostlyOther = doubtfulChars > charsOf(words) * MISHEARD_CHARS_SHARE_MAX;
+  const suspectedEchoChars = charsOf(others) + charsOf(inDigits);
+  const isMostlyOther = suspectedEchoChars > charsOf(words) * MISHEARD_CHARS_SHARE_MAX;
   if (isMostlyOther || lagMs < -MISHEARD_EARLY_MAX_MS) return false;
   return count >= length * LOUDSPEAKER_CERTAIN_SHARE_MIN;
 }
@@ -500,11 +500,11 @@ function judgeOwn(
   text: string,
   { newestText = text, mayGoOn = false }: Pick<Circumstances, "newestText" | "mayGoOn"> = {},
 ): EchoJudgement {
-  const { turn, spokenBefore, callerEndedAtMs, heldAtMs, echoHeard } = state;
+  const { turn, spokenBefore, callerEndedAtMs, outputPausedAtMs, echoHeard } = state;
   const before = playedWords(spokenBefore.ledger, spokenBefore.untilMs, callerEndedAtMs);
-  const untilMs = heldAtMs ?? Number.POSITIVE_INFINITY;
+  const untilMs = outputPausedAtMs ?? Number.POSITIVE_INFINITY;
   const now = turn === undefined ? [] : playedWords(turn.ledger, untilMs, callerEndedAtMs);
-  const standsStill = heldAtMs !== undefined;
+  const standsStill = outputPausedAtMs !== undefined;
   const isOnLoudspeaker = callerEndedAtMs - state.echoedAtMs <= LOUDSPEAKER_KNOWN_MS;
   const isNow = turn !== undefined && now.length > 0;
   const turnBeganAtMs = beganAtMs(isNow ? turn.ledger : spokenBefore.ledger);
@@ -533,23 +533,23 @@ function judgeOwn(
  * As `ownEcho`, of words behind those that wait because they may be an echo; and which of these wait on. Together they may be one
  * for certain that are none alone.
  */
-export function echoBehindDoubtful(
+export function echoBehindSuspectedEcho(
   state: SessionState,
   text: string,
 ): {
   readonly echo: Echo;
-  readonly doubtful: DoubtfulWords | undefined;
+  readonly suspectedEcho: SuspectedEcho | undefined;
   readonly echoHeard: EchoHeard;
 } {
-  const { doubtful, echoHeard } = state;
-  if (doubtful !== undefined) {
-    const judged = judgeOwn(state, joinWords(doubtful.text, text), { newestText: text });
+  const { suspectedEcho, echoHeard } = state;
+  if (suspectedEcho !== undefined) {
+    const judged = judgeOwn(state, joinWords(suspectedEcho.text, text), { newestText: text });
     if (judged.echo === "certain") {
-      return { echo: "certain", doubtful: undefined, echoHeard: noted(echoHeard, judged) };
+      return { echo: "certain", suspectedEcho: undefined, echoHeard: noted(echoHeard, judged) };
     }
   }
   const judged = judgeOwn(state, text);
-  return { echo: judged.echo, doubtful, echoHeard: noted(echoHeard, judged) };
+  return { echo: judged.echo, suspectedEcho, echoHeard: noted(echoHeard, judged) };
 }
 
 function noted(heard: EchoHeard, { echo, match, lacksBeginning }: EchoJudgement): EchoHeard {

@@ -131,7 +131,7 @@ export type SessionEffect =
   /** The audio of this sentence and of all that follow is forgotten: they may be asked for anew, and played again. */
   | { readonly type: "dropAudio"; readonly turnId: number; readonly index: number }
   /** Only of paced audio: stands still where it is, and goes on from there. */
-  | { readonly type: "holdAudio" }
+  | { readonly type: "pauseOutput" }
   | { readonly type: "resumeAudio" }
   /** Stops the model and every synthesis of the turn, and forgets its audio. `hung` has failed: it gave nothing in time. */
   | {

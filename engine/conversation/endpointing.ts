@@ -484,13 +484,13 @@ const WORDS_DUE_MARGIN_MS = 500;
 /** How long a silence after these words ends the caller's turn, where the recognizer has not ended it. */
 export function pauseMs(state: SessionState, text: string): number {
   const { silenceTimeoutMs, maxEndpointingDelayMs } = state.settings;
-  return isMoreExpected(state, text)
+  return predictsContinuation(state, text)
     ? Math.max(maxEndpointingDelayMs, silenceTimeoutMs)
     : silenceTimeoutMs;
 }
 
 /** The recognizer's silence mark in the middle of a dictation or of a sentence is a pause, not an end; the timer decides. */
-export function withPatience(state: SessionState, event: TranscriptEvent): TranscriptEvent {
+export function withEndpointingDelay(state: SessionState, event: TranscriptEvent): TranscriptEvent {
   if (!event.speechFinal) return event;
   // The newest guess stands in the event's own words.
   const text = joinWords(state.hearing.finals, event.text);
@@ -500,18 +500,18 @@ export function withPatience(state: SessionState, event: TranscriptEvent): Trans
     wordsLateMs: sttDelayMs(state, event),
   };
   if (text === "") return event;
-  if (!isMoreExpected(said, text) && untoldVoiceMs(said, event) < 1) return event;
+  if (!predictsContinuation(said, text) && untoldVoiceMs(said, event) < 1) return event;
   return { ...event, isFinal: true, speechFinal: false };
 }
 
 /** Whether the recognizer's other mark, that it heard no word for a while, comes before the caller can be done. */
-export function isTooEarly(
+export function isBeforeEndOfTurn(
   state: SessionState,
   event: UtteranceEndEvent,
   out: SessionEffect[],
 ): boolean {
   const text = pendingText(state.hearing);
-  const openMs = isMoreExpected(state, text) ? pauseMs(state, text) - event.endedAgoMs : 0;
+  const openMs = predictsContinuation(state, text) ? pauseMs(state, text) - event.endedAgoMs : 0;
   const leftMs = Math.max(openMs, text === "" ? 0 : untoldVoiceMs(state, event));
   if (leftMs <= 0) return false;
   out.push({ type: "startTimer", timer: "silence", delayMs: leftMs });
@@ -569,7 +569,7 @@ function isNews({ hearing }: SessionState, { text }: TranscriptEvent): boolean {
 }
 
 /** The agent's own words, coming back, are no sentence that the caller has left open. */
-export function isMoreExpected(state: SessionState, text: string): boolean {
+export function predictsContinuation(state: SessionState, text: string): boolean {
   const isOpen =
     isDictating(text, lastSaidByAssistant(state)) ||
     isOpenEnded(text, state.settings.language) ||
@@ -597,13 +597,13 @@ const NEW_WORDS_MIN_MS = 3_000;
 
 /** After so much silence a recognizer that decides turns has failed to; undefined for one that does not decide. */
 export function undecidedMaxMs(event: TranscriptEvent): number | undefined {
-  if (event.decidesTurns !== true) return undefined;
+  if (event.hasTurnDetection !== true) return undefined;
   return (event.turnSilenceMaxMs ?? TURN_SILENCE_MAX_MS) + ON_ITS_WAY_MAX_MS;
 }
 
 /** A recognizer that decides turns tells them several times in a second, also while nobody speaks. */
 export function isRepeated({ hearing }: SessionState, event: TranscriptEvent): boolean {
-  if (event.decidesTurns !== true || event.isFinal || hearing.interim === "") return false;
+  if (event.hasTurnDetection !== true || event.isFinal || hearing.interim === "") return false;
   return isSameWords(hearing.interim, event.text);
 }
 

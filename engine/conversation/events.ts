@@ -13,7 +13,7 @@ export type TimerName =
   | "flush"
   | "ahead"
   | "playback"
-  | "phantom"
+  | "falseInterruption"
   | "duration"
   | "hold"
   | "digits"
@@ -68,7 +68,7 @@ export type TranscriptEvent = At & {
   /** How long ago the audio of these words had come, which may have been ahead of time; left out: when they ended. */
   readonly arrivedAgoMs?: number | undefined;
   /** The recognizer tells the end of the caller's turn by an event of its own. */
-  readonly decidesTurns?: true;
+  readonly hasTurnDetection?: true;
   /** After so much silence it does so in any case; left out where that is not known. */
   readonly turnSilenceMaxMs?: number | undefined;
   /** How long ago the server itself last heard a voice; left out where it never did. */
@@ -100,7 +100,7 @@ export type PreemptiveRefusedEvent = At & {
 export type DigitEvent = At & { readonly type: "digit"; readonly digit: string };
 /** What the caller has written in place of saying it: whole, and surely the own words. */
 export type WrittenEvent = At & { readonly type: "written"; readonly text: string };
-export type ListeningFailedEvent = At & { readonly type: "listeningFailed" };
+export type ListeningFailedEvent = At & { readonly type: "sttFailed" };
 export type TimerFiredEvent = At & {
   readonly type: "timerFired";
   readonly timer: TimerName;

@@ -6,12 +6,12 @@ import {
   LISTENING_FAILED,
   SPEECH_FAILED,
 } from "./call-end.js";
-import { endCall, settleTurn, stopTurn } from "./commit-turn.js";
+import { commitTurn, endCall, stopTurn } from "./commit-turn.js";
 import type { SessionEffect } from "./effects.js";
 import { beginScripted } from "./playout.js";
 import type { SessionState, Turn } from "./state.js";
 import { pendingText } from "./transcript-buffer.js";
-import { leftInTransfer, lostEnding } from "./transfer.js";
+import { leftInTransfer, providerFailureEnd } from "./transfer.js";
 
 /** What the caller is told before the limit takes about four seconds. */
 const TIME_UP_BEFORE_MS = 6_000;
@@ -41,28 +41,26 @@ export function onTimeUp(state: SessionState, atMs: number, out: SessionEffect[]
 }
 
 /** Nothing that the caller says is heard from now on, so the call ends; but not without a word. */
-export function onListeningFailed(
-  state: SessionState,
-  atMs: number,
-  out: SessionEffect[],
-): SessionState {
+export function onSttFailed(state: SessionState, atMs: number, out: SessionEffect[]): SessionState {
   const { phrases, apology } = state.settings;
   const { turn } = state;
   // What ends the call already needs no ear, and the caller cannot take it back unheard.
-  if (turn?.ending !== undefined) return endsWith(state, turn, deafEnding(turn.ending));
-  const ending = lostEnding(state, LISTENING_FAILED);
+  if (turn?.ending !== undefined) return endsWith(state, turn, sttOutageEnd(turn.ending));
+  const ending = providerFailureEnd(state, LISTENING_FAILED);
   // Who is put through is not asked to call again. Who has not heard the agent yet does not know that it was there.
   const withoutPhrases = state.lastTurnId === 0 ? apology : "";
-  const cannotHear = hasBeenHeard(state) ? phrases?.cannotHear : phrases?.cannotHearAtAll;
-  const words = ending.transferTo === undefined ? (cannotHear ?? withoutPhrases) : apology;
+  const sttFailedApology = hasBeenHeard(state)
+    ? phrases?.sttFailedApology
+    : phrases?.cannotHearAtAll;
+  const words = ending.transferTo === undefined ? (sttFailedApology ?? withoutPhrases) : apology;
   if (words === "" || state.phase === "opening") return endCall(state, LISTENING_FAILED, atMs, out);
   return sayLast(state, words, ending, atMs, out);
 }
 
 /** "Any more" is wrong to a caller of whom not a word was understood. */
 function hasBeenHeard({ history, unanswered, unsaved, turn, hearing }: SessionState): boolean {
-  const isOfCaller = ({ role }: { readonly role: string }) => role === "user";
-  if (history.some(isOfCaller) || unsaved.some(isOfCaller)) return true;
+  const isCallersReason = ({ role }: { readonly role: string }) => role === "user";
+  if (history.some(isCallersReason) || unsaved.some(isCallersReason)) return true;
   return unanswered !== "" || turn?.kind === "reply" || pendingText(hearing) !== "";
 }
 
@@ -73,13 +71,16 @@ export function onVendorMissing(
   atMs: number,
   out: SessionEffect[],
 ): SessionState {
-  if (category === "stt") return onListeningFailed(state, atMs, out);
-  const ending = lostEnding(state, category === "llm" ? LANGUAGE_MODEL_FAILED : SPEECH_FAILED);
+  if (category === "stt") return onSttFailed(state, atMs, out);
+  const ending = providerFailureEnd(
+    state,
+    category === "llm" ? LANGUAGE_MODEL_FAILED : SPEECH_FAILED,
+  );
   return sayLast(state, state.settings.apology, ending, atMs, out);
 }
 
 /** Ends the call for an external reason. The agent says goodbye unless the caller hung up. */
-export function endAsked(
+export function requestEnd(
   state: SessionState,
   ending: Ending,
   atMs: number,
@@ -105,7 +106,7 @@ function endsWith(state: SessionState, turn: Turn, ending: Ending): SessionState
   return { ...state, turn: { ...turn, ending } };
 }
 
-function deafEnding({ transferTo }: Ending): Ending {
+function sttOutageEnd({ transferTo }: Ending): Ending {
   return transferTo === undefined
     ? { ...LISTENING_FAILED, status: "completed" }
     : { ...LISTENING_FAILED, transferTo };
@@ -114,7 +115,7 @@ function deafEnding({ transferTo }: Ending): Ending {
 /** Empty where there is nobody to be told, or nothing to be told. */
 function lastWordsOf({ settings }: SessionState, { reason }: Ending): string {
   if (reason === "suspended") return settings.suspended;
-  return reason === "organizationEnded" ? settings.mustEnd : "";
+  return reason === "organizationEnded" ? settings.callEndedByOrganization : "";
 }
 
 function sayLast(
@@ -127,13 +128,13 @@ function sayLast(
   const { turn } = state;
   const free = turn === undefined ? state : cutOff(state, turn, atMs, out);
   out.push({ type: "cancelTimer", timer: "silence" });
-  out.push({ type: "cancelTimer", timer: "phantom" });
-  const last = { ...free, cutSentences: [], cutEnding: undefined };
+  out.push({ type: "cancelTimer", timer: "falseInterruption" });
+  const last = { ...free, cutSentences: [], cutEndReason: undefined };
   return beginScripted(last, "farewell", [words], atMs, out, ending);
 }
 
 function cutOff(state: SessionState, turn: Turn, atMs: number, out: SessionEffect[]): SessionState {
   if (turn.sentCount > 0) out.push({ type: "send", message: { type: "audioStop" } });
   stopTurn(state, turn, out);
-  return settleTurn(state, turn, "cutOff", atMs, out);
+  return commitTurn(state, turn, "cutOff", atMs, out);
 }

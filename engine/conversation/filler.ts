@@ -10,7 +10,7 @@ import {
   type Turn,
   WAITING_SLOT_FIRST,
 } from "./state.js";
-import { isAtKeys } from "./tools.js";
+import { isSendingDtmf } from "./tools.js";
 import { pendingText } from "./transcript-buffer.js";
 import { withPace } from "./voice-pace.js";
 
@@ -43,11 +43,19 @@ export function preparedPhrases({ settings }: SessionState): readonly string[] {
   const { phrases, apology, cannotTransfer, idleTimeoutMs, repeatRequest, tools } = settings;
   const onUnrecognized = repeatRequest === "" ? [] : [repeatRequest];
   if (phrases === undefined) return onUnrecognized;
-  const { waiting, stillThere, nobodyThere, cannotHear, timeIsUp } = phrases;
-  const idle = idleTimeoutMs > 0 ? [stillThere, nobodyThere] : [];
+  const { waiting, stillThere, callerIdleGoodbye, sttFailedApology, timeIsUp } = phrases;
+  const idle = idleTimeoutMs > 0 ? [stillThere, callerIdleGoodbye] : [];
   const canTransfer = tools.some(({ kind }) => kind === "transfer");
   const onTransfer = canTransfer ? [cannotTransfer] : [];
-  return [...waiting, apology, ...idle, ...onUnrecognized, cannotHear, timeIsUp, ...onTransfer];
+  return [
+    ...waiting,
+    apology,
+    ...idle,
+    ...onUnrecognized,
+    sttFailedApology,
+    timeIsUp,
+    ...onTransfer,
+  ];
 }
 
 /** The agent is at work on a reply and the caller hears nothing: it says so, in words that are ready. */
@@ -92,11 +100,11 @@ function fillerDueMs(state: SessionState, turn: Turn, event: TimerFiredEvent): n
 /** Nobody talks over a caller who is saying something, or whose voice was heard just now. */
 export function isCallerHeard({ hearing }: SessionState, turn: Turn, voiceAgoMs?: number): boolean {
   const isVoiced = voiceAgoMs !== undefined && voiceAgoMs < VOICE_RECENT_MS;
-  return pendingText(hearing) !== "" || turn.onsetAtMs !== undefined || isVoiced;
+  return pendingText(hearing) !== "" || turn.overlapAtMs !== undefined || isVoiced;
 }
 
 function isHindered(state: SessionState, turn: Turn, atMs: number): boolean {
-  return state.heldAtMs !== undefined || isGrowing(turn) || isAtKeys(turn, atMs);
+  return state.outputPausedAtMs !== undefined || isGrowing(turn) || isSendingDtmf(turn, atMs);
 }
 
 /** The words that say next that the agent is at work; undefined where none are ready. */
@@ -125,7 +133,7 @@ export function sayPhrase(
   const whole = { text, durationMs, isWhole: true, marks };
   const asked = { attempt: 1, askedAtMs: atMs, grewAtMs: atMs };
   const sentence = { ...whole, ...asked, slot, came: undefined };
-  const sent = { ...whole, expectedMs: durationMs, isWaitingWord: true };
+  const sent = { ...whole, expectedMs: durationMs, isFiller: true };
   const said: Turn = {
     ...turn,
     sentences: turn.sentences.toSpliced(sentCount, 0, sentence),

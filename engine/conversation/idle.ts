@@ -32,7 +32,7 @@ export function onIdleTimer(
     return state;
   }
   if (state.reminders >= REMINDERS_MAX) {
-    return beginScripted(state, "farewell", [phrases.nobodyThere], atMs, out, CALLER_SILENT);
+    return beginScripted(state, "farewell", [phrases.callerIdleGoodbye], atMs, out, CALLER_SILENT);
   }
   const asked = { ...state, reminders: state.reminders + 1 };
   return beginScripted(asked, "reminder", [phrases.stillThere], atMs, out);

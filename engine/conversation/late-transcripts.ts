@@ -80,7 +80,7 @@ export function withoutLateWords<Heard extends Transcript>(
     : { ...late, guessedSince: text };
   const rest = restOf(late, transcript, atMs) ?? restOfFinal(late, transcript);
   // A turn whose end is never told stands in every guess at it, however long it lasts.
-  const isGoingOn = rest !== undefined && !settles && transcript.decidesTurns === true;
+  const isGoingOn = rest !== undefined && !settles && transcript.hasTurnDetection === true;
   return {
     late: isGoingOn ? { ...noted, givenAtMs: atMs } : noted,
     transcript: rest === undefined ? transcript : { ...transcript, text: rest },

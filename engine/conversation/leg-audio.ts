@@ -2,7 +2,7 @@ import {
   type AudioFormat,
   bytesPerSample,
   durationMsOf,
-  type HeardFormat,
+  type InputFormat,
   isSameFormat,
   MP3,
   PCM_16K,
@@ -45,7 +45,7 @@ export interface SentenceConverter {
 /** The audio of one kind of line, both ways. */
 export interface LegAudio {
   /** What the recognizer is given. */
-  readonly heard: HeardFormat;
+  readonly heard: InputFormat;
   /** How the line takes the agent's speech; MP3 as whole sentences. */
   readonly speech: AudioFormat;
   /** The server sends the audio in real time, so it can be held, and the line tells what was played. */

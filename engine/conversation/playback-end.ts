@@ -1,6 +1,6 @@
-import { agreementPhrases } from "./backchannel.js";
+import { backchannelPhrases } from "./backchannel.js";
 import { type Ending, isRevocable, SPEECH_FAILED } from "./call-end.js";
-import { settleTurn } from "./commit-turn.js";
+import { commitTurn } from "./commit-turn.js";
 import type { SessionEffect } from "./effects.js";
 import type { PlayedEvent, SoundLateEvent } from "./events.js";
 import { watchCaller } from "./idle.js";
@@ -10,7 +10,7 @@ import { advanceSpeech, beginScripted } from "./playout.js";
 import { beginReply, FAILED_TURNS_MAX } from "./reply.js";
 import { answersSent, isAllSent, type SessionState, type Turn } from "./state.js";
 import { pendingText } from "./transcript-buffer.js";
-import { endAfterWords, lostEnding } from "./transfer.js";
+import { endAfterSpeech, providerFailureEnd } from "./transfer.js";
 
 /** What people say into a goodbye, by the first part of the language tag. */
 const PHRASES: Readonly<Record<string, string>> = {
@@ -86,7 +86,7 @@ const FALLBACK_LANGUAGE = "en";
 const lists = new Map(
   Object.entries(PHRASES).map(([language, phrases]) => [
     language,
-    new PhraseList(`${agreementPhrases(language)}, ${phrases}`),
+    new PhraseList(`${backchannelPhrases(language)}, ${phrases}`),
   ]),
 );
 
@@ -123,10 +123,10 @@ export function onPlaybackEnd(
   }
   // A timer may fire a fraction early; what it was set for has been heard all the same.
   const endedAtMs = Math.max(atMs, turn.ledger.endsAtMs);
-  const settled = settleTurn(state, turn, turn.faulty ? "failed" : "played", endedAtMs, out);
+  const settled = commitTurn(state, turn, turn.faulty ? "failed" : "played", endedAtMs, out);
   if (turn.sentCount > 0) out.push({ type: "send", message: { type: "audioEnd" } });
   if (turn.ending !== undefined && !isOwedAnswer(state, turn.ending)) {
-    return endAfterWords(settled, turn.id, turn.ending, atMs, out);
+    return endAfterSpeech(settled, turn.id, turn.ending, atMs, out);
   }
   const counted = turn.faulty ? countFailure(settled, turn, out) : withoutFailures(settled, turn);
   if (turn.hopeless || counted.failedTurns >= FAILED_TURNS_MAX) {
@@ -159,8 +159,8 @@ function endForWantOfVoice(
   out: SessionEffect[],
 ): SessionState {
   const { apology } = state.settings;
-  const ending = lostEnding(state, SPEECH_FAILED);
-  if (!isReady(state, apology)) return endAfterWords(state, turn.id, ending, atMs, out);
+  const ending = providerFailureEnd(state, SPEECH_FAILED);
+  if (!isReady(state, apology)) return endAfterSpeech(state, turn.id, ending, atMs, out);
   return beginScripted(state, "apology", [apology], atMs, out, ending);
 }
 
@@ -168,8 +168,8 @@ function endForWantOfVoice(
 function lacksEnd(turn: Turn, apology: string): boolean {
   if (turn.toolsWaiting.length > 0) return true;
   const last = turn.ledger.sent.at(-1);
-  if (last?.isWaitingWord === true && last.text === apology) return false;
-  return turn.restLost || answersSent(turn) === 0 || last?.isWaitingWord === true;
+  if (last?.isFiller === true && last.text === apology) return false;
+  return turn.restLost || answersSent(turn) === 0 || last?.isFiller === true;
 }
 
 function isReady({ readyPhrases }: SessionState, phrase: string): boolean {
@@ -216,7 +216,7 @@ export function onPlayed(
   out: SessionEffect[],
 ): SessionState {
   // Audio that stands still is the server's own to count.
-  if (turn.sentCount === 0 || state.heldAtMs !== undefined) return state;
+  if (turn.sentCount === 0 || state.outputPausedAtMs !== undefined) return state;
   const playedMs = turn.playedBeforeMs + event.playedMs;
   const told = alignPlayed(turn.ledger, playedMs, event.atMs);
   // That all was played says nothing of when it was: the hole since then is as long as the clock says.
@@ -237,7 +237,8 @@ export function onSoundLate(
   out: SessionEffect[],
 ): SessionState {
   const { turn } = state;
-  if (turn === undefined || turn.sentCount === 0 || state.heldAtMs !== undefined) return state;
+  if (turn === undefined || turn.sentCount === 0 || state.outputPausedAtMs !== undefined)
+    return state;
   const ledger = delayPlayback(turn.ledger, atMs - lateMs, lateMs);
   const underruns = turn.underruns + (isGap(lateMs) ? 1 : 0);
   return advanceSpeech(state, { ...turn, ledger, underruns }, atMs, out);

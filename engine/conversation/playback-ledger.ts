@@ -122,7 +122,7 @@ export interface SentSentence {
   /** Where its words end, from voices that tell; left out or empty, an even pace is taken for it. */
   readonly marks?: readonly WordMark[];
   /** It only said that the agent is at work. */
-  readonly isWaitingWord?: boolean;
+  readonly isFiller?: boolean;
   /** So long after its sound had ended it was known, or made, to be whole: its mark was sent no sooner. */
   readonly markLateMs?: number;
 }
@@ -166,7 +166,7 @@ export function recordSent(
 /** More of the last sentence has come, at `atMs`. Where the caller had heard all before it, the rest is heard from now on. */
 export function recordGrowth(
   ledger: PlaybackLedger,
-  grown: Omit<SentSentence, "startsAtMs" | "isWaitingWord">,
+  grown: Omit<SentSentence, "startsAtMs" | "isFiller">,
   atMs: number,
 ): PlaybackLedger {
   const last = ledger.sent.at(-1);
@@ -202,7 +202,7 @@ export function heardText(ledger: PlaybackLedger, atMs: number): string {
 
 /** The part of it that belongs to the answer: without the words that only say that the agent is at work. */
 export function heardAnswer(ledger: PlaybackLedger, atMs: number): string {
-  const sent = ledger.sent.filter((sentence) => sentence.isWaitingWord !== true);
+  const sent = ledger.sent.filter((sentence) => sentence.isFiller !== true);
   return heardText({ ...ledger, sent }, atMs);
 }
 
@@ -213,7 +213,7 @@ export function lengthMsOf({ sent }: PlaybackLedger): number {
 
 /** When the last audio of the answer that has come ends; words that the agent is at work do not count. */
 export function answerEndsAtMs(ledger: PlaybackLedger): number {
-  const last = ledger.sent.findLast((sentence) => sentence.isWaitingWord !== true);
+  const last = ledger.sent.findLast((sentence) => sentence.isFiller !== true);
   return last === undefined ? Number.NEGATIVE_INFINITY : endOf(last);
 }
 
@@ -249,7 +249,7 @@ export function heldBack(
 }
 
 /** The part of a sentence that has come, when its voice fails: at most whole words. */
-export function cameOf({ text, durationMs, expectedMs, marks = [] }: SentSentence): string {
+export function receivedOf({ text, durationMs, expectedMs, marks = [] }: SentSentence): string {
   return openPart(text, charsSaid(text, marks, durationMs, expectedMs));
 }
 

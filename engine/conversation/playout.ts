@@ -11,7 +11,7 @@ import {
   type Turn,
 } from "./state.js";
 import { paid } from "./token-estimate.js";
-import { pressKeys } from "./tools.js";
+import { sendDtmf } from "./tools.js";
 
 /** No silence of the agent's own making is longer, once it has said that it is at work. */
 const AGAIN_AFTER_MS = 3_500;
@@ -30,7 +30,7 @@ export function watchSilence(
 
 /** When the caller will have heard nothing for longer than the agent lets pass without a word. */
 export function quietUntilMs({ settings }: SessionState, turn: Turn): number {
-  const keysAtMs = turn.keyCallIds.length > 0 ? turn.progressAtMs : Number.NEGATIVE_INFINITY;
+  const keysAtMs = turn.dtmfCallIds.length > 0 ? turn.progressAtMs : Number.NEGATIVE_INFINITY;
   const sinceMs = Math.max(turn.decidedAtMs, turn.ledger.endsAtMs, keysAtMs);
   return sinceMs + (turn.fillerCount === 0 ? settings.fillerAfterMs : AGAIN_AFTER_MS);
 }
@@ -46,11 +46,11 @@ export const SENTENCES_MAX = 64;
 const SPEECH_AHEAD_MAX_MS = 10_000;
 const FIRST_AUDIO_USUAL_MAX_MS = 1_000;
 /** No silence in the middle of a sentence is longer, where another try or words that are ready can end it. */
-export const HOLE_MAX_MS = 1_000;
+export const GAP_MAX_MS = 1_000;
 /** What another try takes to its first audio, or less, where its voice is well. */
 const SECOND_TRY_USUAL_MAX_MS = 650;
 /** The caller has heard all that has come of a sentence: so much longer it is waited for before another try is begun. */
-const GROWTH_MISSED_MAX_MS = HOLE_MAX_MS - SECOND_TRY_USUAL_MAX_MS;
+const GROWTH_MISSED_MAX_MS = GAP_MAX_MS - SECOND_TRY_USUAL_MAX_MS;
 /** Nobody is asked after the last try, which is waited for longer before its voice has failed. */
 export const LAST_GROWTH_MISSED_MAX_MS = 600;
 /** A voice that gives nothing for so long gives no more: voices that speak in pieces are shorter between two of them. */
@@ -119,10 +119,10 @@ export function advanceSpeech(
   out: SessionEffect[],
 ): SessionState {
   // Audio that is not paced would be heard at once.
-  const mayPlay = state.heldAtMs === undefined || state.settings.isPaced;
+  const mayPlay = state.outputPausedAtMs === undefined || state.settings.isPaced;
   const sent = mayPlay ? sendReady(state, turn, atMs, out) : turn;
-  const asked = pressKeys(askForSpeech(state, sent, atMs, out), atMs, out);
-  if (state.heldAtMs === undefined) {
+  const asked = sendDtmf(askForSpeech(state, sent, atMs, out), atMs, out);
+  if (state.outputPausedAtMs === undefined) {
     const slackMs = state.settings.isPaced ? MARK_SLACK_MS : 0;
     const hasProgressed = asked.sentCount > turn.sentCount;
     watchPlayback(asked, hasProgressed, atMs, slackMs, out);
@@ -149,15 +149,18 @@ export function giveUpRest(
 }
 
 /** Where the sound is at `atMs`: what stands still goes on where it stood, with what was sent meanwhile right behind it. */
-export function soundAtMs({ heldAtMs }: Pick<SessionState, "heldAtMs">, atMs: number): number {
-  return Math.min(atMs, heldAtMs ?? atMs);
+export function soundAtMs(
+  { outputPausedAtMs }: Pick<SessionState, "outputPausedAtMs">,
+  atMs: number,
+): number {
+  return Math.min(atMs, outputPausedAtMs ?? atMs);
 }
 
 function sendReady(state: SessionState, turn: Turn, atMs: number, out: SessionEffect[]): Turn {
   if (isGrowing(turn)) return turn;
   let { ledger, sentCount } = turn;
   // What the caller says comes first; the reply waits until it is known what that is.
-  if (turn.onsetAtMs !== undefined) return turn;
+  if (turn.overlapAtMs !== undefined) return turn;
   const playedAtMs = soundAtMs(state, atMs);
   for (const sentence of turn.sentences.slice(sentCount)) {
     if (sentence.durationMs === undefined) break;

@@ -1,7 +1,7 @@
-import { isListening } from "./backchannel.js";
+import { isBackchannel } from "./backchannel.js";
 import { ownEcho } from "./echo.js";
 import type { SessionEffect } from "./effects.js";
-import { isMoreExpected } from "./endpointing.js";
+import { predictsContinuation } from "./endpointing.js";
 import type {
   CallerTurnEndingEvent,
   TimerFiredEvent,
@@ -30,10 +30,10 @@ const TEXT_CHARS_MAX = 4_000;
 /** Words have come that will not change any more, and the recognizer has not said that they are the turn's last. */
 export function watchForEarly(
   state: SessionState,
-  { isFinal, decidesTurns, endedAgoMs, atMs }: TranscriptEvent,
+  { isFinal, hasTurnDetection, endedAgoMs, atMs }: TranscriptEvent,
   out: SessionEffect[],
 ): SessionState {
-  if (!isFinal || decidesTurns === true || !mayBegin(state, atMs)) return state;
+  if (!isFinal || hasTurnDetection === true || !mayBegin(state, atMs)) return state;
   if (endedAgoMs >= QUIET_MIN_MS) return beginEarly(state, atMs, out);
   out.push({ type: "startTimer", timer: "early", delayMs: QUIET_MIN_MS - endedAgoMs });
   return state;
@@ -131,12 +131,12 @@ function beginEarly(state: SessionState, atMs: number, out: SessionEffect[]): Se
 }
 
 function mayBegin(state: SessionState, atMs: number, isDecided = false): boolean {
-  const { settings, turn, early, preemptiveTries, doubtful, digits } = state;
+  const { settings, turn, early, preemptiveTries, suspectedEcho, digits } = state;
   if (!settings.preemptiveGeneration || turn !== undefined || early !== undefined) return false;
   if (state.toolsDone !== undefined) return false;
-  if (preemptiveTries >= TRIES_MAX || doubtful !== undefined || digits !== "") return false;
+  if (preemptiveTries >= TRIES_MAX || suspectedEcho !== undefined || digits !== "") return false;
   const text = pendingText(state.hearing);
   if (text === "" || isBeingTransferred(state) || ownEcho(state, text) !== "none") return false;
-  if (settings.backchannels === "ignore" && isListening(state, text, atMs)) return false;
-  return isDecided || !isMoreExpected(state, text);
+  if (settings.backchannels === "ignore" && isBackchannel(state, text, atMs)) return false;
+  return isDecided || !predictsContinuation(state, text);
 }

@@ -1,5 +1,5 @@
 import { type Ending, LANGUAGE_MODEL_FAILED, SPEECH_FAILED } from "./call-end.js";
-import { givenUpAtMs, settleTurn, waitedBeforeMs } from "./commit-turn.js";
+import { commitTurn, givenUpAtMs, waitedBeforeMs } from "./commit-turn.js";
 import type { SessionEffect } from "./effects.js";
 import type { ReplyDoneEvent, ReplyFailedEvent, ReplyTokenEvent, ToolDoneEvent } from "./events.js";
 import { answerEndsAtMs, lengthMsOf } from "./playback-ledger.js";
@@ -42,7 +42,7 @@ import {
   withLateResult,
   withToolResult,
 } from "./tools.js";
-import { lostEnding } from "./transfer.js";
+import { providerFailureEnd } from "./transfer.js";
 import { cutSentence } from "./underrun.js";
 
 const MODEL_ATTEMPTS_MAX = 2;
@@ -89,7 +89,7 @@ export function askAfterTools(
 
 /** The caller has heard these words all the same, and is told the rest by another try. */
 function saidOf(turn: Turn): Partial<Turn> {
-  const { fillerCount, ledger, onsetAtMs, hasWaitedForWords, wastedTokens } = turn;
+  const { fillerCount, ledger, overlapAtMs, hasWaitedForWords, wastedTokens } = turn;
   const { waitedBeforeMs: beforeMs } = turn;
   const sentences = turn.sentences.slice(0, fillerCount);
   const counts = { sentCount: fillerCount, askedCount: fillerCount, fillerCount };
@@ -99,7 +99,7 @@ function saidOf(turn: Turn): Partial<Turn> {
     ledger,
     // Its client counts the audio of each turn by itself.
     playedBeforeMs: lengthMsOf(ledger),
-    onsetAtMs,
+    overlapAtMs,
     hasWaitedForWords,
     wastedTokens,
     waitedBeforeMs: beforeMs,
@@ -156,12 +156,12 @@ export function beginReply(state: SessionState, atMs: number, out: SessionEffect
   const answered = {
     unanswered: "",
     bargeInVoiceAtMs: undefined,
-    vainWait: undefined,
+    carriedOverWait: undefined,
     early: undefined,
     preemptiveTries: 0,
     wastedTokens: 0,
   };
-  const begun = { ...free, ...answered, cutSentences: [], cutEnding: undefined };
+  const begun = { ...free, ...answered, cutSentences: [], cutEndReason: undefined };
   return ready === undefined
     ? askAnew(begun, fields, out)
     : goOnWithEarly(begun, ready, fields, out);
@@ -376,17 +376,17 @@ function apologize(
   atMs: number,
   out: SessionEffect[],
 ): SessionState {
-  if (state.heldAtMs !== undefined) {
+  if (state.outputPausedAtMs !== undefined) {
     out.push({ type: "cancelTimer", timer: "hold" });
     // Else the apology would wait for the end of a hold that nobody ends any more.
     if (state.settings.isPaced) out.push({ type: "resumeAudio" });
   }
-  const settled = settleTurn(state, turn, "failed", atMs, out);
+  const settled = commitTurn(state, turn, "failed", atMs, out);
   const failedTurns = settled.failedTurns + 1;
   const failed = { ...settled, failedTurns };
   const isOver = isLast || failedTurns >= FAILED_TURNS_MAX;
   const words = [state.settings.apology];
-  const last = isOver ? lostEnding(failed, ending) : undefined;
+  const last = isOver ? providerFailureEnd(failed, ending) : undefined;
   return beginScripted(failed, "apology", words, atMs, out, last);
 }
 

@@ -37,7 +37,7 @@ export function afterReading(clock: Clock, delayMs: number, action: () => void):
 /** The greeting goes to the voice first. */
 const PREPARE_AFTER_MS = 300;
 
-export interface PhraseSurroundings {
+export interface PhraseDeps {
   readonly caller: CallerChannel;
   readonly phrases: PhraseKeeper;
   readonly tts: AgentTts;
@@ -47,14 +47,14 @@ export interface PhraseSurroundings {
 
 /** The phrases that one call can play at once, however its voice is by then. */
 export class CallPhrases {
-  readonly #around: PhraseSurroundings;
+  readonly #deps: PhraseDeps;
   readonly #onReady: (text: string, spoken: SpokenSentence) => void;
   readonly #ready = new Map<string, SpokenSentence>();
   #isClosed = false;
   #cancel: CancelTimer = () => undefined;
 
-  constructor(around: PhraseSurroundings, onReady: (text: string, spoken: SpokenSentence) => void) {
-    this.#around = around;
+  constructor(around: PhraseDeps, onReady: (text: string, spoken: SpokenSentence) => void) {
+    this.#deps = around;
     this.#onReady = onReady;
   }
 
@@ -66,12 +66,12 @@ export class CallPhrases {
   play(text: string, { turnId, index }: SentenceId): void {
     const spoken = this.#ready.get(text);
     if (spoken === undefined) throw new Error("a phrase that is not ready was to be played");
-    this.#around.caller.sendAudio(spoken.audio, { turnId, index }, true);
+    this.#deps.caller.sendAudio(spoken.audio, { turnId, index }, true);
   }
 
   /** Those that the voice has said before are ready at once; the others are said one after the other. */
   prepare(texts: readonly string[]): void {
-    const { phrases, tts, clock } = this.#around;
+    const { phrases, tts, clock } = this.#deps;
     const missing: string[] = [];
     for (const text of texts) {
       const spoken = phrases.find(tts, text);
@@ -88,7 +88,7 @@ export class CallPhrases {
   }
 
   async #say(texts: readonly string[]): Promise<void> {
-    const { phrases, tts, cache } = this.#around;
+    const { phrases, tts, cache } = this.#deps;
     for (const text of texts) {
       const spoken = await phrases.prepare(tts, text, cache);
       // A voice that fails now is asked again by the next call.
@@ -133,7 +133,7 @@ export interface EarlierConversation {
   readonly note: string;
 }
 
-export interface EffectSurroundings {
+export interface EffectDeps {
   readonly clock: Clock;
   readonly llm: AgentLlm;
   readonly tts: AgentTts;
@@ -166,7 +166,7 @@ type Unstamped<Event> = Event extends SessionEvent ? Omit<Event, "atMs"> : never
 
 /** Performs the effects of one call's transitions: the only place of the session where something happens. */
 export class EffectRunner implements EffectPerformer {
-  readonly #around: EffectSurroundings;
+  readonly #deps: EffectDeps;
   readonly #startedAtMs: number;
   readonly #timers = new Map<TimerName, CancelTimer>();
   readonly #turns = new Map<number, TurnWork>();
@@ -176,8 +176,8 @@ export class EffectRunner implements EffectPerformer {
   #voiceAtMs: number | undefined;
   #deliver: (event: SessionEvent) => void = () => {};
 
-  constructor(around: EffectSurroundings, startedAtMs: number) {
-    this.#around = around;
+  constructor(around: EffectDeps, startedAtMs: number) {
+    this.#deps = around;
     this.#phrases = new CallPhrases(around, (text, { durationMs, words }) => {
       this.report({ type: "phraseReady", text, durationMs, words });
     });
@@ -191,30 +191,30 @@ export class EffectRunner implements EffectPerformer {
 
   /** In ms, on the server's monotonic clock. */
   get nowMs(): number {
-    return this.#around.clock.monotonicMs();
+    return this.#deps.clock.monotonicMs();
   }
 
   /** The caller's audio holds a voice just now, whatever the recognizer makes of it. */
   noteVoice(): void {
-    this.#voiceAtMs = this.#around.clock.monotonicMs();
+    this.#voiceAtMs = this.#deps.clock.monotonicMs();
   }
 
   /** Stamps what happened with the call's clock and hands it to the actor. */
   report(event: Unstamped<SessionEvent>): void {
-    this.#deliver({ ...event, atMs: this.#onCallClock(this.#around.clock.monotonicMs()) });
+    this.#deliver({ ...event, atMs: this.#onCallClock(this.#deps.clock.monotonicMs()) });
   }
 
   perform(effect: SessionEffect): void {
     switch (effect.type) {
       case "send":
-        this.#around.caller.send(effect.message);
-        return this.#around.recorder.said(effect.message);
+        this.#deps.caller.send(effect.message);
+        return this.#deps.recorder.said(effect.message);
       case "askModel":
         return this.#askModel(effect.turnId, [...effect.history, ...effect.toolMessages]);
       case "startPreemptiveReply":
         return this.#startPreemptiveReply(effect.turnId, effect.history);
       case "dropPreemptiveReply":
-        this.#around.preemptiveReplies.wasted(effect.tokens);
+        this.#deps.preemptiveReplies.wasted(effect.tokens);
         return this.#abortTurn(effect.turnId);
       case "runTool":
         return this.#runTool(effect);
@@ -230,10 +230,10 @@ export class EffectRunner implements EffectPerformer {
         return this.#cutSentence(effect.turnId, effect.index);
       case "dropAudio":
         return this.#dropAudio(effect.turnId, effect.index);
-      case "holdAudio":
-        return this.#around.caller.holdAudio();
+      case "pauseOutput":
+        return this.#deps.caller.pauseOutput();
       case "resumeAudio":
-        return this.#around.caller.resumeAudio();
+        return this.#deps.caller.resumeAudio();
       case "transfer":
         return void this.#transfer(effect.turnId, effect.to);
       case "abortTurn":
@@ -246,7 +246,7 @@ export class EffectRunner implements EffectPerformer {
       case "cancelTimer":
         return this.#cancelTimer(effect.timer);
       case "saveTurn":
-        return this.#around.recorder.turnSaved(effect.save);
+        return this.#deps.recorder.turnSaved(effect.save);
       case "end":
         return this.#end(effect.ending, effect.save);
     }
@@ -262,9 +262,9 @@ export class EffectRunner implements EffectPerformer {
   }
 
   #askModel(turnId: number, conversation: readonly ChatMessage[]): void {
-    const { client, modelId, systemPrompt, temperature, maxTokens } = this.#around.llm;
-    const tools = this.#around.toolbox.definitions;
-    const note = this.#around.earlier?.note ?? "";
+    const { client, modelId, systemPrompt, temperature, maxTokens } = this.#deps.llm;
+    const tools = this.#deps.toolbox.definitions;
+    const note = this.#deps.earlier?.note ?? "";
     const content = note === "" ? systemPrompt : `${systemPrompt}\n\n${note}`;
     const messages = [{ role: "system", content } as const, ...conversation];
     const { signal } = this.#workOf(turnId).model;
@@ -281,14 +281,14 @@ export class EffectRunner implements EffectPerformer {
         },
         (error: unknown) => {
           if (signal.aborted) return;
-          const retryable = this.#noteFailure("llm", this.#around.llm.vendor, error);
+          const retryable = this.#noteFailure("llm", this.#deps.llm.vendor, error);
           this.report({ type: "replyFailed", turnId, retryable });
         },
       );
   }
 
   #startPreemptiveReply(turnId: number, conversation: readonly ChatMessage[]): void {
-    if (this.#around.preemptiveReplies.mayAsk()) this.#askModel(turnId, conversation);
+    if (this.#deps.preemptiveReplies.mayAsk()) this.#askModel(turnId, conversation);
     else this.report({ type: "preemptiveRefused", turnId });
   }
 
@@ -298,7 +298,7 @@ export class EffectRunner implements EffectPerformer {
     }
     const { signal } = this.#stopOf(turnId, until);
     this.#toolsAtWork += 1;
-    this.#around.toolbox.run(call, this.#around.caller, signal).then(
+    this.#deps.toolbox.run(call, this.#deps.caller, signal).then(
       ({ content, spoken }) => {
         this.#toolsAtWork -= 1;
         this.report({ type: "toolDone", turnId, callId: call.id, content, spoken });
@@ -306,7 +306,7 @@ export class EffectRunner implements EffectPerformer {
       (error: unknown) => {
         this.#toolsAtWork -= 1;
         if (signal.aborted) return;
-        this.#around.log.error({ error, tool: call.name }, "a tool broke its contract");
+        this.#deps.log.error({ error, tool: call.name }, "a tool broke its contract");
         const content = "The tool failed.";
         this.report({ type: "toolDone", turnId, callId: call.id, content });
       },
@@ -320,14 +320,14 @@ export class EffectRunner implements EffectPerformer {
   }
 
   async #transfer(turnId: number, to: string): Promise<void> {
-    const isTaken = await this.#around.caller.transfer(to);
+    const isTaken = await this.#deps.caller.transfer(to);
     this.report({ type: isTaken ? "transferTaken" : "transferRefused", turnId });
   }
 
   #synthesize(turnId: number, index: number, text: string): void {
     const work = this.#workOf(turnId);
     work.syntheses.get(index)?.abort();
-    const { tts, cache, clock, voicePaces } = this.#around;
+    const { tts, cache, clock, voicePaces } = this.#deps;
     const delivery = this.#beginDelivery(work, { turnId, index }, text);
     const ready = this.#phrases.get(text);
     if (ready !== undefined) return deliverSpoken(ready, delivery);
@@ -349,7 +349,7 @@ export class EffectRunner implements EffectPerformer {
 
   /** A second try goes on where the first has been heard, and replaces what nobody has heard of it. */
   #beginDelivery(work: TurnWork, id: SentenceId, text: string): SentenceDelivery {
-    const { caller, clock, tts, playoutDelays, voicePaces } = this.#around;
+    const { caller, clock, tts, playoutDelays, voicePaces } = this.#deps;
     const known = work.deliveries.get(id.index);
     if (known?.isPlaying === true) return known;
     known?.drop();
@@ -408,7 +408,7 @@ export class EffectRunner implements EffectPerformer {
       const tts = timer === "waiting" ? { ttsAudioAgoMs: this.#ttsAudioAgoMs } : {};
       this.report({ type: "timerFired", timer, voiceAgoMs: this.voiceAgoMs, ...tts });
     };
-    this.#timers.set(timer, afterReading(this.#around.clock, delayMs, fire));
+    this.#timers.set(timer, afterReading(this.#deps.clock, delayMs, fire));
   }
 
   /** How long ago the caller's audio held a voice; undefined before the first. */
@@ -432,8 +432,8 @@ export class EffectRunner implements EffectPerformer {
 
   #end(ending: Ending, save: TurnSave): void {
     this.dispose();
-    this.#around.caller.end(ending);
-    this.#around.recorder.ended(ending, save);
+    this.#deps.caller.end(ending);
+    this.#deps.recorder.ended(ending, save);
   }
 
   /** The newest turn is the only one that work is begun for; what is left of older ones is let go. */
@@ -448,18 +448,18 @@ export class EffectRunner implements EffectPerformer {
 
   #noteFailure(category: "llm" | "tts", vendor: string, error: unknown): boolean {
     if (error instanceof VendorError) {
-      this.#around.recorder.vendorFailed(category, error);
+      this.#deps.recorder.vendorFailed(category, error);
       return error.retryable;
     }
-    this.#around.log.error({ vendor, category, error }, "a vendor client broke its contract");
+    this.#deps.log.error({ vendor, category, error }, "a vendor client broke its contract");
     return false;
   }
 
   /** The session waits no longer, and the vendor's client is stopped before it can tell. */
   #noteHung(category: "llm" | "tts"): void {
-    const { vendor } = this.#around[category];
+    const { vendor } = this.#deps[category];
     const error = new VendorError(vendor, "timeout", "gave nothing while the caller waited");
-    this.#around.recorder.vendorFailed(category, error);
+    this.#deps.recorder.vendorFailed(category, error);
   }
 
   #onCallClock(monotonicMs: number): number {

@@ -755,8 +755,8 @@ function stallBehind(text: string): number | undefined {
   const before = text.slice(0, end - 1);
   const word = LAST_WORD.exec(before)?.[0].toLowerCase() ?? "";
   if (ALWAYS_CONTINUED.has(word) || LIST_NUMBER_AT_END.test(before)) return undefined;
-  const isDoubtful = DOUBTFUL_END.test(word) || isAbbreviation(word);
-  return isDoubtful ? DOUBTFUL_STALL_MS : MODEL_STALL_MS;
+  const isUncertain = DOUBTFUL_END.test(word) || isAbbreviation(word);
+  return isUncertain ? DOUBTFUL_STALL_MS : MODEL_STALL_MS;
 }
 
 function endsForCertain(text: string): boolean {

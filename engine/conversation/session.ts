@@ -1,5 +1,5 @@
 import type { Category } from "../../storage/records.js";
-import { bytesPerMs, type HeardFormat } from "../audio/audio-format.js";
+import { bytesPerMs, type InputFormat } from "../audio/audio-format.js";
 import { VoiceMeter } from "../audio/voice-meter.js";
 import type {
   SpeechListener,
@@ -196,7 +196,7 @@ export class Session implements SpeechListener {
     callId: string,
     runner: SessionRunner,
     vendorLog: VendorLog,
-    heard: HeardFormat,
+    heard: InputFormat,
     tap?: CallAudioTap,
   ) {
     this.callId = callId;
@@ -231,8 +231,8 @@ export class Session implements SpeechListener {
   hear(audio: Uint8Array): void {
     const { nowMs } = this.#runner;
     this.#heardSinceMs ??= nowMs;
-    const toldMs = (this.#heardBytes + audio.byteLength) / this.#bytesPerMs;
-    if (toldMs - (nowMs - this.#heardSinceMs) > HEARD_AHEAD_MAX_MS) return this.#refuseHaste();
+    const reportedMs = (this.#heardBytes + audio.byteLength) / this.#bytesPerMs;
+    if (reportedMs - (nowMs - this.#heardSinceMs) > HEARD_AHEAD_MAX_MS) return this.#refuseHaste();
     this.#heardBytes += audio.byteLength;
     this.#heardClock.heard(this.heardMs, nowMs);
     if (this.#voice.hear(audio) > 0) this.#runner.noteVoice();
@@ -337,7 +337,7 @@ export class Session implements SpeechListener {
 
   onFailed(error: VendorError): void {
     this.#vendorLog.vendorFailed("stt", error);
-    this.#runner.report({ type: "listeningFailed" });
+    this.#runner.report({ type: "sttFailed" });
   }
 
   #agoMs(lastWordEndMs: number | undefined): number {

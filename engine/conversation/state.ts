@@ -63,11 +63,11 @@ export interface Turn {
   /** Gaps in its sentences, where their audio came too late. */
   readonly underruns: number;
   /** It was held once, and no words followed: only words stop it. */
-  readonly heldInVain: boolean;
+  readonly wasFalselyInterrupted: boolean;
   /** The model's newest token, or what it was asked after. */
   readonly progressAtMs: number;
   /** Since when a voice of the caller keeps the reply from beginning. */
-  readonly onsetAtMs: number | undefined;
+  readonly overlapAtMs: number | undefined;
   readonly hasWaitedForWords: boolean;
   readonly firstTokenAtMs: number | undefined;
   readonly firstSentenceAtMs: number | undefined;
@@ -87,7 +87,7 @@ export interface Turn {
   /** The model is asked when the tools of an earlier turn have answered that are still at work. */
   readonly waitsForTools: boolean;
   /** The newest tools that press keys for the agent, behind all that it has said, and those of them that still wait for that. */
-  readonly keyCallIds: readonly string[];
+  readonly dtmfCallIds: readonly string[];
   readonly keysToPress: readonly ToolCall[];
   /** How the call ends once this has been said. */
   readonly ending: Ending | undefined;
@@ -141,9 +141,9 @@ export function newTurn({
     ledger: EMPTY_LEDGER,
     playedBeforeMs: 0,
     underruns: 0,
-    heldInVain: false,
+    wasFalselyInterrupted: false,
     progressAtMs: decidedAtMs,
-    onsetAtMs: undefined,
+    overlapAtMs: undefined,
     hasWaitedForWords: false,
     firstTokenAtMs: undefined,
     firstSentenceAtMs: undefined,
@@ -156,7 +156,7 @@ export function newTurn({
     toolsWaiting: [],
     toolRounds: 0,
     waitsForTools: false,
-    keyCallIds: [],
+    dtmfCallIds: [],
     keysToPress: [],
     ending: undefined,
   };
@@ -207,9 +207,9 @@ export function inTurnShape(
     ledger: turn.ledger,
     playedBeforeMs: turn.playedBeforeMs,
     underruns: turn.underruns,
-    heldInVain: turn.heldInVain,
+    wasFalselyInterrupted: turn.wasFalselyInterrupted,
     progressAtMs,
-    onsetAtMs: turn.onsetAtMs,
+    overlapAtMs: turn.overlapAtMs,
     hasWaitedForWords: turn.hasWaitedForWords,
     firstTokenAtMs,
     firstSentenceAtMs: turn.firstSentenceAtMs,
@@ -222,7 +222,7 @@ export function inTurnShape(
     toolsWaiting: turn.toolsWaiting,
     toolRounds: turn.toolRounds,
     waitsForTools: turn.waitsForTools,
-    keyCallIds: turn.keyCallIds,
+    dtmfCallIds: turn.dtmfCallIds,
     keysToPress: turn.keysToPress,
     ending: turn.ending,
   };
@@ -270,7 +270,7 @@ function roundMs(durationMs: number): number {
 }
 
 /** It only says that the agent is at work. */
-export function isWaitingWord({ slot }: Sentence): boolean {
+export function isFiller({ slot }: Sentence): boolean {
   return slot >= WAITING_SLOT_FIRST;
 }
 
@@ -373,7 +373,7 @@ export interface SessionSettings {
   /** Spoken before the call of a suspended organization ends. */
   readonly suspended: string;
   /** Spoken before a call ends that somebody of the organization ends. */
-  readonly mustEnd: string;
+  readonly callEndedByOrganization: string;
   /** What the agent says by itself; undefined for one that says nothing that its author or its model did not write. */
   readonly phrases: StockPhrases | undefined;
   /** Spoken when the caller spoke and the STT returned no words; empty where the agent ignores that. */
@@ -430,7 +430,7 @@ export interface PreemptiveReply {
 }
 
 /** Words that may be an echo, from the moment on that the first of them began. */
-export interface DoubtfulWords {
+export interface SuspectedEcho {
   readonly text: string;
   readonly beganAtMs: number;
 }
@@ -466,7 +466,7 @@ export const NOTHING_SPOKEN: SpokenBefore = {
 };
 
 /** What a caller has waited in vain who speaks again and again, and until when. */
-export interface VainWait {
+export interface CarriedOverWait {
   readonly waitedMs: number;
   readonly untilMs: number;
 }
@@ -530,7 +530,7 @@ export interface SessionState {
   /** The turn that was heard last, whose echo may still be on its way. */
   readonly spokenBefore: SpokenBefore;
   /** May be an echo: they wait until the agent's sound has ended. */
-  readonly doubtful: DoubtfulWords | undefined;
+  readonly suspectedEcho: SuspectedEcho | undefined;
   readonly lastTurnId: number;
   /** The model was asked already for a reply to what the caller may still be saying. */
   readonly early: PreemptiveReply | undefined;
@@ -542,24 +542,24 @@ export interface SessionState {
   /** What was done for a reply that the caller did not hear to its end. */
   readonly toolsDone: ToolsDone | undefined;
   /** What was waited for an answer in turns that were begun anew since the caller last heard one. */
-  readonly vainWait: VainWait | undefined;
+  readonly carriedOverWait: CarriedOverWait | undefined;
   /** Since when the assistant is silent, waiting for the words of a caller who made a sound. */
-  readonly heldAtMs: number | undefined;
+  readonly outputPausedAtMs: number | undefined;
   /** Holds that no words followed, since words last did. */
-  readonly vainHolds: number;
+  readonly falseInterruptions: number;
   /** When the agent's own words were last heard, so many of them that the caller surely has a loudspeaker on. */
   readonly echoedAtMs: number;
   readonly echoHeard: EchoHeard;
   /** Keys that the caller has pressed and that are not taken as a whole yet. */
   readonly digits: string;
   /** When keys were last taken as a whole. */
-  readonly digitsTakenAtMs: number;
+  readonly dtmfTakenAtMs: number;
   /** Sentences that an interruption left unheard, until it is known whether the caller meant it. */
   readonly cutSentences: readonly string[];
   /** What they answer, where nothing of the answer was heard; it stands first in what is unanswered. */
   readonly cutQuestion: string;
   /** How the call was to end after them. */
-  readonly cutEnding: Ending | undefined;
+  readonly cutEndReason: Ending | undefined;
   /** The vendor was asked to take the call on, and has not refused. */
   readonly transfer: Transfer | undefined;
   readonly history: readonly HistoryMessage[];
@@ -598,23 +598,23 @@ export function newSession(
     wordsLateMs: 0,
     turn: undefined,
     spokenBefore: NOTHING_SPOKEN,
-    doubtful: undefined,
+    suspectedEcho: undefined,
     lastTurnId: 0,
     early: undefined,
     preemptiveTries: 0,
     wastedTokens: 0,
     unanswered: "",
     toolsDone: undefined,
-    vainWait: undefined,
-    heldAtMs: undefined,
-    vainHolds: 0,
+    carriedOverWait: undefined,
+    outputPausedAtMs: undefined,
+    falseInterruptions: 0,
     echoedAtMs: Number.NEGATIVE_INFINITY,
     echoHeard: NO_ECHO_HEARD,
     digits: "",
-    digitsTakenAtMs: Number.NEGATIVE_INFINITY,
+    dtmfTakenAtMs: Number.NEGATIVE_INFINITY,
     cutSentences: [],
     cutQuestion: "",
-    cutEnding: undefined,
+    cutEndReason: undefined,
     transfer: undefined,
     history: historyWindow(history),
     unsaved: [],
@@ -645,23 +645,23 @@ export function withTurnInState(state: SessionState, turn: Turn | undefined): Se
     wordsLateMs: state.wordsLateMs,
     turn,
     spokenBefore: state.spokenBefore,
-    doubtful: state.doubtful,
+    suspectedEcho: state.suspectedEcho,
     lastTurnId: state.lastTurnId,
     early: state.early,
     preemptiveTries: state.preemptiveTries,
     wastedTokens: state.wastedTokens,
     unanswered: state.unanswered,
     toolsDone: state.toolsDone,
-    vainWait: state.vainWait,
-    heldAtMs: state.heldAtMs,
-    vainHolds: state.vainHolds,
+    carriedOverWait: state.carriedOverWait,
+    outputPausedAtMs: state.outputPausedAtMs,
+    falseInterruptions: state.falseInterruptions,
     echoedAtMs: state.echoedAtMs,
     echoHeard: state.echoHeard,
     digits: state.digits,
-    digitsTakenAtMs: state.digitsTakenAtMs,
+    dtmfTakenAtMs: state.dtmfTakenAtMs,
     cutSentences: state.cutSentences,
     cutQuestion: state.cutQuestion,
-    cutEnding: state.cutEnding,
+    cutEndReason: state.cutEndReason,
     transfer: state.transfer,
     history: state.history,
     unsaved: state.unsaved,

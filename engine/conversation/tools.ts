@@ -4,8 +4,8 @@ import { AGENT_HUNG_UP, type Ending } from "./call-end.js";
 import type { SessionEffect } from "./effects.js";
 import type { ReplyDoneEvent, ToolDoneEvent } from "./events.js";
 import {
+  isFiller,
   isGrowing,
-  isWaitingWord,
   type PendingTool,
   type SessionState,
   type SessionTool,
@@ -56,7 +56,7 @@ export function useTools(
     out.push({ type: "runTool", turnId: turn.id, call, until });
   }
   out.push({ type: "startTimer", timer: "stall", delayMs: TOOLS_MAX_MS });
-  const said = turn.sentences.filter((sentence) => !isWaitingWord(sentence));
+  const said = turn.sentences.filter((sentence) => !isFiller(sentence));
   const content = said.map((sentence) => sentence.text).join(" ");
   return {
     ...turn,
@@ -64,7 +64,7 @@ export function useTools(
     progressAtMs: atMs,
     toolRounds: turn.toolRounds + 1,
     toolsWaiting: started.map((call) => call.id),
-    keyCallIds: keysToPress.map((call) => call.id),
+    dtmfCallIds: keysToPress.map((call) => call.id),
     keysToPress,
     toolMessages: [
       ...turn.toolMessages,
@@ -75,7 +75,7 @@ export function useTools(
 }
 
 /** Keys are heard behind what was said before them, so they are pressed when all of that has been sent. */
-export function pressKeys(turn: Turn, atMs: number, out: SessionEffect[]): Turn {
+export function sendDtmf(turn: Turn, atMs: number, out: SessionEffect[]): Turn {
   const { keysToPress, sentCount, sentences, generating } = turn;
   if (keysToPress.length === 0 || !generating) return turn;
   if (sentCount < sentences.length || isGrowing(turn)) return turn;
@@ -86,9 +86,9 @@ export function pressKeys(turn: Turn, atMs: number, out: SessionEffect[]): Turn 
 }
 
 /** Keys of the agent's sound: nobody's words stop them, and it says nothing meanwhile. */
-export function isAtKeys(turn: Turn, atMs: number): boolean {
-  const { keyCallIds, keysToPress, toolsWaiting, ledger } = turn;
-  const isPressing = keyCallIds.some((id) => toolsWaiting.includes(id));
+export function isSendingDtmf(turn: Turn, atMs: number): boolean {
+  const { dtmfCallIds, keysToPress, toolsWaiting, ledger } = turn;
+  const isPressing = dtmfCallIds.some((id) => toolsWaiting.includes(id));
   return isPressing && keysToPress.length === 0 && atMs >= ledger.endsAtMs;
 }
 
@@ -232,7 +232,7 @@ function withAnswers(turn: Turn): readonly ChatMessage[] {
       ({
         role: "tool",
         toolCallId,
-        content: isOfKeys(turn, toolCallId) ? STOPPED : AT_WORK,
+        content: isDtmfCall(turn, toolCallId) ? STOPPED : AT_WORK,
       }) as const,
   );
   return [...told, ...answers];
@@ -241,11 +241,11 @@ function withAnswers(turn: Turn): readonly ChatMessage[] {
 function pendingOf(turn: Turn): readonly PendingTool[] {
   const dueMs = toolsDueMs(turn);
   return turn.toolsWaiting
-    .filter((callId) => !isOfKeys(turn, callId))
+    .filter((callId) => !isDtmfCall(turn, callId))
     .map((callId) => ({ turnId: turn.id, callId, dueMs }));
 }
 
 /** Keys are the agent's own sound, and end with it. */
-function isOfKeys({ keyCallIds }: Turn, callId: string): boolean {
-  return keyCallIds.includes(callId);
+function isDtmfCall({ dtmfCallIds }: Turn, callId: string): boolean {
+  return dtmfCallIds.includes(callId);
 }

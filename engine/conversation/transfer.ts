@@ -9,14 +9,14 @@ import type { SessionState, Transfer } from "./state.js";
 const TRANSFER_MAX_MS = 5_000;
 
 /** How a call ends that cannot go on for want of vendors: handed on, where the agent says so and somebody can. */
-export function lostEnding({ settings }: SessionState, ending: Ending): Ending {
+export function providerFailureEnd({ settings }: SessionState, ending: Ending): Ending {
   if (settings.onProviderFailure === "end") return ending;
   const target = settings.tools.find((tool) => tool.kind === "transfer");
   return target === undefined ? ending : { ...ending, transferTo: target.to };
 }
 
 /** The agent's words are heard: the call ends; one that is to be handed on does when the vendor has taken it. */
-export function endAfterWords(
+export function endAfterSpeech(
   state: SessionState,
   turnId: number,
   ending: Ending,

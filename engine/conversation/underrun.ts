@@ -7,18 +7,18 @@ import type {
 } from "./events.js";
 import { isCallerHeard, nextPhrase, sayPhrase } from "./filler.js";
 import {
-  cameOf,
   cutGrowth,
   isGap,
   marksBeforeRest,
   markWords,
+  receivedOf,
   recordGrowth,
 } from "./playback-ledger.js";
 import {
   advanceSpeech,
+  GAP_MAX_MS,
   giveUpRest,
   growthDueMs,
-  HOLE_MAX_MS,
   LAST_GROWTH_MISSED_MAX_MS,
   newSentence,
   SENTENCES_MAX,
@@ -122,13 +122,13 @@ export function onGrowthMissed(
   const { atMs } = event;
   const sentence = turn.sentences[turn.sentCount - 1];
   if (sentence === undefined || !isGrowing(turn)) return state;
-  const isHeld = state.heldAtMs !== undefined;
+  const isHeld = state.outputPausedAtMs !== undefined;
   const dueMs = isHeld ? atMs + LAST_GROWTH_MISSED_MAX_MS : dueOf(sentence, turn);
   if (atMs >= dueMs) {
     const failed = { turnId: turn.id, index: turn.sentCount - 1, retryable: true, atMs };
     return onSentenceFailed(state, turn, failed, out);
   }
-  const bridged = isHeld ? undefined : bridgeHole(state, turn, sentence, event, out);
+  const bridged = isHeld ? undefined : bridgeGap(state, turn, sentence, event, out);
   if (bridged !== undefined) return bridged;
   const lookInMs = isHeld ? undefined : bridgeInMs(state, turn, sentence, atMs);
   const delayMs = Math.min(dueMs - atMs, lookInMs ?? Number.POSITIVE_INFINITY);
@@ -144,8 +144,8 @@ function bridgeInMs(
   atMs: number,
 ): number | undefined {
   if (settings.fillerAfterMs === 0 || !isAwaited(sentence)) return undefined;
-  const holeInMs = ledger.endsAtMs + HOLE_MAX_MS - atMs;
-  return holeInMs > 0 ? holeInMs : LOOK_AGAIN_MS;
+  const gapInMs = ledger.endsAtMs + GAP_MAX_MS - atMs;
+  return gapInMs > 0 ? gapInMs : LOOK_AGAIN_MS;
 }
 
 /** Another try was asked for the rest of a sentence, and nothing of that has come. */
@@ -158,8 +158,8 @@ function dueOf(sentence: Sentence, { ledger }: Turn): number {
   const { came } = sentence;
   const dueMs = growthDueMs(sentence, ledger);
   if (came === undefined || !isAwaited(sentence)) return dueMs;
-  const holeMaxMs = ledger.endsAtMs + HOLE_WITHOUT_WORDS_MAX_MS;
-  return Math.min(Math.max(dueMs, came.atMs + SECOND_TRY_MAX_MS), holeMaxMs);
+  const gapMaxMs = ledger.endsAtMs + HOLE_WITHOUT_WORDS_MAX_MS;
+  return Math.min(Math.max(dueMs, came.atMs + SECOND_TRY_MAX_MS), gapMaxMs);
 }
 
 /** A voice fails in the middle of what the caller is hearing: another try says the words that have not come yet. */
@@ -176,7 +176,7 @@ function goOnAfterFailure(
   if (sentence === undefined || sent === undefined) return state;
   // Its pace may be known better by now than when the sentence began.
   const { expectedMs } = asSent(sentence, state.voiceMsPerChar);
-  const came = { text: cameOf({ ...sent, expectedMs }), durationMs: sent.durationMs, atMs };
+  const came = { text: receivedOf({ ...sent, expectedMs }), durationMs: sent.durationMs, atMs };
   const again = { ...sentence, came, marks: marksBeforeRest({ ...sent, expectedMs }, came.text) };
   const rest = restOf(again);
   const playedAtMs = soundAtMs(state, atMs);
@@ -189,8 +189,8 @@ function goOnAfterFailure(
   if (mayRetry) {
     const asked = askAgain(state, turn, index, again, rest, out);
     const failsInMs = dueOf({ ...again, attempt: SYNTHESIS_ATTEMPTS_MAX }, turn) - atMs;
-    const holeInMs = turn.ledger.endsAtMs + HOLE_MAX_MS - atMs;
-    out.push({ type: "startTimer", timer: "growth", delayMs: Math.min(failsInMs, holeInMs) });
+    const gapInMs = turn.ledger.endsAtMs + GAP_MAX_MS - atMs;
+    out.push({ type: "startTimer", timer: "growth", delayMs: Math.min(failsInMs, gapInMs) });
     return asked;
   }
   return apologizeForRest(state, cutSentence(turn, playedAtMs, out), atMs, out);
@@ -204,7 +204,8 @@ function apologizeForRest(
   out: SessionEffect[],
 ): SessionState {
   const apology = state.readyPhrases.find(({ text }) => text === state.settings.apology);
-  const isOwed = apology !== undefined && turn.kind === "reply" && state.heldAtMs === undefined;
+  const isOwed =
+    apology !== undefined && turn.kind === "reply" && state.outputPausedAtMs === undefined;
   const said = isOwed ? sayPhrase(state, turn, apology, atMs, out) : turn;
   return giveUpRest(state, said, said.sentCount, atMs, out);
 }
@@ -214,7 +215,7 @@ function apologizeForRest(
  * agent says that it is at work, and the rest becomes a sentence of its own, which is asked for once more. Undefined where
  * nothing is ready to be said, or the caller speaks.
  */
-function bridgeHole(
+function bridgeGap(
   state: SessionState,
   turn: Turn,
   sentence: Sentence,
@@ -224,7 +225,7 @@ function bridgeHole(
   const { slot } = sentence;
   const phrase = state.settings.fillerAfterMs === 0 ? undefined : nextPhrase(state, turn);
   if (!isAwaited(sentence) || phrase === undefined) return;
-  if (atMs < turn.ledger.endsAtMs + HOLE_MAX_MS || turn.sentences.length >= SENTENCES_MAX) return;
+  if (atMs < turn.ledger.endsAtMs + GAP_MAX_MS || turn.sentences.length >= SENTENCES_MAX) return;
   if (isCallerHeard(state, turn, voiceAgoMs)) return;
   const cut = cutSentence(turn, atMs, out);
   out.push({ type: "dropAudio", turnId: turn.id, index: slot + 1 });
@@ -252,7 +253,7 @@ export function cutSentence(turn: Turn, atMs: number, out: SessionEffect[]): Tur
   out.push({ type: "cutSentence", turnId: turn.id, index: sentence.slot });
   out.push({ type: "cancelTimer", timer: "growth" });
   const { came } = sentence;
-  const text = came?.durationMs === sent.durationMs ? came.text : cameOf(sent);
+  const text = came?.durationMs === sent.durationMs ? came.text : receivedOf(sent);
   const cut: Sentence = { ...sentence, text, isWhole: true, marks: [], came: undefined };
   const ledger = cutGrowth(turn.ledger, text, atMs);
   return { ...turn, sentences: turn.sentences.with(index, cut), ledger };

@@ -1,27 +1,27 @@
 import {
   answerCaller,
-  answerDoubtful,
+  answerSuspectedEcho,
   callerSaid,
+  FALSE_INTERRUPTION_MAX_MS,
+  handleUserSpeech,
   hold,
   interrupt,
-  onPhantom,
-  PHANTOM_MAX_MS,
-  takeFloor,
-  waitForWords,
+  onFalseInterruption,
+  waitForOverlapWords,
 } from "./barge-in.js";
 import { keypadText } from "./commit-turn.js";
 import type { SessionEffect } from "./effects.js";
 import {
+  isBeforeEndOfTurn,
   isRepeated,
   isStillSpeaking,
-  isTooEarly,
   isUndecided,
   pauseMs,
   sttDelayMs,
   undecidedLeftMs,
   undecidedMaxMs,
   untoldVoiceMs,
-  withPatience,
+  withEndpointingDelay,
 } from "./endpointing.js";
 import type {
   CallerTurnEndedEvent,
@@ -60,7 +60,7 @@ export function onSpeechStarted(
   const { turn } = voiced;
   if (turn === undefined) return voiced;
   const isBefore = answersSent(turn) === 0 && event.atMs >= turn.ledger.endsAtMs;
-  if (isBefore) return waitForWords(voiced, turn, event, out);
+  if (isBefore) return waitForOverlapWords(voiced, turn, event, out);
   return hold(voiced, turn, event.atMs, out);
 }
 
@@ -71,22 +71,26 @@ export function onTranscript(
 ): SessionState {
   const { late, transcript: event } = withoutLateWords(before.late, told, told.atMs);
   const state = { ...before, late };
-  const heard = detector.onTranscript(state.hearing, withPatience(state, event));
+  const heard = detector.onTranscript(state.hearing, withEndpointingDelay(state, event));
   const text = detector.pendingText(heard.state);
   if ((event.text === "" || text === "") && heard.turnText === undefined) {
     const isOver = text === "" && state.digits === "";
     const utteranceBeganAtMs = isOver ? undefined : state.utteranceBeganAtMs;
-    return answerDoubtful({ ...state, hearing: heard.state, utteranceBeganAtMs }, event.atMs, out);
+    return answerSuspectedEcho(
+      { ...state, hearing: heard.state, utteranceBeganAtMs },
+      event.atMs,
+      out,
+    );
   }
   const noted = noteWords(state, event, heard.state);
-  const wasTold = isSameWords(detector.pendingText(state.hearing), text);
+  const wasReported = isSameWords(detector.pendingText(state.hearing), text);
   const said = {
     text: heard.turnText ?? text,
     words: heard.words,
     isSettled: event.isFinal,
-    isRepeated: wasTold,
+    isRepeated: wasReported,
   };
-  const floor = takeFloor(noted, said, event.atMs, out);
+  const floor = handleUserSpeech(noted, said, event.atMs, out);
   // A goodbye that was held, and of which everything is over, ends the call when it goes on.
   if (floor.phase === "ended") return floor;
   if (heard.turnText !== undefined) return callerSaid(floor, heard.turnText, event.atMs, out);
@@ -104,7 +108,7 @@ export function onUtteranceEnd(
   out: SessionEffect[],
 ): SessionState {
   const heard = detector.onUtteranceEnd(state.hearing, event.lastWordEndMs);
-  if (heard.turnText !== undefined && isTooEarly(state, event, out)) return state;
+  if (heard.turnText !== undefined && isBeforeEndOfTurn(state, event, out)) return state;
   return turnEnded(state, heard, event.atMs, out);
 }
 
@@ -162,8 +166,8 @@ export function onPhantomTimer(
   out: SessionEffect[],
 ): SessionState {
   const isUnderway = detector.pendingText(state.hearing) !== "" || state.digits !== "";
-  if (!isUnderway) return onPhantom(state, atMs, out);
-  out.push({ type: "startTimer", timer: "phantom", delayMs: PHANTOM_MAX_MS });
+  if (!isUnderway) return onFalseInterruption(state, atMs, out);
+  out.push({ type: "startTimer", timer: "falseInterruption", delayMs: FALSE_INTERRUPTION_MAX_MS });
   return state;
 }
 
@@ -174,7 +178,7 @@ export function onDigit(
   out: SessionEffect[],
 ): SessionState {
   const { turn, settings } = state;
-  const isApart = event.atMs - state.digitsTakenAtMs >= DIGITS_APART_MIN_MS;
+  const isApart = event.atMs - state.dtmfTakenAtMs >= DIGITS_APART_MIN_MS;
   // People press the pound key after the last digit all the same, though that was enough.
   const isClosing = event.digit === "#" && state.digits === "" && !isApart;
   if (settings.dtmfDigits > 0 && isClosing) return state;
@@ -182,18 +186,14 @@ export function onDigit(
   const noted = { ...state, digits, utteranceBeganAtMs: state.utteranceBeganAtMs ?? event.atMs };
   const floor = turn === undefined ? noted : interrupt(noted, turn, event.atMs, out);
   const isWhole = settings.dtmfDigits > 0 && digits.length >= settings.dtmfDigits;
-  if ((isWhole || event.digit === "#") && isApart) return onDigitsTimer(floor, event.atMs, out);
+  if ((isWhole || event.digit === "#") && isApart) return onDtmfTimer(floor, event.atMs, out);
   const isNumber = digits.length > 1 || detector.pendingText(state.hearing) !== "";
   const delayMs = isNumber ? NUMBER_PAUSE_MS : DIGITS_PAUSE_MS;
   out.push({ type: "startTimer", timer: "digits", delayMs });
   return floor;
 }
 
-export function onDigitsTimer(
-  state: SessionState,
-  atMs: number,
-  out: SessionEffect[],
-): SessionState {
+export function onDtmfTimer(state: SessionState, atMs: number, out: SessionEffect[]): SessionState {
   if (state.digits === "") return state;
   out.push({ type: "cancelTimer", timer: "digits" });
   // "My PIN is", and the keys of it: the words are not settled for the keys, but were said before them.
@@ -203,7 +203,7 @@ export function onDigitsTimer(
     ? turnEnded(state, detector.onSilenceTimeout(hearing), atMs, out)
     : state;
   const text = keypadText(said.digits);
-  const taken = { ...said, digits: "", digitsTakenAtMs: atMs, callerEndedAtMs: atMs };
+  const taken = { ...said, digits: "", dtmfTakenAtMs: atMs, callerEndedAtMs: atMs };
   return answerCaller(taken, text, atMs, out);
 }
 

@@ -10,7 +10,7 @@ export interface BoundedWorkOptions {
 }
 
 /** Runs expensive work a few at a time, in order of arrival, and refuses at once what it could only queue for too long. */
-export class BoundedWork {
+export class Semaphore {
   readonly #options: BoundedWorkOptions;
   readonly #waiting: (() => void)[] = [];
   #runningCount = 0;

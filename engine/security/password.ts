@@ -1,5 +1,5 @@
 import { createHash, randomBytes, scrypt, timingSafeEqual } from "node:crypto";
-import { BoundedWork } from "./bounded-work.js";
+import { Semaphore } from "./bounded-work.js";
 
 const SALT_BYTES = 16;
 const HASH_BYTES = 64;
@@ -15,7 +15,7 @@ const SCRYPT_RUNNING_MAX = 2;
 const SCRYPT_WAITING_MAX = 128;
 
 /** The process has one bound, since it has one thread pool to protect. */
-const scryptWork = new BoundedWork({
+const scryptWork = new Semaphore({
   runningMax: SCRYPT_RUNNING_MAX,
   waitingMax: SCRYPT_WAITING_MAX,
   refusal: "too many sign-ins at once, try again in a few seconds",

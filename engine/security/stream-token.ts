@@ -1,7 +1,7 @@
 import { createHmac, hkdfSync, randomBytes, timingSafeEqual } from "node:crypto";
 import * as v from "valibot";
 import type { Clock } from "../time/clock.js";
-import type { Soon } from "../time/soon.js";
+import type { MaybePromise } from "../time/soon.js";
 
 /** More calls than any machine takes in the two minutes that a token is remembered; some 15 MB. */
 const USED_MAX = 100_000;
@@ -122,9 +122,9 @@ export function newCallKey(): string {
 }
 
 /** The tokens as webhooks and streams use them, whether this process knows which are used or the owner of the box does. */
-export interface StreamTokenDesk {
+export interface StreamTokenRegistry {
   mint(claims: StreamClaims): string;
-  redeem(token: string, presented?: StreamPresented): Soon<Redeemed>;
+  redeem(token: string, presented?: StreamPresented): MaybePromise<Redeemed>;
 }
 
 /** A token that is good unless its nonce was used. */
@@ -156,7 +156,7 @@ export interface StreamTokensOptions {
  * One-time tokens that lead from the webhook's answer to its media stream: valid for a minute, for one stream, in this
  * process. They hold only digits and the letters a to f, since some vendors pass nothing else on unharmed.
  */
-export class StreamTokens implements StreamTokenDesk {
+export class StreamTokens implements StreamTokenRegistry {
   readonly #key: Buffer;
   readonly #clock: Clock;
   readonly #used: UsedNonces;

@@ -2,7 +2,7 @@ import { randomUUID } from "node:crypto";
 import { Failure } from "../failure.js";
 import { OrganizationCounts } from "../organization-counts.js";
 import type { Clock } from "../time/clock.js";
-import type { Soon } from "../time/soon.js";
+import type { MaybePromise } from "../time/soon.js";
 import { STREAM_TOKEN_LIFETIME_MS, type StreamClaims } from "./stream-token.js";
 
 /** Calls that are on their way from the dialplan to the stream at one moment, which takes a second; some 4 MB. */
@@ -11,10 +11,10 @@ const STREAM_UUIDS_MAX = 10_000;
 export const STREAM_UUIDS_OF_ONE_MAX = 500;
 
 /** The UUIDs as webhooks and streams use them, whether this process keeps them or the owner of the box does. */
-export interface StreamUuidDesk {
+export interface StreamUuidRegistry {
   /** Fails with a Failure when too many have not been used yet. */
-  mint(claims: StreamClaims): Soon<string>;
-  redeem(uuid: string): Soon<StreamClaims | undefined>;
+  mint(claims: StreamClaims): MaybePromise<string>;
+  redeem(uuid: string): MaybePromise<StreamClaims | undefined>;
 }
 
 interface Waiting {
@@ -26,7 +26,7 @@ interface Waiting {
  * What a stream token is where the stream can only say a UUID: one of 122 random bits, valid for a minute, for one stream, in
  * this process. It says nothing of whom it is for: that is kept here.
  */
-export class StreamUuids implements StreamUuidDesk {
+export class StreamUuids implements StreamUuidRegistry {
   readonly #clock: Clock;
   /** The oldest come first. */
   readonly #waiting = new Map<string, Waiting>();

@@ -1,5 +1,5 @@
 import type { Clock } from "../time/clock.js";
-import type { Soon } from "../time/soon.js";
+import type { MaybePromise } from "../time/soon.js";
 import type { ClientToken } from "./client-token.js";
 
 /** Tokens that were used and are still good; some 20 MB. */
@@ -9,8 +9,8 @@ const USED_MAX = 100_000;
 export type UsedToken = Pick<ClientToken, "nonce" | "expiresAtMs">;
 
 /** The uses as who lets clients in needs them, whether this process keeps them or the owner of the box does. */
-export interface TokenUseDesk {
-  take(token: UsedToken, historyKey: string | undefined): Soon<string | undefined>;
+export interface TokenUseRegistry {
+  take(token: UsedToken, historyKey: string | undefined): MaybePromise<string | undefined>;
   opened(token: UsedToken, historyKey: string): void;
   giveBack(token: UsedToken): void;
 }
@@ -25,7 +25,7 @@ interface Use {
  * One token begins one conversation. Who has read it in an address can only go on with that one, if he knows its key; a page
  * whose connection broke does.
  */
-export class TokenUses implements TokenUseDesk {
+export class TokenUses implements TokenUseRegistry {
   readonly #clock: Clock;
   readonly #usedMax: number;
   readonly #uses = new Map<string, Use>();

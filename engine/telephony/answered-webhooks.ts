@@ -1,6 +1,6 @@
 import { createHash } from "node:crypto";
 import type { Clock } from "../time/clock.js";
-import type { Soon } from "../time/soon.js";
+import type { MaybePromise } from "../time/soon.js";
 import { WEBHOOK_AGE_MAX_MS } from "./webhook-age.js";
 
 /** Vendors' times are believed so far either way. */
@@ -20,7 +20,7 @@ export interface WebhookIdentity {
 
 /** The answered webhooks, whether this process knows them or the owner of the box does. */
 export interface WebhookAnswers {
-  answerTo(webhook: WebhookIdentity, make: () => string): Soon<string | undefined>;
+  answerTo(webhook: WebhookIdentity, make: () => string): MaybePromise<string | undefined>;
 }
 
 /** How long a repetition of a webhook gets the same answer. */

@@ -3,7 +3,7 @@ import type { JsonObject } from "../../storage/records.js";
 import { FairCache } from "../fair-cache.js";
 import type { Clock } from "../time/clock.js";
 import { within } from "../time/deadline.js";
-import type { Soon } from "../time/soon.js";
+import type { MaybePromise } from "../time/soon.js";
 import { parseJson } from "./stream-message.js";
 
 /** Seen from the platform: an outbound call is one that an agent, or its organization, has placed. */
@@ -133,8 +133,8 @@ export function callInfoIn(metadata: JsonObject): CallInfo | undefined {
  * by this process, the owner of the box, or the database of several servers.
  */
 export interface CallInfoStore {
-  keep(call: CallInfoKey, info: CallInfo): Soon<void>;
-  find(call: CallInfoKey): Soon<CallInfo | undefined>;
+  keep(call: CallInfoKey, info: CallInfo): MaybePromise<void>;
+  find(call: CallInfoKey): MaybePromise<CallInfo | undefined>;
 }
 
 export interface CallInfoKey {
@@ -215,7 +215,7 @@ export class BestEffortCallInfos {
     return this.#inTime(() => this.#store.find(call));
   }
 
-  async #inTime<Value>(work: () => Soon<Value>): Promise<Value | undefined> {
+  async #inTime<Value>(work: () => MaybePromise<Value>): Promise<Value | undefined> {
     const lost = "caller numbers could not be kept or read; the call goes on without them";
     try {
       const asked = work();

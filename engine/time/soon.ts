@@ -1,2 +1,2 @@
 /** What is known at once where one process has it, and is asked for where another one has it. */
-export type Soon<T> = T | Promise<T>;
+export type MaybePromise<T> = T | Promise<T>;

@@ -1,5 +1,5 @@
 import type { JsonObject } from "../../storage/records.js";
-import type { HeardFormat, Mp3Format, RawFormat } from "../audio/audio-format.js";
+import type { InputFormat, Mp3Format, RawFormat } from "../audio/audio-format.js";
 
 /**
  * Every client keeps these promises: its signal aborts it at once and for good, and it calls nothing back after that.
@@ -123,7 +123,7 @@ export interface CompletionRequest {
   /** Called for each tool-call fragment. There may be no text until the call is complete. */
   readonly onToolUse?: () => void;
   /** Nobody waits for the first word. */
-  readonly unhurried?: true;
+  readonly isBackground?: true;
 }
 
 export interface Completion {
@@ -196,7 +196,7 @@ export interface TextToSpeech {
 export interface ListenOptions {
   readonly language: string;
   readonly modelId: string;
-  readonly format: HeardFormat;
+  readonly format: InputFormat;
   readonly endpointingMs: number;
   /** Where the recognizer decides turns: whether it is to say that one seems to be ending. */
   readonly eagerTurns?: boolean;
@@ -211,7 +211,7 @@ export interface Transcript {
   /** Where the last word ends, in ms of audio since the stream was opened, reconnects included; undefined without words. */
   readonly lastWordEndMs: number | undefined;
   /** Who heard these words tells by `onTurn` when the caller's turn ends: a pause after them means nothing. */
-  readonly decidesTurns?: true;
+  readonly hasTurnDetection?: true;
   /** After so much silence it ends a turn in any case; left out where that is not known. */
   readonly turnSilenceMaxMs?: number | undefined;
 }
@@ -238,7 +238,7 @@ export interface SpeechListener {
    * A voice was heard and nothing was made of it. "doubtful" is told once until something is, long before the recognizer counts
    * as deaf; "deaf" when a slow one would have answered. Its words are still told if they come late.
    */
-  onDoubtful?(how: "doubtful" | "deaf"): void;
+  onSttStall?(how: "doubtful" | "deaf"): void;
   /** The connection broke; audio is kept (the newest twelve seconds at most) and will be replayed. */
   onLost(error: VendorError): void;
   onRecovered(sttOutageMs: number): void;

@@ -55,7 +55,7 @@ export interface CatalogRow {
   /** Undefined: known to the server, but not offered to new agents. */
   readonly plan?: PlanTier;
   /** The recognizer itself says when the caller's turn begins and ends; see `SpeechListener.onTurn`. */
-  readonly decidesTurns?: true;
+  readonly hasTurnDetection?: true;
   /** The first day on which the vendor no longer serves the model, UTC. */
   readonly retiresOn?: string;
   /** The vendor advises against it without having named a day. */
@@ -410,7 +410,7 @@ const DEEPGRAM_SPEECH = rowsOf(
 const DECIDES_TURNS = {
   description: "Decides by itself when the caller's turn ends",
   plan: "free",
-  decidesTurns: true,
+  hasTurnDetection: true,
 } as const;
 
 const DEEPGRAM_STT = rowsOf(
@@ -538,7 +538,7 @@ export function speechAbilities(vendor: string, modelId: string): SpeechAbilitie
 /** The models that people are offered, in the order of the catalog. */
 export function offeredModels(vendor: string, category: Category) {
   return MODEL_CATALOG.flatMap((row) => {
-    const { modelId, label, description, plan, decidesTurns } = row;
+    const { modelId, label, description, plan, hasTurnDetection } = row;
     if (row.vendor !== vendor || row.category !== category || plan === undefined) return [];
     return [
       {
@@ -546,7 +546,7 @@ export function offeredModels(vendor: string, category: Category) {
         label,
         ...(description && { description }),
         plan,
-        ...(decidesTurns && { decidesTurns }),
+        ...(hasTurnDetection && { hasTurnDetection }),
       },
     ];
   });

@@ -7,7 +7,7 @@ import type { VendorContext, VendorSettings } from "./vendor-settings.js";
 export interface VendorModel extends ProviderModel {
   readonly plan: PlanTier;
   /** The recognizer itself says when the caller's turn begins and ends; see `SpeechListener.onTurn`. */
-  readonly decidesTurns?: true;
+  readonly hasTurnDetection?: true;
 }
 
 /** What a vendor has of one category, and the client for it. */

@@ -1,5 +1,5 @@
 /** What is heard by whoever listens to a channel. */
-export interface MailListener {
+export interface BusListener {
   readonly onMail: (channel: string, text: string) => void;
   /** The way has broken: nothing more comes this way, and what is said from now on is lost. */
   readonly onLost: () => void;
@@ -12,7 +12,7 @@ export interface Mail {
   /** As `post`, by one request. */
   postToAll(channels: readonly string[], text: string): Promise<void>;
   /** Resolves when the channels are listened to; what it gives ends that. */
-  listen(channels: readonly string[], listener: MailListener): Promise<() => Promise<void>>;
+  listen(channels: readonly string[], listener: BusListener): Promise<() => Promise<void>>;
 }
 
 /** Where a server that has changed what others keep in memory names itself. */

@@ -1,5 +1,5 @@
 import { Client } from "pg";
-import { MAIL_BYTES_MAX, type Mail, type MailListener } from "../nodes/mail.js";
+import { type BusListener, MAIL_BYTES_MAX, type Mail } from "../nodes/mail.js";
 import type { StatementPort } from "../statements/statement-port.js";
 import { connectionSettings } from "./postgres-pool.js";
 
@@ -31,7 +31,7 @@ export class PostgresMail implements Mail {
 
   async listen(
     channels: readonly string[],
-    { onMail, onLost }: MailListener,
+    { onMail, onLost }: BusListener,
   ): Promise<() => Promise<void>> {
     const connection = new Client(connectionSettings(this.#url));
     const way = { isOpen: false };

@@ -28,7 +28,7 @@ export function errorOf(fault: Fault): Error {
 }
 
 /** The fault that `errorOf` makes the same error of. */
-export function faultAgain(error: unknown): Fault {
+export function toWireError(error: unknown): Fault {
   if (error instanceof UniqueViolation) {
     return { kind: "unique", table: error.table, columns: error.columns };
   }

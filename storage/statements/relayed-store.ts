@@ -1,5 +1,5 @@
 import type { Dialect } from "kysely";
-import { errorOf, type Fault, faultAgain } from "./fault.js";
+import { errorOf, type Fault, toWireError } from "./fault.js";
 import { postgresDialect, sqliteDialect } from "./statement-dialect.js";
 import type {
   Results,
@@ -40,7 +40,7 @@ export async function runRelayed(
     const results = await store.send(statements, guarded);
     return { results, fault: undefined, writeFault: store.writeFault };
   } catch (error) {
-    return { results: undefined, fault: faultAgain(error), writeFault: store.writeFault };
+    return { results: undefined, fault: toWireError(error), writeFault: store.writeFault };
   }
 }
 

@@ -66,6 +66,6 @@ export class StorageUnavailable extends Error {
 }
 
 /** Whether nothing of the request has happened, and it is worth making again. */
-export function isWorthRepeating(error: unknown): boolean {
+export function isRetryable(error: unknown): boolean {
   return error instanceof StorageUnwritable || error instanceof StorageOverloaded;
 }

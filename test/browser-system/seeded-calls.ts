@@ -72,7 +72,7 @@ export async function seedFailedCall(
     endedAtMs: startedAtMs,
     durationSec: 0,
     metrics,
-    metadata: { endReason: "listeningFailed" },
+    metadata: { endReason: "sttFailed" },
     messages: [],
     usage: {
       orgId,
@@ -85,7 +85,7 @@ export async function seedFailedCall(
 }
 
 /** What is kept of a call that is over. */
-export interface ToldCall {
+export interface CallView {
   readonly transcript: CallRecord["transcript"];
   /** As the call's turns are kept. */
   readonly turns: readonly JsonObject[];
@@ -98,7 +98,7 @@ export async function seedToldCall(
   { calls }: Pick<Database, "calls">,
   customer: Customer,
   agentId: string,
-  { transcript, turns, metadata, summary }: ToldCall,
+  { transcript, turns, metadata, summary }: CallView,
 ): Promise<string> {
   const orgId = customer.tenant.organization.id;
   const startedAtMs = transcript[0]?.timestamp ?? 0;

@@ -72,7 +72,7 @@ export class NginxStand {
     conf = replaced(conf, "listen [::]:443 ", `listen [::1]:${port} `);
     conf = replaced(conf, "server 127.0.0.1:8080;", `server 127.0.0.1:${options.upstreamPort};`);
     const path = join(this.#folder, "nginx.conf");
-    writeFileSync(path, this.#around(options.change?.(conf) ?? conf));
+    writeFileSync(path, this.#deps(options.change?.(conf) ?? conf));
     const note = (line: string) => void this.#lines.push(line);
     this.#part = new RunningPart(
       {
@@ -128,7 +128,7 @@ export class NginxStand {
   }
 
   /** As /etc/nginx/nginx.conf of Debian, with logs that tell as much as nginx can. */
-  #around(conf: string): string {
+  #deps(conf: string): string {
     const folder = this.#folder;
     const buffers = ["client_body", "proxy", "fastcgi", "uwsgi", "scgi"];
     return `pid ${folder}/nginx.pid;

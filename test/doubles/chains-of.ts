@@ -1,4 +1,4 @@
-import type { ChainSurroundings } from "../../engine/calls/agent-vendors.js";
+import type { ChainDeps } from "../../engine/calls/agent-vendors.js";
 import type { Clock } from "../../engine/time/clock.js";
 import { AnswerTimes } from "../../engine/vendors/chain/answer-times.js";
 import { Breakers } from "../../engine/vendors/chain/breakers.js";
@@ -13,9 +13,9 @@ export const PATIENCE = {
   connectMs: 3_000,
 };
 
-export function chainsOf(clients: ChainSurroundings["clients"], clock: Clock): ChainSurroundings {
+export function chainsOf(clients: ChainDeps["clients"], clock: Clock): ChainDeps {
   const hedging = new Hedging(0.05);
   const breakers = new Breakers(clock);
   const [times, durations] = [new AnswerTimes(), new SpeechDurations()];
-  return { clients, clock, breakers, patience: PATIENCE, times, durations, hedging };
+  return { clients, clock, breakers, timeouts: PATIENCE, times, durations, hedging };
 }

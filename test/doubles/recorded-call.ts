@@ -13,7 +13,7 @@ export const PLAIN_SETTINGS: SessionSettings = {
   apology: "I am sorry, I could not answer that just now.",
   cannotTransfer: "I could not put you through.",
   suspended: "This service is not available.",
-  mustEnd: "I have to end the call.",
+  callEndedByOrganization: "I have to end the call.",
   sensitivity: "medium",
   language: "en",
   backchannels: "ignore",
@@ -138,7 +138,7 @@ function describe(effect: SessionEffect): string {
       return `play #${effect.turnId}.${effect.index}`;
     case "runTool":
       return `run tool #${effect.turnId} ${effect.call.name} ${effect.call.argumentsJson}`;
-    case "holdAudio":
+    case "pauseOutput":
       return "hold audio";
     case "resumeAudio":
       return "resume audio";

@@ -3,7 +3,7 @@ import type {
   CallerChannel,
   ClientToolAnswer,
   ClientToolCall,
-  KeysOutcome,
+  DtmfOutcome,
   SentenceId,
 } from "../../engine/conversation/caller-channel.js";
 import type { ClientMessage } from "../../engine/conversation/effects.js";
@@ -28,7 +28,7 @@ export class RecordingCaller implements CallerChannel {
     this.sounds.push({ ...sentence, audio, isLast });
   }
 
-  holdAudio(): void {
+  pauseOutput(): void {
     this.isHeld = true;
   }
 
@@ -36,7 +36,7 @@ export class RecordingCaller implements CallerChannel {
     this.isHeld = false;
   }
 
-  sendDigits(digits: string): Promise<KeysOutcome> {
+  sendDigits(digits: string): Promise<DtmfOutcome> {
     this.digits.push(digits);
     return Promise.resolve("pressed");
   }

@@ -7,7 +7,7 @@ import { eventually } from "../system/eventually.js";
 import { untilThere } from "./folder-watch.js";
 import { IngestStand } from "./ingest-stand.js";
 
-test("a broadcast is kept as a film that plays, over a restart of its ffmpeg, and another one is not kept", async (t) => {
+test("a broadcast is kept as a mp4 that plays, over a restart of its ffmpeg, and another one is not kept", async (t) => {
   const stand = await IngestStand.start(t, {
     hook: (hlsRoot) => {
       const root = join(hlsRoot, "../recordings");
@@ -37,15 +37,15 @@ test("a broadcast is kept as a film that plays, over a restart of its ffmpeg, an
   await eventually("the end", () => playlist().includes("#EXT-X-ENDLIST") || undefined);
   const segments = playlist().match(/^\d+\.ts$/gm) ?? [];
   assert.equal(segments.length, recorded());
-  const film = join(folder, "index.m3u8");
-  const args = `-v error -i ${film} -map 0:v -c copy -f framecrc -`.split(" ");
+  const mp4 = join(folder, "index.m3u8");
+  const args = `-v error -i ${mp4} -map 0:v -c copy -f framecrc -`.split(" ");
   const frames = execFileSync("ffmpeg", args).toString("utf8");
   const count = frames.split("\n").filter((line) => line.startsWith("0,")).length;
   assert.ok(count >= segments.length * 10, `${count} frames in ${segments.length} segments`);
   assert.deepEqual(readdirSync(root), ["show"]);
 });
 
-test("as MP4: what has ended is one film that plays without its playlist, over a restart of its ffmpeg", async (t) => {
+test("as MP4: what has ended is one mp4 that plays without its playlist, over a restart of its ffmpeg", async (t) => {
   const stand = await IngestStand.start(t, {
     hook: (hlsRoot) => {
       const root = join(hlsRoot, "../recordings");
@@ -68,10 +68,10 @@ test("as MP4: what has ended is one film that plays without its playlist, over a
   const before = segments();
   await eventually("more segments", () => segments() >= before + 2 || undefined);
   await broadcaster.leave();
-  await stand.untilLogged(/a recording is one film now/);
+  await stand.untilLogged(/a recording is one mp4 now/);
   assert.deepEqual(readdirSync(folder), ["film-1.mp4"]);
-  const film = join(folder, "film-1.mp4");
-  const args = `-v error -i ${film} -map 0:v -map 0:a -c copy -f framecrc -`.split(" ");
+  const mp4 = join(folder, "film-1.mp4");
+  const args = `-v error -i ${mp4} -map 0:v -map 0:a -c copy -f framecrc -`.split(" ");
   const pieces = execFileSync("ffmpeg", args).toString("utf8").split("\n");
   const countOf = (track: number) => pieces.filter((line) => line.startsWith(`${track},`)).length;
   assert.ok(countOf(0) >= (before + 2) * 10, `${countOf(0)} frames`);

@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { type TestContext, test } from "node:test";
 import { PostgresCluster } from "../../bench/stand/postgres-cluster.js";
 import type { Handlers } from "../../engine/cluster/ipc-link.js";
-import type { MemberQuestions } from "../../engine/cluster/ipc-messages.js";
+import type { WorkerRequests } from "../../engine/cluster/ipc-messages.js";
 import { ASKED_AGAIN_MS } from "../../engine/cluster/node-bus.js";
 import { Nodes } from "../../engine/cluster/nodes.js";
 import { ORGANIZATION_ENDED } from "../../engine/conversation/call-end.js";
@@ -42,7 +42,7 @@ class GivenCallStand {
     this.#url = url;
   }
 
-  async serve(startId: string, handlers: Partial<Handlers<MemberQuestions>> = {}) {
+  async serve(startId: string, handlers: Partial<Handlers<WorkerRequests>> = {}) {
     const { database, clock } = this;
     const { mail } = database;
     assert.ok(mail);

@@ -1,9 +1,9 @@
 import assert from "node:assert/strict";
 import { type TestContext, test } from "node:test";
 import { PostgresCluster } from "../../bench/stand/postgres-cluster.js";
-import { ALL_NODES, channelOf, NODE_ANSWERS, NodeMail } from "../../engine/cluster/node-bus.js";
+import { ALL_NODES, channelOf, NODE_ANSWERS, NodeBus } from "../../engine/cluster/node-bus.js";
 import { Nodes, type NodesOptions } from "../../engine/cluster/nodes.js";
-import type { NodeBox } from "../../engine/cluster/other-nodes.js";
+import type { LocalServer } from "../../engine/cluster/other-nodes.js";
 import { Failure } from "../../engine/failure.js";
 import { type Clock, SystemClock } from "../../engine/time/clock.js";
 import { type Database, openDatabase } from "../../storage/database.js";
@@ -21,7 +21,7 @@ const cluster = await PostgresCluster.start();
 
 interface OpenedNodes {
   readonly clock: Clock;
-  readonly handOver: NodeBox["handlers"]["handOver"];
+  readonly handOver: LocalServer["handlers"]["handOver"];
 }
 
 const noCall: OpenedNodes["handOver"] = () => {
@@ -50,7 +50,7 @@ async function nodeOn(
   const log = new RecordingLogger();
   const told: string[] = [];
   const counts = { changed: 0, recordsChanged: 0, listened: 0 };
-  const node = new NodeMail({
+  const node = new NodeBus({
     mail,
     startId,
     handlers: {
@@ -221,7 +221,7 @@ async function nodesOn(
     callCount: 0,
     isTaking: true,
     holds: () => false,
-    news: { watchedTopics: () => [], onWanted: () => undefined, onNews: () => undefined },
+    news: { watchedTopics: () => [], onWanted: () => undefined, onEvent: () => undefined },
     breakers: { known: () => [], onBreakers: () => undefined },
     recordsChanged: () => undefined,
   });

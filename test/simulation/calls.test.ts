@@ -68,7 +68,7 @@ function simulate(seed: number, faults: FaultRates): readonly string[] {
       assertSound(world);
     }
     if (random.chance(0.5)) assertComesToRest(world, caller);
-    if (random.chance(0.05)) world.send({ type: "listeningFailed" });
+    if (random.chance(0.05)) world.send({ type: "sttFailed" });
     world.caller.leave();
     world.caller.leave();
     world.clock.advance(60_000);
@@ -90,8 +90,8 @@ function assertComesToRest(world: SimulatedWorld, caller: SimulatedCaller): void
   assert.equal(state.turn, undefined, "a turn was left hanging");
   assert.equal(state.unanswered, "", "the caller was left without an answer");
   assert.equal(state.hearing.finals, "", "words were left unheard");
-  assert.equal(state.doubtful, undefined, "words that may be an echo still wait");
+  assert.equal(state.suspectedEcho, undefined, "words that may be an echo still wait");
   assert.equal(state.early, undefined, "a reply was begun early and left");
-  assert.equal(state.heldAtMs, undefined, "the assistant was left standing still");
+  assert.equal(state.outputPausedAtMs, undefined, "the assistant was left standing still");
   assert.notEqual(state.transfer?.isGivenUp, false, "the vendor's answer is still waited for");
 }

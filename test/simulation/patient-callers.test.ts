@@ -56,32 +56,32 @@ const WITHOUT_PHRASES = { fillerAfterMs: 0, phrases: undefined };
 
 /** No sentence is silent for longer in its middle; where no words may end a hole, or none can, the second try has its time. */
 const CALLERS = {
-  telephones: { line: TELEPHONE, holeMaxMs: 1_000 },
-  browsers: { line: BROWSER, holeMaxMs: 1_000 },
-  "browsers of whole sentences": { line: {}, holeMaxMs: 0 },
+  telephones: { line: TELEPHONE, gapMaxMs: 1_000 },
+  browsers: { line: BROWSER, gapMaxMs: 1_000 },
+  "browsers of whole sentences": { line: {}, gapMaxMs: 0 },
   "telephones without waiting words": {
     line: { ...TELEPHONE, ...WITHOUT_WORDS },
-    holeMaxMs: 2_000,
+    gapMaxMs: 2_000,
   },
-  "browsers without waiting words": { line: { ...BROWSER, ...WITHOUT_WORDS }, holeMaxMs: 2_000 },
+  "browsers without waiting words": { line: { ...BROWSER, ...WITHOUT_WORDS }, gapMaxMs: 2_000 },
   "telephones without a word that is ready": {
     line: { ...TELEPHONE, ...WITHOUT_PHRASES },
-    holeMaxMs: 2_000,
+    gapMaxMs: 2_000,
   },
 } as const;
 
 for (const [weather, faults] of Object.entries({ hang: HANGING, "are well": HEALTHY })) {
-  for (const [callers, { line, holeMaxMs }] of Object.entries(CALLERS)) {
+  for (const [callers, { line, gapMaxMs }] of Object.entries(CALLERS)) {
     // Where nothing fails there is nothing to say either.
-    if (faults === HEALTHY && holeMaxMs > 1_000) continue;
-    test(`in ${COUNT} calls of ${callers}, with vendors that ${weather}, no sentence has a hole of more than ${holeMaxMs} ms`, () => {
+    if (faults === HEALTHY && gapMaxMs > 1_000) continue;
+    test(`in ${COUNT} calls of ${callers}, with vendors that ${weather}, no sentence has a hole of more than ${gapMaxMs} ms`, () => {
       forEachSeed((seed, random) => {
         const world = new SimulatedWorld(seed, { ...WAITING, ...line }, faults);
         world.send({ type: "opened", resumed: true });
         world.clock.advance(20_000);
         askQuestions(world, random);
         const { longestMs } = world.loudspeaker.holes;
-        assert.ok(longestMs <= holeMaxMs, `a hole of ${longestMs} ms`);
+        assert.ok(longestMs <= gapMaxMs, `a hole of ${longestMs} ms`);
         assertNoWordTwice(world);
         const needless = faults.speech === 0 ? world.secondTries.length : 0;
         assert.equal(needless, 0, "a voice that is well needs no second try");

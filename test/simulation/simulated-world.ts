@@ -112,7 +112,7 @@ export class SimulatedWorld {
         return this.timers.stopAll();
       case "play":
         return this.#play(effect.turnId, effect.index);
-      case "holdAudio":
+      case "pauseOutput":
         return this.loudspeaker.hold();
       case "resumeAudio":
         return this.loudspeaker.resume();
@@ -189,14 +189,14 @@ export class SimulatedWorld {
     come.isPlayed = true;
     this.loudspeaker.play(turnId, index, ms, isWhole);
     const chars = (this.asked.get(turnId)?.get(index) ?? "").length;
-    this.callerWait.hear(chars * MS_PER_CHARACTER, this.actor.state.heldAtMs !== undefined);
+    this.callerWait.hear(chars * MS_PER_CHARACTER, this.actor.state.outputPausedAtMs !== undefined);
   }
 
   #playPhrase(turnId: number, index: number, text: string): void {
     const durationMs = text.length * MS_PER_CHARACTER;
     this.truth.addPhrase({ turn: turnId, index, text });
     this.loudspeaker.play(turnId, index, durationMs, true);
-    this.callerWait.hear(durationMs, this.actor.state.heldAtMs !== undefined);
+    this.callerWait.hear(durationMs, this.actor.state.outputPausedAtMs !== undefined);
   }
 
   #prepare(texts: readonly string[]): void {

@@ -13,7 +13,7 @@ import { eventually } from "./eventually.js";
 import { type Customer, TestCustomers, tenancyOn } from "./test-customers.js";
 import { environmentOf, newDataDir } from "./test-server.js";
 
-const isListening = ({ message }: LogLine) => message === "a session process takes calls";
+const isBackchannel = ({ message }: LogLine) => message === "a session process takes calls";
 
 /** A box with two processes that carry calls; this one has what must be one for both. */
 export class BoxStand {
@@ -71,7 +71,7 @@ export class BoxStand {
   /** The ids of the processes, once both listen, in the place of others too. */
   listening(): Promise<readonly number[]> {
     return eventually("two processes that listen", () => {
-      const told = new Set(this.log.lines.filter(isListening).map(({ fields }) => fields["pid"]));
+      const told = new Set(this.log.lines.filter(isBackchannel).map(({ fields }) => fields["pid"]));
       const pids = this.box.pids();
       return pids.length === 2 && pids.every((pid) => told.has(pid)) ? pids : undefined;
     });

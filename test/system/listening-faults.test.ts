@@ -57,7 +57,7 @@ describe("a recognizer that fails", { concurrency: CONCURRENT_MAX }, () => {
       );
       const call = await own.endedCall();
       assert.equal(call.status, "failed");
-      assert.equal(call.metadata["endReason"], "listeningFailed");
+      assert.equal(call.metadata["endReason"], "sttFailed");
       assert.ok(call.endedAtMs !== null);
     });
   }
@@ -96,7 +96,7 @@ describe("a recognizer that fails", { concurrency: CONCURRENT_MAX }, () => {
     own.faults.deepgram = { fault: "refuseAudio" };
     const close = await closeOf(caller);
     assert.deepEqual(close, { code: 1011, reason: FAILED, error: FAILED });
-    assert.equal((await own.endedCall()).metadata["endReason"], "listeningFailed");
+    assert.equal((await own.endedCall()).metadata["endReason"], "sttFailed");
   });
 
   test("some unreadable messages are survived", async (context) => {

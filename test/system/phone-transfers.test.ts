@@ -187,7 +187,7 @@ test("a call for which no recognizer can be had says so and is handed on", async
   call.play();
   await call.closed;
   const record = await server.endedCall(customer);
-  assert.deepEqual([record.status, record.metadata["endReason"]], ["failed", "listeningFailed"]);
+  assert.deepEqual([record.status, record.metadata["endReason"]], ["failed", "sttFailed"]);
   await server.settled();
   const [request] = api.requests;
   assert.ok(new URLSearchParams(request?.body).get("Twiml")?.includes(TRANSFER_TO));
@@ -196,7 +196,7 @@ test("a call for which no recognizer can be had says so and is handed on", async
 const MISCONFIGURED = [
   ["llm", "transfer", "languageModelFailed"],
   ["llm", "end", "languageModelFailed"],
-  ["stt", "transfer", "listeningFailed"],
+  ["stt", "transfer", "sttFailed"],
   ["tts", "transfer", "speechFailed"],
 ] as const;
 for (const [category, onProviderFailure, endReason] of MISCONFIGURED) {

@@ -113,7 +113,7 @@ test("without the file no call begins, and the log says why", async (context) =>
   await server.agent(customer);
   const close = await closeOf(server.dial(customer));
   assert.equal(close.code, 1011);
-  assert.equal((await server.endedCall(customer)).metadata["endReason"], "listeningFailed");
+  assert.equal((await server.endedCall(customer)).metadata["endReason"], "sttFailed");
   const reason = "deepgram: no TLS connection that can be trusted: UNABLE_TO_VERIFY_LEAF_SIGNATURE";
   assert.ok(JSON.stringify(log.lines).includes(reason));
 });

@@ -269,7 +269,7 @@ export function callCommand(surroundings: CallCommandOptions = {}): Command {
       const { port, dataDir } = settings;
       const url = options.url ?? `http://127.0.0.1:${port}`;
       const apiKey = options.apiKey ?? (await demoKey(dataDir));
-      if (options.saveFile !== undefined) await demandFolder(options.saveFile);
+      if (options.saveFile !== undefined) await requireFolder(options.saveFile);
       const display = displayOf(options.detail, terminal);
       const dialling = { options, url, apiKey, settings, display };
       const conversation = await connect(
@@ -418,7 +418,7 @@ function displayOf(detail: Detail, terminal: Terminal): Display {
 }
 
 /** Before the call: nobody wants to learn after it that nothing could be kept. */
-async function demandFolder(file: string): Promise<void> {
+async function requireFolder(file: string): Promise<void> {
   const folder = dirname(resolve(file));
   try {
     await access(folder, constants.W_OK);

@@ -123,7 +123,7 @@ async function answers(url: string): Promise<boolean> {
 }
 
 /** Throws a CommandFault that names the setting, since nginx would only try again and again. */
-export async function demandFreePort(setting: string, host: string, port: number): Promise<void> {
+export async function requireFreePort(setting: string, host: string, port: number): Promise<void> {
   const server = createServer();
   try {
     server.listen({ host, port });
@@ -152,7 +152,7 @@ export function noteRunning(root: string, copy: RunningCopy): void {
 }
 
 /** Throws a CommandFault when a copy that runs has one of the ports; removes what a killed one left behind. */
-export function demandNoOther(ports: readonly number[]): void {
+export function requireNoOther(ports: readonly number[]): void {
   for (const name of readdirSync(tmpdir())) {
     if (!name.startsWith(FOLDER_PREFIX)) continue;
     const root = join(tmpdir(), name);
@@ -381,7 +381,7 @@ const STATE_API_SETTINGS = [
   "VIEW_TOKEN_SECRET",
 ];
 
-export interface LocalSurroundings {
+export interface LocalDeps {
   readonly environment: Readonly<Record<string, string | undefined>>;
   /** Aborted when the operator wants it to stop. */
   readonly stop: AbortSignal;
@@ -389,17 +389,17 @@ export interface LocalSurroundings {
   readonly onKill: (killAll: () => void) => void;
 }
 
-export function localCommand(surroundings: LocalSurroundings): Command {
+export function localCommand(surroundings: LocalDeps): Command {
   return {
     usage: USAGE,
     async run(args, terminal) {
       if (args.length > 0)
         throw new UsageFault("no arguments are known; settings come from the environment");
       const settings = parseLocalSettings(surroundings.environment);
-      const debian = demandDebianParts(surroundings.environment["PATH"] ?? "");
+      const debian = requireDebianParts(surroundings.environment["PATH"] ?? "");
       const ports = [settings.frontPort, settings.rtmpPort, settings.stateApiPort];
-      demandNoOther(ports);
-      await demandPorts(settings);
+      requireNoOther(ports);
+      await requirePorts(settings);
       const folders = makeLocalFolders();
       noteRunning(folders.root, { pid: process.pid, ports, watchUrl: watchUrl(settings) });
       try {
@@ -420,20 +420,20 @@ function watchUrl(settings: LocalSettings): string {
   return `http://${shownHostOf(settings)}:${settings.frontPort}/`;
 }
 
-function demandDebianParts(path: string): DebianParts {
+function requireDebianParts(path: string): DebianParts {
   const found = findDebianParts(path);
   if (!("missing" in found)) return found;
   const names = found.missing.join(" ");
   throw new CommandFault(`missing: ${names}. Install with: apt-get install -y ${names}`);
 }
 
-async function demandPorts(settings: LocalSettings): Promise<void> {
+async function requirePorts(settings: LocalSettings): Promise<void> {
   const { host, frontPort, rtmpPort, stateApiPort, ingestStatusPort, transcoderPort } = settings;
-  await demandFreePort("FRONT_PORT", host, frontPort);
-  await demandFreePort("RTMP_PORT", host, rtmpPort);
-  await demandFreePort("LIVESTREAM_PORT", "127.0.0.1", stateApiPort);
-  await demandFreePort("INGEST_STATUS_PORT", "127.0.0.1", ingestStatusPort);
-  await demandFreePort("TRANSCODER_PORT", "127.0.0.1", transcoderPort);
+  await requireFreePort("FRONT_PORT", host, frontPort);
+  await requireFreePort("RTMP_PORT", host, rtmpPort);
+  await requireFreePort("LIVESTREAM_PORT", "127.0.0.1", stateApiPort);
+  await requireFreePort("INGEST_STATUS_PORT", "127.0.0.1", ingestStatusPort);
+  await requireFreePort("TRANSCODER_PORT", "127.0.0.1", transcoderPort);
 }
 
 /** The four parts, started in order and stopped in reverse. */
@@ -450,7 +450,7 @@ class LocalStack {
     settings: LocalSettings,
     debian: DebianParts,
     folders: LocalFolders,
-    surroundings: LocalSurroundings,
+    surroundings: LocalDeps,
     terminal: Terminal,
   ) {
     this.#settings = settings;

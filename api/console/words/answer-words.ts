@@ -6,15 +6,15 @@ const KINDS = [
   { key: "stt", did: "listened" },
 ] as const;
 
-export interface ToldAnswer {
+export interface AnswerView {
   readonly text: string;
   /** Somebody else was asked first, in vain. */
   readonly isStandIn: boolean;
 }
 
 /** Who answered in a turn, as its record keeps it; nothing of a turn whose record names nobody. */
-export function answersOf(record: Readonly<Record<string, unknown>> | undefined): ToldAnswer[] {
-  return KINDS.flatMap(({ key, did }): ToldAnswer[] => {
+export function answersOf(record: Readonly<Record<string, unknown>> | undefined): AnswerView[] {
+  return KINDS.flatMap(({ key, did }): AnswerView[] => {
     const answer = record?.[key];
     if (!isFields(answer)) return [];
     const who = `${textOf(answer, "vendor")} ${textOf(answer, "model")}`.trim() || "nobody";

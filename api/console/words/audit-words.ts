@@ -1,4 +1,4 @@
-export interface ToldEntry {
+export interface AuditEntryView {
   readonly action: string;
   readonly targetName: string;
   readonly changes: readonly string[];
@@ -38,13 +38,16 @@ export interface AuditReader {
 }
 
 /** Tells one change as a sentence. */
-export function auditSentence(entry: ToldEntry, reader: AuditReader): string {
+export function auditSentence(entry: AuditEntryView, reader: AuditReader): string {
   const verb = VERBS[entry.action] ?? entry.action;
   const fields = entry.changes.length === 0 ? "" : ` (${entry.changes.join(", ")})`;
   return `${actorWords(entry.actor, reader)} ${verb} “${entry.targetName}”${fields}.`;
 }
 
-function actorWords({ type, id }: ToldEntry["actor"], { userId, nameById }: AuditReader): string {
+function actorWords(
+  { type, id }: AuditEntryView["actor"],
+  { userId, nameById }: AuditReader,
+): string {
   if (type === "administrator") return "The platform";
   if (type === "apiKey") return "An API key";
   return id === userId ? "You" : (nameById.get(id) ?? "A member");

@@ -1,7 +1,7 @@
 import { waitWords } from "./durations.js";
 
 /** What is needed of a call to say how it went. */
-export interface ToldCall {
+export interface CallView {
   readonly status: "active" | "completed" | "failed";
   readonly channel: "web" | "phone";
   readonly metadata?: Readonly<Record<string, unknown>> | undefined;
@@ -21,7 +21,7 @@ const ENDINGS: Readonly<Record<string, string>> = {
   callerProtocol: "the caller's client broke the protocol",
   languageModelFailed: "the language model failed",
   speechFailed: "the voice failed",
-  listeningFailed: "the recognizer failed",
+  sttFailed: "the recognizer failed",
   serverStopping: "the server was stopped",
   overloaded: "the server was overloaded",
   internalError: "a fault in the server",
@@ -39,7 +39,7 @@ export function endReasonWords(reason: string): string {
 }
 
 /** How it ended, in a few words. */
-export function endingWords({ status, metadata }: ToldCall): string {
+export function endingWords({ status, metadata }: CallView): string {
   if (status === "active") return "in progress";
   if (metadata?.["everyReplyFailed"] === true) return ENDINGS["everyReplyFailed"] ?? "";
   const reason = metadata?.["endReason"];
@@ -50,7 +50,7 @@ export function endingWords({ status, metadata }: ToldCall): string {
   return status === "failed" ? "it failed" : "it ended";
 }
 
-interface MeasuredCall extends ToldCall {
+interface MeasuredCall extends CallView {
   readonly metrics: { readonly interruptions: number; readonly avgLatencyMs: number };
 }
 
@@ -75,16 +75,16 @@ export function attentionWords(call: MeasuredCall): string {
 }
 
 /** Who was on the other end, as far as it is known, for the cell of a table. */
-export function callerWords(call: ToldCall): string {
+export function callerWords(call: CallView): string {
   return numberOf(call) ?? (call.channel === "phone" ? "Telephone" : "Browser");
 }
 
 /** The same within a sentence. */
-export function otherEndWords(call: ToldCall): string {
+export function otherEndWords(call: CallView): string {
   return numberOf(call) ?? (call.channel === "phone" ? "a telephone" : "a browser");
 }
 
-function numberOf({ metadata }: ToldCall): string | undefined {
+function numberOf({ metadata }: CallView): string | undefined {
   const isOutbound = metadata?.["direction"] === "outbound";
   const [own, other] = isOutbound ? ["to", "from"] : ["from", "to"];
   const number = metadata?.[own] ?? metadata?.[other] ?? metadata?.["callerNumber"];
@@ -92,14 +92,14 @@ function numberOf({ metadata }: ToldCall): string | undefined {
 }
 
 /** Who placed the call; undefined for a telephone call of a release that did not keep it. */
-export function directionWords({ channel, metadata }: ToldCall): string | undefined {
+export function directionWords({ channel, metadata }: CallView): string | undefined {
   if (channel === "web") return "from a browser";
   if (metadata?.["direction"] === "inbound") return "inbound";
   return metadata?.["direction"] === "outbound" ? "outbound" : undefined;
 }
 
 /** What is known of the two ends of a telephone call, each with its label. */
-export function numberFacts(call: ToldCall): readonly (readonly [string, string])[] {
+export function numberFacts(call: CallView): readonly (readonly [string, string])[] {
   const facts: readonly (readonly [string, unknown])[] = [
     ["Direction", call.channel === "web" ? undefined : directionWords(call)],
     ["From", call.metadata?.["from"]],

@@ -2,13 +2,13 @@
  * What the layers above ask of whatever speaks HTTP and WebSocket. The methods that a request, a response and a socket have
  * are those of uWebSockets.js, so that its own objects serve without a wrapper around each.
  */
-export interface Front {
+export interface HttpBackend {
   readonly name: "uws" | "node";
   /** Whether a request that comes before the answer to the one in front of it waits, or breaks the connection. */
   readonly answersInOrder: boolean;
   /** Registers a handler for `path`, in which segments may be `:id` and the last may be `*`. */
   handle(verb: Verb, path: string, handler: RequestHandler): void;
-  webSocket<Visitor extends object>(path: string, door: SocketDoor<Visitor>): void;
+  webSocket<Visitor extends object>(path: string, route: WebSocketRoute<Visitor>): void;
   /**
    * Resolves with the port, which the system chooses when `port` is 0; with undefined when it cannot be had. `isShared`: other
    * processes of this box may listen there too, and the system gives each of them its part of the connections.
@@ -70,7 +70,7 @@ export interface HttpResponse {
 }
 
 /** What takes the WebSockets of one path. A socket must not be touched once it is closed. */
-export interface SocketDoor<Visitor extends object> {
+export interface WebSocketRoute<Visitor extends object> {
   /** A larger message breaks the connection; `close` is then told `REFUSED_MESSAGE`, unless `refused` has closed it. */
   readonly messageBytesMax: number;
   /** A client that is silent for so long, pings included, is broken off. */
@@ -79,18 +79,18 @@ export interface SocketDoor<Visitor extends object> {
   isClosed?(): boolean;
   /** What to remember of the client, before its connection is accepted. */
   admit(request: HttpRequest, response: Pick<HttpResponse, "getRemoteAddress">): Visitor;
-  open(socket: FrontSocket<Visitor>): void;
+  open(socket: BackendSocket<Visitor>): void;
   /** The bytes are valid during the call. */
-  message(socket: FrontSocket<Visitor>, message: ArrayBuffer, isBinary: boolean): void;
+  message(socket: BackendSocket<Visitor>, message: ArrayBuffer, isBinary: boolean): void;
   /** A message was too large, and can still be answered: not with uWebSockets.js, which breaks the connection by itself. */
-  refused?(socket: FrontSocket<Visitor>): void;
+  refused?(socket: BackendSocket<Visitor>): void;
   /** Optional. Called when the send buffer drains, also when it becomes empty. */
-  drained?(socket: FrontSocket<Visitor>): void;
+  drained?(socket: BackendSocket<Visitor>): void;
   /** Told once, as soon as either side closes or the connection breaks, which is 1006. */
-  close(socket: FrontSocket<Visitor>, code: number, reason: string): void;
+  close(socket: BackendSocket<Visitor>, code: number, reason: string): void;
 }
 
-export interface FrontSocket<Visitor> {
+export interface BackendSocket<Visitor> {
   getUserData(): Visitor;
   /** The bytes must not change afterwards. */
   send(message: string | Uint8Array, isBinary: boolean): number;
@@ -101,9 +101,9 @@ export interface FrontSocket<Visitor> {
 }
 
 /** For a person who reads what a proxy was told. */
-export const CLOSED_DOOR_MESSAGE = "this server takes no calls, and another one does";
-export const CLOSED_DOOR_STATUS = "503 Service Unavailable";
-export const CLOSED_DOOR_BODY = JSON.stringify({ error: CLOSED_DOOR_MESSAGE });
+export const CLOSED_ROUTE_MESSAGE = "this server takes no calls, and another one does";
+export const CLOSED_ROUTE_STATUS = "503 Service Unavailable";
+export const CLOSED_ROUTE_BODY = JSON.stringify({ error: CLOSED_ROUTE_MESSAGE });
 
 /** uWebSockets.js's own words for a message beyond `messageBytesMax`. */
 export const REFUSED_MESSAGE = "Received too big message";

@@ -12,17 +12,17 @@ import { type CancelTimer, type Clock, SystemClock } from "../../../engine/time/
 import { JSON_TYPE } from "../answer/answer.js";
 import { addressBytes } from "../request/client-address.js";
 import {
-  CLOSED_DOOR_BODY,
-  CLOSED_DOOR_STATUS,
-  type Front,
-  type FrontSocket,
+  type BackendSocket,
+  CLOSED_ROUTE_BODY,
+  CLOSED_ROUTE_STATUS,
   firstProtocol,
+  type HttpBackend,
   type HttpRequest,
   type HttpResponse,
   REFUSED_MESSAGE,
   type RequestHandler,
-  type SocketDoor,
   type Verb,
+  type WebSocketRoute,
 } from "./http-backend.js";
 import { codingRefusal } from "./request-framing.js";
 
@@ -321,30 +321,30 @@ interface NodeSocketParts<Visitor extends object> {
   readonly raw: AnsweringSocket;
   readonly connection: Socket;
   readonly visitor: Visitor;
-  readonly door: SocketDoor<Visitor>;
+  readonly route: WebSocketRoute<Visitor>;
 }
 
 /** A WebSocket of the library `ws`, in the words of the port. */
-export class NodeSocket<Visitor extends object> implements FrontSocket<Visitor> {
+export class NodeSocket<Visitor extends object> implements BackendSocket<Visitor> {
   readonly #raw: AnsweringSocket;
   readonly #connection: Socket;
   readonly #visitor: Visitor;
-  readonly #door: SocketDoor<Visitor>;
+  readonly #route: WebSocketRoute<Visitor>;
   readonly #onTaken: (() => void) | undefined;
   #isOpen = true;
   #readBytes: number;
   #silentSec = 0;
 
-  constructor({ raw, connection, visitor, door }: NodeSocketParts<Visitor>) {
+  constructor({ raw, connection, visitor, route }: NodeSocketParts<Visitor>) {
     this.#raw = raw;
     this.#connection = connection;
     this.#readBytes = connection.bytesRead;
     this.#visitor = visitor;
-    this.#door = door;
+    this.#route = route;
     // The connection's own event tells only of what was more than its buffer holds.
-    this.#onTaken = door.drained && (() => this.#isOpen && door.drained?.(this));
+    this.#onTaken = route.drained && (() => this.#isOpen && route.drained?.(this));
     raw.on("message", (message: Buffer, isBinary) => {
-      if (this.#isOpen) door.message(this, ownBuffer(message), isBinary);
+      if (this.#isOpen) route.message(this, ownBuffer(message), isBinary);
     });
     raw.onConcluded = (code, reason) => this.#closed(code, reason);
     raw.on("error", (error) => this.#failed(error));
@@ -381,13 +381,13 @@ export class NodeSocket<Visitor extends object> implements FrontSocket<Visitor> 
     const { bytesRead } = this.#connection;
     this.#silentSec = bytesRead === this.#readBytes ? this.#silentSec + passedSec : 0;
     this.#readBytes = bytesRead;
-    if (this.#silentSec >= this.#door.silenceMaxSec) this.breakOff("");
-    else if (this.#silentSec >= this.#door.silenceMaxSec - PING_BEFORE_SEC) this.#raw.ping();
+    if (this.#silentSec >= this.#route.silenceMaxSec) this.breakOff("");
+    else if (this.#silentSec >= this.#route.silenceMaxSec - PING_BEFORE_SEC) this.#raw.ping();
   }
 
   #failed(error: Error): void {
     if (!isTooBig(error)) return this.breakOff("");
-    if (this.#isOpen) this.#door.refused?.(this);
+    if (this.#isOpen) this.#route.refused?.(this);
     // The library's own wish to close comes right after this, and does nothing to what is closed.
     if (this.#isOpen) this.breakOff(REFUSED_MESSAGE);
   }
@@ -395,7 +395,7 @@ export class NodeSocket<Visitor extends object> implements FrontSocket<Visitor> 
   #closed(code: number, reason: string): void {
     if (!this.#isOpen) return;
     this.#isOpen = false;
-    this.#door.close(this, code, reason);
+    this.#route.close(this, code, reason);
   }
 }
 
@@ -412,7 +412,7 @@ export interface UpgradeRequest {
 }
 
 /** The sockets of one path, whatever is remembered of their clients. */
-export interface OpenDoor {
+export interface OpenWebSocketRoute {
   welcome(upgrade: UpgradeRequest): void;
   /** Breaks off who was silent for too long. To be called every `passedSec`. */
   check(passedSec: number): void;
@@ -420,43 +420,43 @@ export interface OpenDoor {
 }
 
 const CLOSED = [
-  `HTTP/1.1 ${CLOSED_DOOR_STATUS}`,
+  `HTTP/1.1 ${CLOSED_ROUTE_STATUS}`,
   "connection: close",
   `content-type: ${JSON_TYPE}`,
-  `content-length: ${CLOSED_DOOR_BODY.length}`,
+  `content-length: ${CLOSED_ROUTE_BODY.length}`,
   "",
-  CLOSED_DOOR_BODY,
+  CLOSED_ROUTE_BODY,
 ].join("\r\n");
 
 /** A door of the port on the library `ws`. */
-export class NodeDoor<Visitor extends object> implements OpenDoor {
-  readonly #door: SocketDoor<Visitor>;
+export class NodeWebSocketRoute<Visitor extends object> implements OpenWebSocketRoute {
+  readonly #route: WebSocketRoute<Visitor>;
   readonly #sockets = new Set<NodeSocket<Visitor>>();
   readonly #server: WsServer<typeof AnsweringSocket>;
 
-  constructor(door: SocketDoor<Visitor>) {
-    this.#door = door;
+  constructor(route: WebSocketRoute<Visitor>) {
+    this.#route = route;
     this.#server = new WebSocketServer({
       noServer: true,
       clientTracking: false,
       perMessageDeflate: false,
-      maxPayload: door.messageBytesMax,
+      maxPayload: route.messageBytesMax,
       WebSocket: AnsweringSocket,
       handleProtocols: (offered) => firstProtocol([...offered].join()),
     });
   }
 
   welcome({ message, request, socket, head }: UpgradeRequest): void {
-    if (this.#door.isClosed?.() === true) return void socket.end(CLOSED);
+    if (this.#route.isClosed?.() === true) return void socket.end(CLOSED);
     const connection = message.socket;
-    const visitor = this.#door.admit(request, {
+    const visitor = this.#route.admit(request, {
       getRemoteAddress: () => addressBytes(connection.remoteAddress ?? ""),
     });
     this.#server.handleUpgrade(message, socket, head, (raw) => {
-      const opened = new NodeSocket({ raw, connection, visitor, door: this.#door });
+      const opened = new NodeSocket({ raw, connection, visitor, route: this.#route });
       this.#sockets.add(opened);
       raw.once("close", () => this.#sockets.delete(opened));
-      this.#door.open(opened);
+      this.#route.open(opened);
     });
   }
 
@@ -561,20 +561,20 @@ const VERB_BY_METHOD: Readonly<Record<string, Verb>> = {
 };
 
 /** node:http and `ws`, where uWebSockets.js does not load or is not wanted. It keeps to the same limits. */
-export class NodeFront implements Front {
+export class NodeBackend implements HttpBackend {
   readonly name = "node";
   readonly answersInOrder = true;
   readonly #server: Server;
   readonly #paths = new Map<Verb, PathTree<RequestHandler>>();
-  readonly #doors = new PathTree<OpenDoor>();
-  readonly #allDoors: OpenDoor[] = [];
+  readonly #routes = new PathTree<OpenWebSocketRoute>();
+  readonly #allRoutes: OpenWebSocketRoute[] = [];
   readonly #connections = new WeakMap<Duplex, NodeConnection>();
   readonly #stopChecking: CancelTimer;
 
   /** `clock`: the network's, whatever clock the calls go by. */
   constructor(clock: Clock = new SystemClock()) {
     this.#server = createServer({
-      IncomingMessage: messageClass((path) => this.#doors.find(path) !== undefined),
+      IncomingMessage: messageClass((path) => this.#routes.find(path) !== undefined),
       maxHeaderSize: HEAD_BYTES_MAX,
       keepAliveTimeout: STALL_MAX_MS,
       headersTimeout: STALL_MAX_MS,
@@ -593,7 +593,7 @@ export class NodeFront implements Front {
     this.#server.on("request", (message, response) => this.#take(message, response));
     this.#server.on("upgrade", (message, socket, head) => this.#upgrade(message, socket, head));
     this.#stopChecking = clock.every(SOCKET_CHECK_SEC * 1_000, () => {
-      for (const door of this.#allDoors) door.check(SOCKET_CHECK_SEC);
+      for (const route of this.#allRoutes) route.check(SOCKET_CHECK_SEC);
     });
   }
 
@@ -603,21 +603,21 @@ export class NodeFront implements Front {
     tree.set(path, handler);
   }
 
-  webSocket<Visitor extends object>(path: string, door: SocketDoor<Visitor>): void {
-    const opened = new NodeDoor(door);
-    this.#allDoors.push(opened);
-    this.#doors.set(path, opened);
+  webSocket<Visitor extends object>(path: string, route: WebSocketRoute<Visitor>): void {
+    const opened = new NodeWebSocketRoute(route);
+    this.#allRoutes.push(opened);
+    this.#routes.set(path, opened);
   }
 
   /** Never shares its port: Node cannot ask the system for that. */
   async listen(host: string, port: number, isShared = false): Promise<number | undefined> {
     if (isShared) return undefined;
     const server = this.#server;
-    const isListening = await new Promise<boolean>((resolve) => {
+    const isBackchannel = await new Promise<boolean>((resolve) => {
       server.once("error", () => resolve(false));
       server.listen({ host, port, exclusive: true }, () => resolve(true));
     });
-    return isListening ? portOf(server.address()) : undefined;
+    return isBackchannel ? portOf(server.address()) : undefined;
   }
 
   stopListening(): void {
@@ -627,7 +627,7 @@ export class NodeFront implements Front {
   close(): void {
     this.#stopChecking();
     this.stopListening();
-    for (const door of this.#allDoors) door.breakAll();
+    for (const route of this.#allRoutes) route.breakAll();
     this.#server.closeAllConnections();
   }
 
@@ -649,7 +649,7 @@ export class NodeFront implements Front {
 
   #upgrade(message: IncomingMessage, socket: Duplex, head: Buffer): void {
     const { path, queryString } = splitAddress(message.url ?? "");
-    const found = this.#doors.find(path);
+    const found = this.#routes.find(path);
     if (found === undefined) return void socket.destroy();
     const refusal = refusalStatus(message);
     if (refusal !== undefined) {
@@ -686,7 +686,7 @@ export function portOf(address: AddressInfo | string | null): number | undefined
  * Node gives every request that asks for some upgrade to the one listener for upgrades. Only those that want a WebSocket,
  * where there is a door, are to go there; the others (HTTP/2 is asked for by many clients) are requests like any other.
  */
-function messageClass(hasDoor: (path: string) => boolean): typeof IncomingMessage {
+function messageClass(hasRoute: (path: string) => boolean): typeof IncomingMessage {
   return class extends IncomingMessage {
     declare wantsUpgrade: boolean | null;
 
@@ -701,11 +701,11 @@ function messageClass(hasDoor: (path: string) => boolean): typeof IncomingMessag
 
     get upgrade(): boolean | null {
       if (this.wantsUpgrade !== true || this.method === "CONNECT") return this.wantsUpgrade;
-      const isForDoor =
+      const isForRoute =
         this.method === "GET" &&
         this.headers["sec-websocket-key"] !== undefined &&
-        hasDoor(splitAddress(this.url ?? "").path);
-      return isForDoor;
+        hasRoute(splitAddress(this.url ?? "").path);
+      return isForRoute;
     }
   };
 }

@@ -1,14 +1,14 @@
 import type * as Uws from "uWebSockets.js";
 import { JSON_TYPE } from "../answer/answer.js";
 import {
-  CLOSED_DOOR_BODY,
-  CLOSED_DOOR_STATUS,
-  type Front,
+  CLOSED_ROUTE_BODY,
+  CLOSED_ROUTE_STATUS,
   firstProtocol,
+  type HttpBackend,
   type HttpResponse,
   type RequestHandler,
-  type SocketDoor,
   type Verb,
+  type WebSocketRoute,
 } from "./http-backend.js";
 import { type FramingRefusal, framingRefusal } from "./request-framing.js";
 
@@ -30,12 +30,12 @@ const EXCLUSIVE_PORT = 1 satisfies Uws.ListenOptions;
 const SHARED_PORT = 0 satisfies Uws.ListenOptions;
 
 /** Rejects where the package has no binary that this Node and this system can load. */
-export async function openUwsFront(): Promise<Front> {
-  return new UwsFront(await import("uWebSockets.js"));
+export async function openUwsBackend(): Promise<HttpBackend> {
+  return new UwsBackend(await import("uWebSockets.js"));
 }
 
 /** The only file that knows uWebSockets.js. */
-class UwsFront implements Front {
+class UwsBackend implements HttpBackend {
   readonly name = "uws";
   readonly answersInOrder = false;
   readonly #library: typeof Uws;
@@ -55,8 +55,8 @@ class UwsFront implements Front {
     });
   }
 
-  webSocket<Visitor extends object>(path: string, door: SocketDoor<Visitor>): void {
-    this.#app.ws(path, behaviorOf(door));
+  webSocket<Visitor extends object>(path: string, route: WebSocketRoute<Visitor>): void {
+    this.#app.ws(path, behaviorOf(route));
   }
 
   async listen(host: string, port: number, isShared = false): Promise<number | undefined> {
@@ -87,7 +87,7 @@ class UwsFront implements Front {
  * Answers in the next turn: the library breaks the connection when anything comes behind a request that is not answered,
  * and would take it for a request of its own right after an answer, even one that closes.
  */
-function refuse(response: HttpResponse, status: FramingRefusal | typeof CLOSED_DOOR_STATUS): void {
+function refuse(response: HttpResponse, status: FramingRefusal | typeof CLOSED_ROUTE_STATUS): void {
   let hasGone = false;
   response.onAborted(() => {
     hasGone = true;
@@ -97,35 +97,35 @@ function refuse(response: HttpResponse, status: FramingRefusal | typeof CLOSED_D
     response.cork(() => {
       response.writeStatus(status);
       response.writeHeader("content-type", JSON_TYPE);
-      response.end(status === CLOSED_DOOR_STATUS ? CLOSED_DOOR_BODY : REFUSED_FRAMING, true);
+      response.end(status === CLOSED_ROUTE_STATUS ? CLOSED_ROUTE_BODY : REFUSED_FRAMING, true);
     });
   });
 }
 
 function behaviorOf<Visitor extends object>(
-  door: SocketDoor<Visitor>,
+  route: WebSocketRoute<Visitor>,
 ): Uws.WebSocketBehavior<Visitor> {
   return {
-    maxPayloadLength: door.messageBytesMax,
-    idleTimeout: door.silenceMaxSec,
+    maxPayloadLength: route.messageBytesMax,
+    idleTimeout: route.silenceMaxSec,
     sendPingsAutomatically: true,
     // The call legs themselves watch what is not read, and say why they close.
     maxBackpressure: 0,
     upgrade: (response, request, context) => {
       const refusal = framingRefusal(request);
       if (refusal !== undefined) return refuse(response, refusal);
-      if (door.isClosed?.() === true) return refuse(response, CLOSED_DOOR_STATUS);
+      if (route.isClosed?.() === true) return refuse(response, CLOSED_ROUTE_STATUS);
       response.upgrade(
-        door.admit(request, response),
+        route.admit(request, response),
         request.getHeader("sec-websocket-key"),
         firstProtocol(request.getHeader("sec-websocket-protocol")),
         request.getHeader("sec-websocket-extensions"),
         context,
       );
     },
-    open: (socket) => door.open(socket),
-    message: (socket, message, isBinary) => door.message(socket, message, isBinary),
-    drain: (socket) => door.drained?.(socket),
-    close: (socket, code, reason) => door.close(socket, code, Buffer.from(reason).toString()),
+    open: (socket) => route.open(socket),
+    message: (socket, message, isBinary) => route.message(socket, message, isBinary),
+    drain: (socket) => route.drained?.(socket),
+    close: (socket, code, reason) => route.close(socket, code, Buffer.from(reason).toString()),
   };
 }

@@ -10,9 +10,9 @@ import { type DownloadAnswer, downloadAnswer } from "../answer/download-answer.j
 import {
   type Authentication,
   CREDENTIAL_HEADERS,
-  demandAccess,
   type Identity,
   limitKey,
+  requireAccess,
 } from "../request/authentication.js";
 import { addressGroup } from "../request/client-address.js";
 import { parseJsonBody } from "../request/json-body.js";
@@ -170,13 +170,13 @@ export class ApiEndpoint implements Endpoint {
 
   async #answerKnown(request: IncomingRequest, query: URLSearchParams): Promise<AnyAnswer> {
     const identity = await this.#identify(request, query);
-    await demandWithin(this.#guards.generalLimiter, limitKey(identity));
-    demandAccess(identity, this.#route.auth);
+    await requireWithin(this.#guards.generalLimiter, limitKey(identity));
+    requireAccess(identity, this.#route.auth);
     request.bodyBelongsTo(identity.tenant.organization.id);
     // Whoever has come by a token may not try passwords any faster than at sign-in.
     if (this.#route.limit === "auth") await this.#limitAddress(request);
     if (this.#route.limit === "vendor") {
-      await demandWithin(this.#guards.vendorLimiter, vendorKey(this.#route, identity));
+      await requireWithin(this.#guards.vendorLimiter, vendorKey(this.#route, identity));
     }
     return this.#answerParsed(request, query, identity);
   }
@@ -187,7 +187,7 @@ export class ApiEndpoint implements Endpoint {
       return await this.#guards.authentication.identify(request, query);
     } catch (error) {
       if (error instanceof Failure) {
-        await demandWithin(this.#guards.generalLimiter, addressKey(request));
+        await requireWithin(this.#guards.generalLimiter, addressKey(request));
       }
       throw error;
     }
@@ -198,7 +198,7 @@ export class ApiEndpoint implements Endpoint {
     const { limit } = this.#route;
     if (limit === "none") return undefined;
     const { authLimiter, generalLimiter } = this.#guards;
-    return demandWithin(limit === "auth" ? authLimiter : generalLimiter, addressKey(request));
+    return requireWithin(limit === "auth" ? authLimiter : generalLimiter, addressKey(request));
   }
 
   async #answerParsed(
@@ -254,14 +254,14 @@ function vendorKey({ path }: Route, { tenant }: Identity): string {
   return `${path} of ${tenant.organization.id}`;
 }
 
-function demandWithin(limiter: UseLimiter, key: string): Promise<void> | undefined {
+function requireWithin(limiter: UseLimiter, key: string): Promise<void> | undefined {
   const retryAfterSec = limiter.take(key);
-  if (retryAfterSec instanceof Promise) return retryAfterSec.then(demandNow);
-  demandNow(retryAfterSec);
+  if (retryAfterSec instanceof Promise) return retryAfterSec.then(requireNow);
+  requireNow(retryAfterSec);
   return undefined;
 }
 
-function demandNow(retryAfterSec: number): void {
+function requireNow(retryAfterSec: number): void {
   if (retryAfterSec === 0) return;
   throw new Failure("rateLimited", `too many requests: try again in ${retryAfterSec} s`, {
     retryAfterSec,

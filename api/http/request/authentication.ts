@@ -40,7 +40,7 @@ export class Authentication {
     this.#apiKeys = apiKeys;
   }
 
-  /** Failure `unauthenticated`. Whether the identity may go on is for `demandAccess` to say. */
+  /** Failure `unauthenticated`. Whether the identity may go on is for `requireAccess` to say. */
   async identify(request: IncomingRequest, query: URLSearchParams): Promise<Identity> {
     const token = BEARER.exec(request.header("authorization"))?.[1];
     if (token !== undefined && !looksLikeApiKey(token)) return this.#byToken(token);
@@ -66,7 +66,7 @@ export class Authentication {
 }
 
 /** Refuses who is known but may not do this: Failure `forbidden`, or `unauthenticated` where only a user will do. */
-export function demandAccess({ tenant, user }: Identity, auth: RouteAuth): void {
+export function requireAccess({ tenant, user }: Identity, auth: RouteAuth): void {
   if (auth === "user" && user === undefined) {
     throw new Failure("unauthenticated", "expected the bearer token of a user, not an API key");
   }

@@ -4,7 +4,7 @@ import type { LRUCache } from "lru-cache";
 import type { LimitName } from "../../../engine/cluster/ipc-messages.js";
 import { sparseCache } from "../../../engine/sparse-cache.js";
 import type { Clock } from "../../../engine/time/clock.js";
-import type { Soon } from "../../../engine/time/soon.js";
+import type { MaybePromise } from "../../../engine/time/soon.js";
 
 export interface RateLimit {
   /** Uses of one key within one window. */
@@ -15,7 +15,7 @@ export interface RateLimit {
 /** Limits as those use them who serve requests, whether this process counts or the owner of the box does. */
 export interface UseLimiter {
   /** Counts one use. 0 when it is within the limit, else the whole seconds to wait, at least 1. */
-  take(key: string): Soon<number>;
+  take(key: string): MaybePromise<number>;
 }
 
 /** By what is limited. */

@@ -6,12 +6,12 @@ import type { AddressInfo } from "node:net";
  * Where the media server rings when a broadcaster has gone: any request to loopback. It tells nothing, so nothing in it is
  * believed; who is there is asked of the media server itself.
  */
-export class ChangeBell {
+export class ChangeNotifier {
   readonly #server: Server;
 
   /** Rejects when the port cannot be had. */
-  static async open(port: number, onRing: () => void): Promise<ChangeBell> {
-    const bell = new ChangeBell(onRing);
+  static async open(port: number, onRing: () => void): Promise<ChangeNotifier> {
+    const bell = new ChangeNotifier(onRing);
     bell.#server.listen({ port, host: "127.0.0.1" });
     await once(bell.#server, "listening");
     return bell;

@@ -4,7 +4,7 @@ import { within } from "../../../engine/time/deadline.js";
 import { ladderArguments } from "./ladder-arguments.js";
 import type { LadderPlan } from "./ladder-plan.js";
 import { LadderProcess } from "./ladder-process.js";
-import { LineQuota } from "./line-quota.js";
+import { LogRateLimiter } from "./line-quota.js";
 import type { Tracks } from "./published-stream.js";
 import { freeBytes, StreamFolder } from "./stream-folder.js";
 import { TrackFlow, type TrackKind } from "./track-flow.js";
@@ -23,7 +23,7 @@ interface Sample {
 }
 
 /** How fast one ffmpeg makes its video, as a part of real time. */
-export class SpeedWatch {
+export class RealtimeFactorMonitor {
   readonly #speedMin: number;
   #samples: Sample[] = [];
 
@@ -89,13 +89,13 @@ export interface LadderRunParts {
 /** Keeps one ffmpeg making the playlists of one broadcast: starts it again when it ends or stalls, and when the disk has room again. */
 export class LadderRun {
   readonly #parts: LadderRunParts;
-  readonly #lines: LineQuota;
+  readonly #lines: LogRateLimiter;
   #content: LadderContent;
   #flow: TrackFlow;
   /** ffmpeg was killed so that another one can start at once. */
   #isReplaced = false;
   #process: LadderProcess | undefined;
-  #speed: SpeedWatch;
+  #speed: RealtimeFactorMonitor;
   #startedMs = 0;
   #seen: ReadonlyMap<string, string> = new Map();
   #progressedMs = 0;
@@ -113,8 +113,8 @@ export class LadderRun {
     this.#parts = parts;
     this.#content = content;
     this.#flow = new TrackFlow([], () => undefined);
-    this.#lines = new LineQuota(parts.clock);
-    this.#speed = new SpeedWatch(parts.config.speedMin);
+    this.#lines = new LogRateLimiter(parts.clock);
+    this.#speed = new RealtimeFactorMonitor(parts.config.speedMin);
   }
 
   get plan(): LadderPlan {
@@ -245,7 +245,7 @@ export class LadderRun {
     });
     this.#startedMs = clock.monotonicMs();
     this.#restartAtMs = undefined;
-    const speed = new SpeedWatch(config.speedMin);
+    const speed = new RealtimeFactorMonitor(config.speedMin);
     this.#speed = speed;
     const flow = new TrackFlow(this.#content.watched, () => {
       if (this.#process === started) this.#jumped();

@@ -4,7 +4,7 @@ const LINES_PER_MINUTE_MAX = 20;
 const MINUTE_MS = 60_000;
 
 /** How many lines of one ffmpeg reach the log in a minute. */
-export class LineQuota {
+export class LogRateLimiter {
   readonly #clock: Clock;
   #minute = 0;
   #count = 0;

@@ -50,7 +50,7 @@ export interface TranscoderConfig {
   /** Undefined: nothing is recorded. */
   readonly recordings: ShelfSettings | undefined;
   /** One MP4 is made of each recording that has ended. */
-  readonly areFilmsMade: boolean;
+  readonly remuxesToMp4: boolean;
   /** The streams that are recorded; empty: all. */
   readonly recordedKeys: readonly string[];
   /** ffmpeg runs as them; undefined: as this process does. */
@@ -171,7 +171,7 @@ export function parseTranscoderConfig(environment: Environment): TranscoderConfi
             bytesMax: env.RECORD_MAX_MB * 1_024 * 1_024,
             freeMinBytes: env.RECORD_FREE_MIN_MB * 1_024 * 1_024,
           },
-    areFilmsMade: env.RECORD_AS === "mp4",
+    remuxesToMp4: env.RECORD_AS === "mp4",
     recordedKeys: env.RECORD_KEYS,
     userId: env.LADDER_USER_ID,
     groupId: env.LADDER_GROUP_ID,

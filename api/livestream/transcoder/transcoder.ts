@@ -7,7 +7,7 @@ import type { EncodingBudget } from "./encoding-budget.js";
 import { Ladder, type LadderParts } from "./ladder.js";
 import { readingArguments } from "./ladder-arguments.js";
 import { folderOf } from "./ladder-run.js";
-import { LineQuota } from "./line-quota.js";
+import { LogRateLimiter } from "./line-quota.js";
 import {
   type MediaServer,
   MediaServerGone,
@@ -33,13 +33,13 @@ export interface TurnedAwayParts {
 /** Broadcasts beyond what this machine takes at once: told in the log and to the state API until there is room for them, or they go. */
 export class TurnedAway {
   readonly #parts: TurnedAwayParts;
-  readonly #lines: LineQuota;
+  readonly #lines: LogRateLimiter;
   #sessions: ReadonlyMap<string, string> = new Map();
   #reportAtMs = 0;
 
   constructor(parts: TurnedAwayParts) {
     this.#parts = parts;
-    this.#lines = new LineQuota(parts.clock);
+    this.#lines = new LogRateLimiter(parts.clock);
   }
 
   /** `streams` are all that there is no room for now; `isPublished` says whether a session is still there, with room or without. */

@@ -6,7 +6,7 @@ import { bytesOf } from "../../../engine/sandbox/telephone/telephone-audio.js";
 import { encodeSpeech } from "../../../engine/sandbox/telephone/tone-code.js";
 import type { Attack } from "../attack.js";
 import type { AttackedServer } from "../attacked-server.js";
-import { demandSlots } from "../free-slots.js";
+import { requireSlots } from "../free-slots.js";
 import { changePlan } from "../operator.js";
 import { inRows } from "../rows.js";
 import { callHostile } from "../vendors/hostile-call.js";
@@ -113,7 +113,7 @@ export const VANISHING_CLIENTS: Attack = {
       const areClosed = stand.comesTrue(isBack, STORED_MAX_MS);
       findings.demand(await areClosed, "connections of clients that are gone stay open");
     }
-    await demandSlots(server, STARTER_CALLS, findings);
+    await requireSlots(server, STARTER_CALLS, findings);
     const fate = await callHostile(server, server.demo.agentId ?? "");
     findings.demand(fate === "answered", `afterwards a caller was ${fate}`);
     findings.tell(`${count} clients in ${Object.keys(STATES).length} states`);

@@ -50,7 +50,7 @@ export const CLOCK_STEPS: Attack = {
         const isSet = server.says(STEPPED);
         server.process.signal("SIGUSR2");
         await isSet;
-        await demandMoved(server, offsetMs);
+        await requireMoved(server, offsetMs);
       };
       await callOverStep(stand, server, setClock, findings, `a step of ${stepMs / HOUR_MS} h`);
     }
@@ -64,7 +64,7 @@ export const CLOCK_STEPS: Attack = {
 };
 
 /** The rig itself is judged: a clock that stands still proves nothing. */
-async function demandMoved(server: AttackedServer, offsetMs: number): Promise<void> {
+async function requireMoved(server: AttackedServer, offsetMs: number): Promise<void> {
   const body = { name: "Of another time" };
   const key = await server.read(CreatedKey, "POST", "/api/dashboard/api-keys", { body });
   const shiftMs = Date.parse(key.createdAt) - Date.now();
@@ -85,7 +85,7 @@ async function callOverStep(
   const caller = await Caller.connect({ url, apiKey, keepsAudio: false });
   await sleep(TALK_MS / 2);
   await step();
-  await findings.demandOf(
+  await findings.requireOf(
     caller
       .say("say ok")
       .then(() => caller.until(({ type }) => type === "audioEnd"))

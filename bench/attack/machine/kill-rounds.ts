@@ -8,7 +8,7 @@ import type { Attack } from "../attack.js";
 import type { AttackStand } from "../attack-stand.js";
 import type { AttackedServer } from "../attacked-server.js";
 import type { Findings } from "../findings.js";
-import { demandSlots } from "../free-slots.js";
+import { requireSlots } from "../free-slots.js";
 
 const CALLS_A_ROUND = 12;
 const ROUND_MAX_MS = 12_000;
@@ -45,10 +45,10 @@ export const KILL_ROUNDS: Attack = {
     do {
       callCount += await killUnderCalls(stand, server, told);
       await server.start();
-      await demandAll(server, told, findings);
+      await requireAll(server, told, findings);
       rounds += 1;
     } while (stand.isSample ? rounds < SAMPLE_ROUNDS : stand.hasTime(ROUND_MAX_MS));
-    await demandSlots(server, CALLS_A_ROUND, findings);
+    await requireSlots(server, CALLS_A_ROUND, findings);
     const areStored = stand.comesTrue(
       async () => (await server.activeCount()) === 0,
       STORED_MAX_MS,
@@ -125,10 +125,10 @@ async function shown(server: AttackedServer, callId: string): Promise<string> {
   return JSON.stringify(call);
 }
 
-async function demandAll(server: AttackedServer, told: Told, findings: Findings): Promise<void> {
+async function requireAll(server: AttackedServer, told: Told, findings: Findings): Promise<void> {
   findings.demand((await server.activeCount()) === 0, "a call stayed active after the restart");
   for (const [id, before] of told.ended) {
-    await findings.demandOf(
+    await findings.requireOf(
       shown(server, id).then((now) => now === before),
       "a call that had ended was changed or lost",
     );

@@ -38,14 +38,14 @@ export async function talkThrough(
   await breakage.breakStore();
   const brokenAtMs = performance.now();
   const during = sayToAll(callers, WORDS.during);
-  await findings.demandOf(
+  await findings.requireOf(
     during.then(() => true),
     "a call did not go on while nothing could be stored",
   );
   await Promise.all(callers.map((caller) => caller.hangUp()));
   const isNoticed = await stand.comesTrue(async () => !(await isReady(server)), NOTICED_MAX_MS);
   findings.demand(isNoticed, "the server said that it is ready while nothing could be stored");
-  await demandRefusals(findings, server);
+  await requireRefusals(findings, server);
   await sleep(Math.max(0, brokenAtMs + breakage.holdMs - performance.now()));
   await breakage.mendStore();
   const isMended = await stand.comesTrue(() => isReady(server), MENDED_MAX_MS);
@@ -55,8 +55,8 @@ export async function talkThrough(
     MENDED_MAX_MS,
   );
   findings.demand(areStored, "a call that had ended stayed active");
-  await demandWholeCalls(findings, server);
-  await findings.demandOf(connect().then(hungUp), "no call was taken afterwards");
+  await requireWholeCalls(findings, server);
+  await findings.requireOf(connect().then(hungUp), "no call was taken afterwards");
 }
 
 async function sayToAll(callers: readonly Caller[], words: string): Promise<void> {
@@ -77,7 +77,7 @@ async function hungUp(caller: Caller): Promise<boolean> {
   return true;
 }
 
-async function demandRefusals(findings: Findings, server: AttackedServer): Promise<void> {
+async function requireRefusals(findings: Findings, server: AttackedServer): Promise<void> {
   const { url, apiKey } = server;
   const refused = await Caller.dial({ url, apiKey }).until(
     ({ type }) => type === "closed" || type === "connected",
@@ -98,7 +98,7 @@ async function demandRefusals(findings: Findings, server: AttackedServer): Promi
   );
 }
 
-async function demandWholeCalls(findings: Findings, server: AttackedServer): Promise<void> {
+async function requireWholeCalls(findings: Findings, server: AttackedServer): Promise<void> {
   const { items } = await server.calls("&status=completed");
   findings.demand(items.length === CALLERS, "a call was not stored as completed");
   for (const { _id: id } of items) {

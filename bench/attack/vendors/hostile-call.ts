@@ -10,20 +10,20 @@ const ANSWERED_MAX_MS = 75_000;
 export type Fate = "answered" | "told" | "closed" | "nothing";
 
 /** How a caller talks to somebody who does not answer. */
-export interface Patience {
+export interface ReplyTimeout {
   readonly words: string;
   /** After it the words are said again. */
   readonly pauseMs: number;
 }
 
 /** Waits longer than the server does for its vendors: what is said again begins a turn, and its waits, anew. */
-const PATIENT: Patience = { words: "say ok", pauseMs: 30_000 };
+const PATIENT: ReplyTimeout = { words: "say ok", pauseMs: 30_000 };
 
 /** Calls the agent, says something until it is answered, told or closed, and hangs up. `spoil` is done in mid-call. */
 export async function callHostile(
   { url, apiKey }: AttackedServer,
   agentId: string,
-  { words, pauseMs }: Patience = PATIENT,
+  { words, pauseMs }: ReplyTimeout = PATIENT,
   spoil: () => Promise<void> = () => Promise.resolve(),
 ): Promise<Fate> {
   const caller = Caller.dial({ url, apiKey, agentId, keepsAudio: false });

@@ -3,7 +3,7 @@ import type { AttackStand } from "../attack-stand.js";
 import type { AttackedServer } from "../attacked-server.js";
 import type { Findings } from "../findings.js";
 import { hostileAgent, spoil } from "./hostile-agent.js";
-import { callHostile, type Fate, type Patience } from "./hostile-call.js";
+import { callHostile, type Fate, type ReplyTimeout } from "./hostile-call.js";
 import { HOSTILE_LANES, type HostileLane } from "./hostile-lanes.js";
 
 const STORED_MAX_MS = 15_000;
@@ -19,7 +19,7 @@ const QUICK = new Set([
  * A recognizer is known to be deaf by the voice that it has not understood, and to have missed the end of a turn by a silence
  * of 6.5 s after its last words. The tone code says twelve words in the time that a person needs for six.
  */
-const TALKATIVE: Patience = {
+const TALKATIVE: ReplyTimeout = {
   words: "say one two three four five six seven eight nine ten eleven",
   pauseMs: 7_000,
 };
@@ -55,24 +55,24 @@ async function attackLane(
   const sandbox = await stand.sandbox();
   const agentId = await hostileAgent(server, lane, sandbox.urls[lane.url]);
   const name = `${lane.category} ${lane.providerKey} ${lane.modelId}`;
-  const patience = lane.category === "stt" ? TALKATIVE : undefined;
+  const timeouts = lane.category === "stt" ? TALKATIVE : undefined;
   const judge = (fate: Fate, fault: string) => {
     fates.set(fate, (fates.get(fate) ?? 0) + 1);
     findings.demand(fate !== "nothing", `${name}, ${fault}: the caller heard nothing`);
   };
   for (const fault of faultsOf(stand, lane)) {
     await spoil(sandbox, lane, fault);
-    judge(await callHostile(server, agentId, patience), fault);
+    judge(await callHostile(server, agentId, timeouts), fault);
     await spoil(sandbox, lane, undefined);
     const inMidCall = () => spoil(sandbox, lane, fault);
-    judge(await callHostile(server, agentId, patience, inMidCall), `${fault} in mid-call`);
+    judge(await callHostile(server, agentId, timeouts, inMidCall), `${fault} in mid-call`);
     await spoil(sandbox, lane, undefined);
     if (!stand.hasTime() && !stand.isSample) {
       findings.skip(`${name}: what comes after ${fault}, since the time was over`);
       break;
     }
   }
-  const fate = await callHostile(server, agentId, patience);
+  const fate = await callHostile(server, agentId, timeouts);
   findings.demand(fate === "answered", `${name}: healthy again, and a caller was ${fate}`);
 }
 

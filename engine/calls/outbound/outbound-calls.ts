@@ -87,7 +87,7 @@ const OUTCOME_MAX_MS = 5 * 60 * 1_000;
 /** The vendor's words for it: `human`, `machine_start`, `fax`, `unknown` and so on. */
 const ANSWERED_BY = /^[a-z_]{1,32}$/;
 
-export interface OutboundSurroundings {
+export interface OutboundDeps {
   /** Absent: `missing` says which settings calls cannot be placed without. */
   readonly telephony: OutboundTelephony | undefined;
   readonly missing: readonly string[];
@@ -118,15 +118,15 @@ interface Ringing {
 
 /** Calls that agents make: placed at the telephony vendor, answered over the media stream, or recorded as failed. */
 export class OutboundCalls implements PlacedCalls {
-  readonly #around: OutboundSurroundings;
+  readonly #deps: OutboundDeps;
   readonly #ringing = new Map<string, Ringing>();
   /** Calls whose session is being opened, with how each is to end as soon as it is. */
   readonly #connecting = new Map<string, Ending | undefined>();
   /** Who answered, of calls that have no record yet. */
   readonly #answeredBy = new Map<string, string>();
 
-  constructor(around: OutboundSurroundings) {
-    this.#around = around;
+  constructor(around: OutboundDeps) {
+    this.#deps = around;
   }
 
   get ringingCount(): number {
@@ -135,7 +135,7 @@ export class OutboundCalls implements PlacedCalls {
 
   /** Takes the call's slot while it rings. Rejects with a Failure: limits, agent, settings, the vendor's refusal. */
   async place(tenant: Tenant, order: OutboundOrder): Promise<QueuedCall> {
-    const { telephony, missing, opener, newId, log } = this.#around;
+    const { telephony, missing, opener, newId, log } = this.#deps;
     if (telephony === undefined) {
       const settings = missing.join(", ");
       throw new Failure(
@@ -147,8 +147,8 @@ export class OutboundCalls implements PlacedCalls {
     const refusal = await opener.refusal({ tenant, agentId });
     if (refusal !== undefined) throw placingRefused(refusal);
     const orgId = tenant.organization.id;
-    await this.#demandNumber(orgId, order.from);
-    await this.#demandTarget(orgId, order.to);
+    await this.#requireNumber(orgId, order.from);
+    await this.#requireTarget(orgId, order.to);
     const claims = { callId: newId(), orgId, agentId };
     const { from, to } = order;
     const { apiKeyId } = tenant;
@@ -156,7 +156,7 @@ export class OutboundCalls implements PlacedCalls {
     const callInfo = { direction: "outbound", from, to, ...placedBy } as const;
     const ringing = await this.#reserve(tenant, claims, callInfo);
     try {
-      const callRef = await telephony.place(order, this.#around.tokens.mint(claims), {
+      const callRef = await telephony.place(order, this.#deps.tokens.mint(claims), {
         ringTimeoutSec: RING_TIMEOUT_SEC,
       });
       this.#placed(ringing, callRef);
@@ -181,12 +181,12 @@ export class OutboundCalls implements PlacedCalls {
   /** Whether what the vendor tells of the call concerns this process. */
   holds(callId: string): boolean {
     const isOnItsWay = this.#ringing.has(callId) || this.#connecting.has(callId);
-    return isOnItsWay || this.#around.liveCalls.has(callId);
+    return isOnItsWay || this.#deps.liveCalls.has(callId);
   }
 
   /** The placed call that an answer with this token is for, as long as the call waits for one. */
   answering(token: string): OutboundClaims | undefined {
-    const claims = this.#around.tokens.verify(token);
+    const claims = this.#deps.tokens.verify(token);
     return claims !== undefined && this.#ringing.has(claims.callId) ? claims : undefined;
   }
 
@@ -198,7 +198,7 @@ export class OutboundCalls implements PlacedCalls {
     ringing.isHandedOver = true;
     this.#ringing.delete(callId);
     const answeredBy = this.#takeAnswer(callId);
-    this.#around.liveCalls.remove(callId);
+    this.#deps.liveCalls.remove(callId);
     const { claims, callRef, callInfo } = ringing;
     return { claims, callRef, callInfo, answeredBy };
   }
@@ -239,7 +239,7 @@ export class OutboundCalls implements PlacedCalls {
 
   /** What the vendor tells of a call, any number of times and in any order. False for a token that is not good. */
   async report(token: string, report: OutboundReport): Promise<boolean> {
-    const claims = this.#around.tokens.verify(token);
+    const claims = this.#deps.tokens.verify(token);
     if (claims !== undefined) this.take(claims, report);
     return claims !== undefined;
   }
@@ -264,8 +264,8 @@ export class OutboundCalls implements PlacedCalls {
       this.#fail(ringing, ending);
     } else if (this.#connecting.has(callId)) {
       if (ending.reason === "machine") this.#connecting.set(callId, ending);
-    } else if (this.#around.liveCalls.has(callId)) {
-      if (ending.reason === "machine") this.#around.liveCalls.find(callId)?.end(ending);
+    } else if (this.#deps.liveCalls.has(callId)) {
+      if (ending.reason === "machine") this.#deps.liveCalls.find(callId)?.end(ending);
     } else this.#record(claims, ending, callInfo);
   }
 
@@ -277,19 +277,19 @@ export class OutboundCalls implements PlacedCalls {
 
   /** A person or a machine, as the vendor says: also of a call that goes on. */
   #noteAnswer(callId: string, answeredBy: string): void {
-    if (answeredBy !== "") this.#around.journal.annotate(callId, { answeredBy });
+    if (answeredBy !== "") this.#deps.journal.annotate(callId, { answeredBy });
   }
 
-  async #demandNumber(orgId: string, number: string): Promise<void> {
-    const { phoneNumbers } = this.#around;
+  async #requireNumber(orgId: string, number: string): Promise<void> {
+    const { phoneNumbers } = this.#deps;
     if (phoneNumbers === undefined || (await phoneNumbers.isAllowed(orgId, number))) return;
     const message =
       "from: expected a number that the platform's administrator has allowed this organization to call from";
     throw new Failure("forbidden", message);
   }
 
-  async #demandTarget(orgId: string, number: string): Promise<void> {
-    const { dialTargets } = this.#around;
+  async #requireTarget(orgId: string, number: string): Promise<void> {
+    const { dialTargets } = this.#deps;
     if (dialTargets === undefined || (await dialTargets.mayReach(orgId, number))) return;
     const message =
       "to: expected a number that the platform's administrator has allowed this organization to call";
@@ -302,7 +302,7 @@ export class OutboundCalls implements PlacedCalls {
     callInfo: CallInfo,
   ): Promise<Ringing> {
     const { maxConcurrentCalls } = plan.limits;
-    if (!(await this.#around.slots.acquire(organization.id, claims.callId, maxConcurrentCalls))) {
+    if (!(await this.#deps.slots.acquire(organization.id, claims.callId, maxConcurrentCalls))) {
       throw callsTaken(maxConcurrentCalls);
     }
     return this.#wait(claims, undefined, callInfo);
@@ -313,7 +313,7 @@ export class OutboundCalls implements PlacedCalls {
     callRef: string | undefined,
     callInfo: CallInfo | undefined,
   ): Ringing {
-    const { liveCalls, clock } = this.#around;
+    const { liveCalls, clock } = this.#deps;
     const { callId } = claims;
     const giveUp = (ending: Ending) => {
       const ringing = this.#ringing.get(callId);
@@ -332,7 +332,7 @@ export class OutboundCalls implements PlacedCalls {
   #placed(ringing: Ringing, callRef: string): void {
     const { callId } = ringing.claims;
     ringing.callRef = callRef;
-    const isWaitedFor = ringing.isHandedOver || this.#around.liveCalls.has(callId);
+    const isWaitedFor = ringing.isHandedOver || this.#deps.liveCalls.has(callId);
     if (!isWaitedFor) this.#cancel(callId, callRef);
   }
 
@@ -341,8 +341,8 @@ export class OutboundCalls implements PlacedCalls {
   }
 
   #cancel(callId: string, callRef: string): void {
-    this.#around.telephony?.hangUp(callRef).catch((error: unknown) => {
-      this.#around.log.error({ callId, error }, "a placed call could not be hung up");
+    this.#deps.telephony?.hangUp(callRef).catch((error: unknown) => {
+      this.#deps.log.error({ callId, error }, "a placed call could not be hung up");
     });
   }
 
@@ -358,13 +358,13 @@ export class OutboundCalls implements PlacedCalls {
     this.#ringing.get(callId)?.cancelTimer();
     this.#ringing.delete(callId);
     this.#answeredBy.delete(callId);
-    this.#around.liveCalls.remove(callId);
-    this.#around.slots.release(callId);
+    this.#deps.liveCalls.remove(callId);
+    this.#deps.slots.release(callId);
   }
 
   /** Nothing, when the call has its record already: a report that came twice, or after a session. */
   #record(claims: OutboundClaims, ending: Ending, callInfo: CallInfo | undefined): void {
-    const { journal, newId } = this.#around;
+    const { journal, newId } = this.#deps;
     const { callId } = claims;
     const ids = { ...claims, sessionId: callId, historyKey: newId() };
     journal.recordFailed({ ...ids, channel: "phone", callInfo }, ending);

@@ -1,7 +1,7 @@
 import type { Ending } from "../../conversation/call-end.js";
 import type { OutboundClaims } from "../../security/outbound-token.js";
 import type { CallInfo } from "../../telephony/call-info.js";
-import type { Soon } from "../../time/soon.js";
+import type { MaybePromise } from "../../time/soon.js";
 import type { LiveCall } from "../live-calls.js";
 
 /** What the vendor says of a placed call; words that are not known mean nothing. */
@@ -67,7 +67,7 @@ export class CallNotTaken extends Error {
 
 /** The placed calls as the vendor's requests reach them, in whichever session process of the box they are. */
 export interface PlacedCalls {
-  answering(token: string): Soon<OutboundClaims | undefined>;
+  answering(token: string): MaybePromise<OutboundClaims | undefined>;
   connect<Session extends LiveCall>(
     callId: string,
     orgId: string,

@@ -242,7 +242,7 @@ export interface RecordingSink {
   write(block: Uint8Array): boolean;
 }
 
-export interface RecordingSurroundings {
+export interface RecordingDeps {
   readonly clock: Clock;
   /** A whole MP3 as samples at the recording's rate. */
   readonly decodeMp3: (mp3: Uint8Array) => Promise<Int16Array>;
@@ -269,7 +269,7 @@ interface Sentence {
 export class Recording implements CallAudioTap {
   readonly #format: RecordedFormat;
   readonly #sink: RecordingSink;
-  readonly #around: RecordingSurroundings;
+  readonly #deps: RecordingDeps;
   readonly #startedAtMs: number;
   readonly #callerTrack = new AudioTrack();
   readonly #agentTrack = new AudioTrack();
@@ -284,10 +284,10 @@ export class Recording implements CallAudioTap {
   #endsAt: number | undefined;
   #isOver = false;
 
-  constructor(format: RecordedFormat, sink: RecordingSink, around: RecordingSurroundings) {
+  constructor(format: RecordedFormat, sink: RecordingSink, around: RecordingDeps) {
     this.#format = format;
     this.#sink = sink;
-    this.#around = around;
+    this.#deps = around;
     this.#startedAtMs = around.clock.monotonicMs();
     this.#placement = new CallerPlacement(this.#callerTrack, format.heard.sampleRateHz);
     this.#stopFlushing = around.clock.every(FLUSH_MS, () => this.#flush());
@@ -351,11 +351,11 @@ export class Recording implements CallAudioTap {
     this.#agentEndsAt = at + length;
     const sentence = { until: at + length };
     this.#sentences.add(sentence);
-    this.#around
+    this.#deps
       .decodeMp3(mp3)
       .then(
         (pcm) => this.#agentTrack.place(at, pcm.subarray(0, Math.max(0, sentence.until - at))),
-        (error: unknown) => this.#around.onSentenceLost(error),
+        (error: unknown) => this.#deps.onSentenceLost(error),
       )
       .finally(() => {
         this.#sentences.delete(sentence);
@@ -378,9 +378,9 @@ export class Recording implements CallAudioTap {
       track: this.#agentTrack,
       at,
       ratio: this.#format.heard.sampleRateHz / rateHz,
-      open: (listener) => this.#around.openConversion(from, listener),
+      open: (listener) => this.#deps.openConversion(from, listener),
       onOver: (error) => {
-        if (error !== undefined) this.#around.onSentenceLost(error);
+        if (error !== undefined) this.#deps.onSentenceLost(error);
         if (this.#streamed === sound) this.#streamed = undefined;
         this.#sentences.delete(sound);
         this.#finishWhenDecoded();
@@ -420,7 +420,7 @@ export class Recording implements CallAudioTap {
     }
     if (this.#isOver) return;
     this.#isOver = true;
-    this.#around.onWhole();
+    this.#deps.onWhole();
   }
 
   #writeTo(position: number): void {
@@ -439,12 +439,12 @@ export class Recording implements CallAudioTap {
     this.#endStreamed();
     this.#callerTrack.cutFrom(0);
     this.#agentTrack.cutFrom(0);
-    this.#around.onBroken(reason);
+    this.#deps.onBroken(reason);
   }
 
   /** The time since the call began, in samples. */
   #now(): number {
-    return Math.round(this.#samples(this.#around.clock.monotonicMs() - this.#startedAtMs));
+    return Math.round(this.#samples(this.#deps.clock.monotonicMs() - this.#startedAtMs));
   }
 
   #samples(durationMs: number): number {

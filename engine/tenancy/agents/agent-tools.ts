@@ -55,7 +55,7 @@ export function sealedTools(
 }
 
 /** Failure `invalid` for tools that lead to private addresses: each of their calls would fail. */
-export function demandPublicTools(tools: readonly AgentToolInput[]): void {
+export function requirePublicTools(tools: readonly AgentToolInput[]): void {
   const details = tools.flatMap((tool, index) => {
     if (tool.type !== "http" || !namesPrivateHost(new URL(tool.url))) return [];
     const message = "expected a public address, not a private, loopback or link-local one";
@@ -67,7 +67,7 @@ export function demandPublicTools(tools: readonly AgentToolInput[]): void {
 }
 
 /** Failure `invalid` for an agent that is to hand calls on and has no tool that says where to. */
-export function demandTransferTarget({
+export function requireTransferTarget({
   tools,
   thresholds,
 }: Pick<AgentRecord, "tools" | "thresholds">): void {

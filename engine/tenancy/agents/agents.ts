@@ -32,8 +32,8 @@ import {
 } from "./agent-input.js";
 import {
   type AgentToolInput,
-  demandPublicTools,
-  demandTransferTarget,
+  requirePublicTools,
+  requireTransferTarget,
   sealedTools,
 } from "./agent-tools.js";
 
@@ -105,11 +105,11 @@ export class Agents {
       createdAtMs: nowMs,
       updatedAtMs: nowMs,
     };
-    this.#demandPublicTools(input.tools ?? []);
+    this.#requirePublicTools(input.tools ?? []);
     const tools = sealedTools(input.tools ?? [], this.#cipher);
     const agent = { ...newAgent(identity, input), ...tools };
-    demandTransferTarget(agent);
-    await this.#demandAccess(tenant, agent);
+    requireTransferTarget(agent);
+    await this.#requireAccess(tenant, agent);
     const { maxAgents } = tenant.plan.limits;
     const entry = this.#entry(tenant, "agent.create", agent);
     const inserted = await this.#explained(tenant, agent, () =>
@@ -137,13 +137,13 @@ export class Agents {
     patch: AgentPatch,
   ): Promise<AgentRecord | undefined> {
     const { id } = agent;
-    this.#demandPublicTools(patch.tools ?? []);
+    this.#requirePublicTools(patch.tools ?? []);
     const tools = patch.tools && sealedTools(patch.tools, this.#cipher, agent);
     const nowMs = nextVersionMs(agent, this.#clock);
     const patched = { ...patchedAgent(agent, patch, nowMs), ...tools };
-    demandTransferTarget(patched);
+    requireTransferTarget(patched);
     if (patched.active || !sameVendors(agent, patched)) {
-      await this.#demandAccess(tenant, patched);
+      await this.#requireAccess(tenant, patched);
     }
     const changes = changedAgentFields(agent, patched);
     const entry = this.#entry(tenant, "agent.update", patched, changes);
@@ -194,8 +194,8 @@ export class Agents {
     return views;
   }
 
-  #demandPublicTools(tools: readonly AgentToolInput[]): void {
-    if (!this.#allowPrivateAddresses) demandPublicTools(tools);
+  #requirePublicTools(tools: readonly AgentToolInput[]): void {
+    if (!this.#allowPrivateAddresses) requirePublicTools(tools);
   }
 
   #entry(
@@ -251,12 +251,12 @@ export class Agents {
     try {
       return await write();
     } catch (error) {
-      if (error instanceof ForeignKeyViolation) await this.#demandAccess(tenant, choice);
+      if (error instanceof ForeignKeyViolation) await this.#requireAccess(tenant, choice);
       throw error;
     }
   }
 
-  async #demandAccess(tenant: Tenant, choice: AgentVendorChoice): Promise<void> {
+  async #requireAccess(tenant: Tenant, choice: AgentVendorChoice): Promise<void> {
     const providersById = await this.#providersOf([choice]);
     const { organization, plan } = tenant;
     const { refused, gated } = accessFaults(organization.id, plan, choice, providersById);

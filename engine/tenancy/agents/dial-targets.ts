@@ -55,7 +55,7 @@ export class DialTargets {
    * nor the beginning of one, nor a SIP address; `notFound`: nobody with this e-mail owns an organization.
    */
   async allow(ownerEmail: string, target: string): Promise<boolean> {
-    demandTarget(target);
+    requireTarget(target);
     const organization = await this.#findOwned(ownerEmail);
     const entry = this.#entry("organization.allowNumber", organization);
     const record = { orgId: organization.id, target, createdAtMs: entry.atMs };
@@ -70,7 +70,7 @@ export class DialTargets {
 
   /** For the platform's administrator; calls in progress finish. Failures as of `allow`, and `notFound`: it has no such target. */
   async revoke(ownerEmail: string, target: string): Promise<void> {
-    demandTarget(target);
+    requireTarget(target);
     const organization = await this.#findOwned(ownerEmail);
     const entry = this.#entry("organization.revokeNumber", organization);
     const isRemoved = await this.#database.dialTargets.remove(organization.id, target, entry);
@@ -107,7 +107,7 @@ export class DialTargets {
   }
 }
 
-function demandTarget(target: string): void {
+function requireTarget(target: string): void {
   if (NUMBER_BEGINNING.test(target) || SIP_ADDRESS.test(target)) return;
   const expected = "a number such as +15550101000, its beginning such as +49, or sip:desk@a.org";
   throw new Failure("invalid", `target: expected ${expected}`);

@@ -51,7 +51,7 @@ export class PhoneNumbers {
     ownerEmail: string,
     number: string,
   ): Promise<{ readonly organization: OrganizationRecord; readonly isNew: boolean }> {
-    demandE164(number);
+    requireE164(number);
     const organization = await this.#findOwned(ownerEmail);
     const entry = this.#entry("organization.allowNumber", organization);
     try {
@@ -70,7 +70,7 @@ export class PhoneNumbers {
 
   /** For the platform's administrator; calls in progress finish. Failure `notFound`: no organization has it. */
   async revoke(number: string): Promise<OrganizationRecord> {
-    demandE164(number);
+    requireE164(number);
     const found = await this.#database.phoneNumbers.find(number);
     const organization = found && (await this.#database.organizations.findById(found.orgId));
     if (organization === undefined) {
@@ -113,7 +113,7 @@ export class PhoneNumbers {
   }
 }
 
-function demandE164(number: string): void {
+function requireE164(number: string): void {
   if (E164.test(number)) return;
   throw new Failure("invalid", "number: expected E.164, for example +15550101000");
 }

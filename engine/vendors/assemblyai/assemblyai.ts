@@ -175,7 +175,7 @@ export function assemblyAiDialect(
 ): RecognizerDialect {
   return {
     vendor: VENDOR,
-    decidesTurns: true,
+    hasTurnDetection: true,
     turnSilenceMaxMs: settings.maxTurnSilenceMs,
     feed: {
       openingSilenceMs: 0,

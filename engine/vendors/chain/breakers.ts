@@ -34,7 +34,7 @@ export interface BreakerState {
 }
 
 /** A breaker as another process tells of it: clocks differ, so it tells for how much longer it waits. */
-export interface ToldBreaker {
+export interface BreakerReport {
   readonly phase: BreakerPhase;
   readonly changeCount: number;
   readonly pauseMs: number;
@@ -110,13 +110,13 @@ export function abandoned(state: BreakerState, nowMs: number): BreakerState {
   return { ...state, phase: "open", untilMs: nowMs, changeCount: state.changeCount + 1 };
 }
 
-export function toldOf(state: BreakerState, nowMs: number): ToldBreaker {
+export function reportOf(state: BreakerState, nowMs: number): BreakerReport {
   const { phase, changeCount, pauseMs, untilMs } = state;
   return { phase, changeCount, pauseMs, leftMs: Math.max(0, untilMs - nowMs) };
 }
 
 /** Whatever order it is told in, and however often, all come to the same state; the same object where it is no news. */
-export function heard(state: BreakerState, told: ToldBreaker, nowMs: number): BreakerState {
+export function heard(state: BreakerState, told: BreakerReport, nowMs: number): BreakerState {
   if (!isNews(state, told)) return state;
   const { phase, changeCount, pauseMs, leftMs } = told;
   if (phase === "closed") return { ...CLOSED_BREAKER, changeCount };
@@ -125,7 +125,7 @@ export function heard(state: BreakerState, told: ToldBreaker, nowMs: number): Br
   return { ...CLOSED_BREAKER, phase, changeCount, pauseMs, untilMs, isTriedElsewhere };
 }
 
-function isNews(state: BreakerState, told: ToldBreaker): boolean {
+function isNews(state: BreakerState, told: BreakerReport): boolean {
   // A process that has begun meanwhile counts from nothing: the vendor has failed it all the same.
   if (state.phase === "closed" && told.phase === "open") return true;
   const more = told.changeCount - state.changeCount;
@@ -169,20 +169,20 @@ export function breakerKey({ id, orgId }: Pick<Credential, "id" | "orgId">): str
 }
 
 /** What a process tells the others when it opens or closes a breaker, or tries it. */
-export interface BreakerNews extends Credential, ToldBreaker {
+export interface BreakerEvent extends Credential, BreakerReport {
   /** The vendor's newest failure, and how long ago it was. */
   readonly lastFault: { readonly fault: VendorFault; readonly agoMs: number } | undefined;
 }
 
 /** The way to those who use the same credentials in other processes and on other servers. */
 export interface BreakerExchange {
-  tell(news: BreakerNews): void;
+  tell(news: BreakerEvent): void;
   /** Where news from elsewhere go; set once. */
-  onNews(receive: (news: BreakerNews) => void): void;
+  onEvent(receive: (news: BreakerEvent) => void): void;
 }
 
 /** What was told so long ago, as it is now. */
-export function afterWaiting(news: BreakerNews, waitedMs: number): BreakerNews {
+export function afterWaiting(news: BreakerEvent, waitedMs: number): BreakerEvent {
   const { leftMs, lastFault } = news;
   return {
     ...news,
@@ -264,11 +264,11 @@ export class Breaker {
   }
 
   /** What others are told of it. */
-  get news(): BreakerNews {
+  get news(): BreakerEvent {
     const { fault, atMs = 0 } = this.#lastFault ?? {};
     return {
       ...this.credential,
-      ...toldOf(this.#state, this.#clock.monotonicMs()),
+      ...reportOf(this.#state, this.#clock.monotonicMs()),
       lastFault: fault && { fault, agoMs: Math.max(0, this.#clock.epochMs() - atMs) },
     };
   }
@@ -295,7 +295,7 @@ export class Breaker {
   }
 
   /** Others have told of it, which nobody is told again. */
-  heard({ lastFault, ...told }: BreakerNews): void {
+  heard({ lastFault, ...told }: BreakerEvent): void {
     const state = heard(this.#state, told, this.#clock.monotonicMs());
     if (state === this.#state) return;
     this.#state = state;
@@ -326,7 +326,7 @@ export class Breakers {
   constructor(clock: BreakerClock, exchange?: BreakerExchange) {
     this.#clock = clock;
     this.#exchange = exchange;
-    exchange?.onNews((news) => this.heard(news));
+    exchange?.onEvent((news) => this.heard(news));
   }
 
   of(credential: Credential): Breaker {
@@ -347,7 +347,7 @@ export class Breakers {
   }
 
   /** News from before a credential was changed say nothing of it, and neither does the closing of one that nobody uses. */
-  heard(news: BreakerNews): void {
+  heard(news: BreakerEvent): void {
     const known = this.#byKey.get(breakerKey(news))?.credential.version;
     if (known === undefined ? news.phase === "closed" : known > news.version) return;
     this.of(news).heard(news);
@@ -371,7 +371,7 @@ export class Breakers {
   }
 
   /** News of breakers that are not closed, for who knows nothing of them yet; the newest at the end. */
-  news(): readonly BreakerNews[] {
+  news(): readonly BreakerEvent[] {
     return this.#notClosed().map(({ news }) => news);
   }
 

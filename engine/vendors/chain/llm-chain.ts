@@ -10,7 +10,7 @@ import {
 } from "../contracts.js";
 import type { AnswerTimes } from "./answer-times.js";
 import { asVendorError, type Chain, type ChainLink, worstOf } from "./chain.js";
-import { Patience } from "./patience.js";
+import { ReplyTimeout } from "./patience.js";
 
 const SENTENCE_END = /[.!?…。！？]["'”’)\]]*\s+/gu;
 
@@ -91,7 +91,7 @@ export interface ReplySoFar {
 export interface AttemptParts {
   readonly link: ModelLink;
   readonly reply: ReplySoFar;
-  readonly patience: Patience;
+  readonly timeouts: ReplyTimeout;
   /** It may take so long from one word to the next. */
   readonly tokenGapMs: number;
   /** Ends the attempt when another one has begun to speak. */
@@ -104,7 +104,7 @@ export interface AttemptParts {
 /** One model asked for a reply, or for what is left of it. */
 export class ModelAttempt {
   readonly link: ModelLink;
-  readonly patience: Patience;
+  readonly timeouts: ReplyTimeout;
   /** Nothing of the reply had been said when it was asked. */
   readonly isFromStart: boolean;
   readonly completion: Promise<Completion>;
@@ -115,7 +115,7 @@ export class ModelAttempt {
   constructor(parts: AttemptParts) {
     this.#parts = parts;
     this.link = parts.link;
-    this.patience = parts.patience;
+    this.timeouts = parts.timeouts;
     this.isFromStart = parts.reply.text === "";
     parts.link.breaker.asked();
     this.completion = this.#ask();
@@ -144,13 +144,13 @@ export class ModelAttempt {
 
   faultOf(cause: unknown): VendorError {
     const { vendor } = this.link;
-    if (!this.patience.isOver) return asVendorError(vendor, cause);
-    const message = `${vendor}: gave nothing for ${Math.round(this.patience.quietMs)} ms`;
+    if (!this.timeouts.isOver) return asVendorError(vendor, cause);
+    const message = `${vendor}: gave nothing for ${Math.round(this.timeouts.quietMs)} ms`;
     return new VendorError(vendor, "timeout", message, { cause });
   }
 
   async #ask(): Promise<Completion> {
-    const { reply, patience, mayBeEmpty } = this.#parts;
+    const { reply, timeouts, mayBeEmpty } = this.#parts;
     const { vendor, modelId, client } = this.link;
     const { request } = reply;
     const before = reply.text;
@@ -168,7 +168,7 @@ export class ModelAttempt {
     const completion = await client.complete(
       { ...request, modelId, messages, onToolUse: () => void this.#goesOn() },
       take,
-      patience.signal,
+      timeouts.signal,
     );
     give(rest?.end() ?? "");
     if (this.isOutpaced) throw new VendorError(vendor, "aborted", `${vendor}: was too late`);
@@ -182,10 +182,10 @@ export class ModelAttempt {
 
   /** False when nobody waits for it any more. */
   #goesOn(): boolean {
-    const { patience, tokenGapMs } = this.#parts;
-    if (patience.signal.aborted) return false;
+    const { timeouts, tokenGapMs } = this.#parts;
+    if (timeouts.signal.aborted) return false;
     this.#begin();
-    patience.progress(tokenGapMs);
+    timeouts.progress(tokenGapMs);
     return true;
   }
 
@@ -255,7 +255,7 @@ interface AskedReply {
   readonly signal: AbortSignal;
 }
 
-export interface ModelPatience {
+export interface LlmTimeouts {
   /** A language model may take so long to its first word, at most. */
   readonly firstTokenMs: number;
   /** And so long from one to the next. */
@@ -263,7 +263,7 @@ export interface ModelPatience {
 }
 
 export interface ModelTerms {
-  readonly patience: ModelPatience;
+  readonly timeouts: LlmTimeouts;
   /** Where it is kept how long the models take. */
   readonly times: AnswerTimes;
   /** Left out where nobody else is to be asked when the first is late. */
@@ -317,7 +317,7 @@ export class ModelReply {
         else failures.push(this.#failed(attempt, cause));
       } finally {
         this.#cancelHedge();
-        attempt.patience.end();
+        attempt.timeouts.end();
       }
     }
     throw worstOf(failures);
@@ -328,7 +328,7 @@ export class ModelReply {
     const ahead = this.#ahead;
     this.#ahead = undefined;
     if (ahead !== undefined) {
-      if (this.#waiting.length === 0) ahead.patience.lift();
+      if (this.#waiting.length === 0) ahead.timeouts.lift();
       return ahead;
     }
     const link = this.#waiting.shift();
@@ -339,10 +339,10 @@ export class ModelReply {
   /** The last one has none. Who has nobody behind it that is thought to work, or no hurry, has all the time that is set. */
   #firstTokenLimitMs(link: ModelLink): number | undefined {
     if (this.#waiting.length === 0) return undefined;
-    const { patience, times } = this.#terms;
-    const isHurried = this.#reply.request.unhurried !== true;
-    if (!isHurried || this.#standIn() === undefined) return patience.firstTokenMs;
-    return times.givenUpAfterMs(link, patience.firstTokenMs, this.#promptTokens());
+    const { timeouts, times } = this.#terms;
+    const isHurried = this.#reply.request.isBackground !== true;
+    if (!isHurried || this.#standIn() === undefined) return timeouts.firstTokenMs;
+    return times.givenUpAfterMs(link, timeouts.firstTokenMs, this.#promptTokens());
   }
 
   #begin(link: ModelLink, limitMs: number | undefined): ModelAttempt {
@@ -352,8 +352,8 @@ export class ModelReply {
     return new ModelAttempt({
       link,
       reply: this.#reply,
-      patience: new Patience(this.#chain.clock, limitMs, signal),
-      tokenGapMs: this.#terms.patience.tokenGapMs,
+      timeouts: new ReplyTimeout(this.#chain.clock, limitMs, signal),
+      tokenGapMs: this.#terms.timeouts.tokenGapMs,
       outpaced,
       mayBeEmpty: this.#chain.isSingle,
       onBegun: (attempt) => this.#begun(attempt),
@@ -364,7 +364,7 @@ export class ModelReply {
   #hedge(first: ModelAttempt): void {
     const { times, allowance } = this.#terms;
     const { request } = this.#reply;
-    const isLate = first.isFromStart && !first.hasBegun && request.unhurried !== true;
+    const isLate = first.isFromStart && !first.hasBegun && request.isBackground !== true;
     if (allowance === undefined || !isLate || this.#hasHedged) return;
     if (this.#standIn() === undefined) return;
     const lateAfterMs = times.lateAfterMs(first.link, this.#promptTokens());
@@ -380,9 +380,9 @@ export class ModelReply {
     if (!allowance.spend(this.#promptTokens())) return this.#chain.hedged("withheld", 0);
     this.#chain.hedged("asked", 0);
     this.#waiting.shift();
-    const { firstTokenMs } = this.#terms.patience;
+    const { firstTokenMs } = this.#terms.timeouts;
     // Nothing would be won by leaving the first any more: who stands in for it is asked already.
-    first.patience.allow(firstTokenMs);
+    first.timeouts.allow(firstTokenMs);
     this.#ahead = this.#begin(link, firstTokenMs);
   }
 
@@ -396,14 +396,14 @@ export class ModelReply {
     this.#cancelHedge();
     const { times } = this.#terms;
     const tokens = this.#promptTokens();
-    if (attempt.isFromStart) times.took(attempt.link, attempt.patience.passedMs, tokens);
+    if (attempt.isFromStart) times.took(attempt.link, attempt.timeouts.passedMs, tokens);
     const [first, ahead] = [this.#current, this.#ahead];
     if (ahead === undefined || first === undefined) return;
     const late = attempt === ahead ? first : ahead;
     if (late.failure !== undefined) return;
     late.outpace();
     // At least so long: left out, the others would make a slow model look quick.
-    times.took(late.link, late.patience.passedMs, tokens);
+    times.took(late.link, late.timeouts.passedMs, tokens);
     late.link.breaker.abandoned();
     this.#reply.wastedTokens += tokens;
     this.#chain.hedged(attempt === ahead ? "won" : "lost", tokens);
@@ -421,26 +421,26 @@ export class ModelReply {
   }
 
   #failed(attempt: ModelAttempt, cause: unknown): VendorError {
-    const { link, patience } = attempt;
+    const { link, timeouts } = attempt;
     const error = attempt.faultOf(cause);
     const promptTokens = this.#promptTokens();
     const tokens = isPaid(error) ? promptTokens : 0;
     this.#reply.wastedTokens += tokens;
-    const isLate = attempt.isFromStart && !attempt.hasBegun && patience.isOver;
-    if (isLate) this.#terms.times.took(link, patience.passedMs, promptTokens);
-    this.#chain.failed(link, error, { ms: Math.round(patience.passedMs), tokens });
+    const isLate = attempt.isFromStart && !attempt.hasBegun && timeouts.isOver;
+    if (isLate) this.#terms.times.took(link, timeouts.passedMs, promptTokens);
+    this.#chain.failed(link, error, { ms: Math.round(timeouts.passedMs), tokens });
     return error;
   }
 
   /** Nobody waits any more. Who was quiet for too long by then is not asked first again. */
   #leave(attempt: ModelAttempt): void {
-    const { link, patience } = attempt;
+    const { link, timeouts } = attempt;
     if (attempt.isOutpaced) return;
-    const { firstTokenMs, tokenGapMs } = this.#terms.patience;
-    if (patience.quietMs < (attempt.hasBegun ? tokenGapMs : firstTokenMs))
+    const { firstTokenMs, tokenGapMs } = this.#terms.timeouts;
+    if (timeouts.quietMs < (attempt.hasBegun ? tokenGapMs : firstTokenMs))
       return link.breaker.abandoned();
     const error = new VendorError(link.vendor, "timeout", `${link.vendor}: gave nothing`);
-    this.#chain.failed(link, error, { ms: Math.round(patience.passedMs), tokens: 0 });
+    this.#chain.failed(link, error, { ms: Math.round(timeouts.passedMs), tokens: 0 });
   }
 
   #promptTokens(): number {

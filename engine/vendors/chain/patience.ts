@@ -4,7 +4,7 @@ import type { CancelTimer, Clock } from "../../time/clock.js";
  * One attempt that is given up when nothing has come for too long: one timer, that looks when it fires whether something came
  * meanwhile. Without a limit it only passes on that nobody waits any more.
  */
-export class Patience {
+export class ReplyTimeout {
   readonly signal: AbortSignal;
   readonly #given: AbortSignal;
   readonly #onAbort = () => this.#cancel();

@@ -1,4 +1,4 @@
-import { bytesOfMs, bytesPerMs, type HeardFormat } from "../../audio/audio-format.js";
+import { bytesOfMs, bytesPerMs, type InputFormat } from "../../audio/audio-format.js";
 import type { CancelTimer, Clock } from "../../time/clock.js";
 import {
   type ListenOptions,
@@ -10,7 +10,7 @@ import {
 } from "../contracts.js";
 import { AudioRing, UnsettledAudio } from "../stt-stream/audio-feed.js";
 import { asVendorError, type Chain, type ChainLink, worstOf } from "./chain.js";
-import { Patience } from "./patience.js";
+import { ReplyTimeout } from "./patience.js";
 
 export interface Doubted<Link> {
   readonly link: Link;
@@ -24,7 +24,7 @@ export interface Doubted<Link> {
  * What a call thinks of a recognizer that tells nothing of a voice. It may be a noise: so nobody is blamed before somebody else
  * has told words of the same audio. After a doubt that was wrong only one that seems deaf is doubted again in that call.
  */
-export class Doubts<Link> {
+export class SttStalls<Link> {
   #doubted: Doubted<Link> | undefined;
   #isOver = false;
 
@@ -66,7 +66,7 @@ const SPEED = 2;
 /** The newest audio of a call, and how it is told once more to a recognizer that has not heard it. */
 export class PacedReplay {
   readonly #clock: Clock;
-  readonly #format: HeardFormat;
+  readonly #format: InputFormat;
   readonly #keptMs: number;
   readonly #ring: AudioRing;
   #nextByte = 0;
@@ -75,7 +75,7 @@ export class PacedReplay {
 
   constructor(
     clock: Clock,
-    format: HeardFormat,
+    format: InputFormat,
     keptMs: number,
     ring = new AudioRing(bytesOfMs(format, keptMs)),
   ) {
@@ -160,7 +160,7 @@ interface Wanted {
 
 export interface ChainedStreamParts {
   readonly chain: Chain<SpeechToText>;
-  readonly format: HeardFormat;
+  readonly format: InputFormat;
   readonly listener: SpeechListener;
   readonly signal: AbortSignal;
   /** Rejects with a VendorError that has been counted. `isLast`: there is nobody to turn to. */
@@ -202,7 +202,7 @@ export class ChainedStream implements SpeechStream {
   /** Connection epoch; events from an older epoch are ignored. */
   #turns = 0;
   #turn = 0;
-  readonly #doubts = new Doubts<Link>();
+  readonly #doubts = new SttStalls<Link>();
   /** Where in the whole stream the present one's time begins. */
   #baseByte = 0;
   #openedAtMs = 0;
@@ -312,7 +312,7 @@ export class ChainedStream implements SpeechStream {
       },
       onUtteranceEnd: (endMs) => now(() => listener.onUtteranceEnd(this.#streamMs(endMs))),
       onTurn: (event) => now(() => listener.onTurn(event)),
-      onDoubtful: (how) => now(() => void this.#doubt(link, how)),
+      onSttStall: (how) => now(() => void this.#doubt(link, how)),
       onLost: (error) => now(() => this.#lose(error)),
       onRecovered: (sttOutageMs) =>
         now(() => {
@@ -529,21 +529,21 @@ async function opened(
   signal: AbortSignal,
   { limitMs }: { readonly limitMs: number | undefined },
 ): Promise<SpeechStream> {
-  const patience = new Patience(chain.clock, limitMs, signal);
+  const timeouts = new ReplyTimeout(chain.clock, limitMs, signal);
   const { vendor, client, breaker } = link;
   breaker.asked();
   try {
-    return await client.open(options, listener, patience.signal);
+    return await client.open(options, listener, timeouts.signal);
   } catch (cause) {
     if (signal.aborted) breaker.abandoned();
-    const error = patience.isOver
+    const error = timeouts.isOver
       ? new VendorError(vendor, "timeout", `${vendor}: not connected in time`, { cause })
       : asVendorError(vendor, cause);
     if (!signal.aborted) {
-      chain.failed(link, error, { ms: Math.round(patience.passedMs), tokens: 0 });
+      chain.failed(link, error, { ms: Math.round(timeouts.passedMs), tokens: 0 });
     }
     throw error;
   } finally {
-    patience.end();
+    timeouts.end();
   }
 }

@@ -8,7 +8,7 @@ import {
 } from "../contracts.js";
 import type { AnswerTimes } from "./answer-times.js";
 import { asVendorError, type Chain, type ChainLink, worstOf } from "./chain.js";
-import { Patience } from "./patience.js";
+import { ReplyTimeout } from "./patience.js";
 
 /** Audio comes faster than it is heard: a voice that pauses for longer when its sentence is given up has stalled. */
 const GAP_MAX_MS = 500;
@@ -94,7 +94,7 @@ class Attempt {
   readonly #link: VoiceLink;
   readonly #signal: AbortSignal;
   readonly #terms: VoiceTerms;
-  readonly #patience: Patience;
+  readonly #timeouts: ReplyTimeout;
   readonly #broken = new AbortController();
   readonly #onAbort = () => this.#leave();
 
@@ -115,7 +115,7 @@ class Attempt {
       ? times.givenUpAfterMs(link, maxEndpointingDelayMs)
       : maxEndpointingDelayMs;
     const limitMs = standIn === undefined ? undefined : waitedMs;
-    this.#patience = new Patience(chain.clock, limitMs, signal);
+    this.#timeouts = new ReplyTimeout(chain.clock, limitMs, signal);
     link.breaker.asked();
     // At once: who asks for the rest of the sentence in the same moment is to ask somebody else.
     signal.addEventListener("abort", this.#onAbort);
@@ -123,7 +123,7 @@ class Attempt {
 
   async speak(request: SpeechRequest, onChunk: (audio: Uint8Array) => void): Promise<void> {
     const { client, modelId, speed, vendor } = this.#link;
-    const { signal } = this.#patience;
+    const { signal } = this.#timeouts;
     const until = this.#chain.isSingle ? signal : AbortSignal.any([signal, this.#broken.signal]);
     let { format } = request;
     const onFormat = (given: SpeechFormat): boolean => {
@@ -134,9 +134,9 @@ class Attempt {
     const take = (audio: Uint8Array) => {
       if (until.aborted || audio.byteLength === 0) return;
       if (!this.hasBegun && !this.#isAudio(audio, format)) return this.#broken.abort();
-      if (!this.hasBegun) this.#terms.times.took(this.#link, this.#patience.passedMs);
+      if (!this.hasBegun) this.#terms.times.took(this.#link, this.#timeouts.passedMs);
       this.hasBegun = true;
-      this.#patience.progress(this.#terms.maxEndpointingDelayMs);
+      this.#timeouts.progress(this.#terms.maxEndpointingDelayMs);
       onChunk(audio);
     };
     // Those of a voice that is left before its audio are not those of the next one.
@@ -158,24 +158,24 @@ class Attempt {
     if (this.#broken.signal.aborted) {
       return new VendorError(vendor, "badAnswer", `${vendor}: what it gives is no audio`);
     }
-    if (!this.#patience.isOver) return asVendorError(vendor, cause);
-    const quietMs = Math.round(this.#patience.quietMs);
+    if (!this.#timeouts.isOver) return asVendorError(vendor, cause);
+    const quietMs = Math.round(this.#timeouts.quietMs);
     return new VendorError(vendor, "timeout", `${vendor}: gave nothing for ${quietMs} ms`);
   }
 
   failed(error: VendorError): void {
-    const isLate = !this.hasBegun && this.#patience.isOver;
-    if (isLate) this.#terms.times.took(this.#link, this.#patience.passedMs);
-    this.#chain.failed(this.#link, error, { ms: Math.round(this.#patience.passedMs), tokens: 0 });
+    const isLate = !this.hasBegun && this.#timeouts.isOver;
+    if (isLate) this.#terms.times.took(this.#link, this.#timeouts.passedMs);
+    this.#chain.failed(this.#link, error, { ms: Math.round(this.#timeouts.passedMs), tokens: 0 });
   }
 
   end(): void {
-    this.#patience.end();
+    this.#timeouts.end();
     this.#signal.removeEventListener("abort", this.#onAbort);
   }
 
   #leave(): void {
-    const { quietMs } = this.#patience;
+    const { quietMs } = this.#timeouts;
     const isHung = quietMs >= (this.hasBegun ? GAP_MAX_MS : this.#terms.maxEndpointingDelayMs);
     if (!isHung) return this.#link.breaker.abandoned();
     const { vendor } = this.#link;

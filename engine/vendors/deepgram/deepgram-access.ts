@@ -1,5 +1,5 @@
 import * as v from "valibot";
-import type { HeardFormat } from "../../audio/audio-format.js";
+import type { InputFormat } from "../../audio/audio-format.js";
 import type { VendorFault } from "../contracts.js";
 import { WEB_SOCKET_PROTOCOLS } from "../setting-fields.js";
 import type { SocketAccess } from "../transport/socket-vendor.js";
@@ -35,7 +35,7 @@ export function deepgramAccess(given: VendorSettings, context: VendorContext): S
 }
 
 /** The vendor's name for what it is given. */
-export function deepgramEncoding({ encoding }: HeardFormat): string {
+export function deepgramEncoding({ encoding }: InputFormat): string {
   return encoding === "mulaw" ? "mulaw" : "linear16";
 }
 

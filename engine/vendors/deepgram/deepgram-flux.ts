@@ -41,7 +41,7 @@ type FluxSettings = v.InferOutput<v.ObjectSchema<typeof FLUX_FIELDS, undefined>>
 export function fluxDialect(settings: FluxSettings): RecognizerDialect {
   return {
     vendor: VENDOR,
-    decidesTurns: true,
+    hasTurnDetection: true,
     turnSilenceMaxMs: settings.eotTimeoutMs,
     feed: {
       openingSilenceMs: 0,

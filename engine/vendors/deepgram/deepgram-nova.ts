@@ -152,7 +152,7 @@ export function deepgramNova(given: VendorSettings, context: VendorContext): Spe
 export function novaDialect(utteranceEndMs = UTTERANCE_END_MS): RecognizerDialect {
   return {
     vendor: VENDOR,
-    decidesTurns: false,
+    hasTurnDetection: false,
     feed: {
       openingSilenceMs: 100,
       soundPieceMs: 0,

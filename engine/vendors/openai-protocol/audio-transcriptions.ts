@@ -3,7 +3,7 @@ import {
   bytesOfMs,
   bytesPerMs,
   bytesPerSample,
-  type HeardFormat,
+  type InputFormat,
 } from "../../audio/audio-format.js";
 import { decodeMulaw } from "../../audio/mulaw.js";
 import type { CancelTimer, Clock } from "../../time/clock.js";
@@ -57,7 +57,7 @@ export function transcriptionRequest(audio: Uint8Array, options: ListenOptions) 
   return { body, contentType: `multipart/form-data; boundary=${BOUNDARY}` };
 }
 
-function wavHeader(dataBytes: number, { encoding, sampleRateHz }: HeardFormat): Buffer {
+function wavHeader(dataBytes: number, { encoding, sampleRateHz }: InputFormat): Buffer {
   const sampleBytes = bytesPerSample(encoding);
   const header = Buffer.alloc(44);
   header.write("RIFF", 0, "latin1");
@@ -103,7 +103,7 @@ export interface UtteranceListener {
 
 /** Our own voice detection: cuts a stream into the stretches in which somebody speaks. */
 export class UtteranceCutter {
-  readonly #format: HeardFormat;
+  readonly #format: InputFormat;
   readonly #silenceMs: number;
   readonly #listener: UtteranceListener;
   readonly #ring: AudioRing;
@@ -116,7 +116,7 @@ export class UtteranceCutter {
   /** Where the audio of the newest utterance ended. */
   #givenByte = 0;
 
-  constructor(format: HeardFormat, silenceMs: number, listener: UtteranceListener) {
+  constructor(format: InputFormat, silenceMs: number, listener: UtteranceListener) {
     this.#format = format;
     this.#silenceMs = silenceMs;
     this.#listener = listener;
@@ -183,7 +183,7 @@ export class UtteranceCutter {
 }
 
 /** Root mean square. */
-function levelOf(audio: Uint8Array, { encoding }: HeardFormat): number {
+function levelOf(audio: Uint8Array, { encoding }: InputFormat): number {
   let sum = 0;
   if (encoding === "mulaw") {
     for (const sample of decodeMulaw(audio)) sum += sample * sample;

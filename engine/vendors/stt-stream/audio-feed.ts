@@ -2,7 +2,7 @@ import {
   bytesOfMs,
   bytesPerMs,
   bytesPerSample,
-  type HeardFormat,
+  type InputFormat,
   silenceByte,
   silenceOf,
 } from "../../audio/audio-format.js";
@@ -79,7 +79,7 @@ const QUIET_POSITIVE = 0;
 const QUIET_NEGATIVE = 0xff;
 
 /** No sample of it is louder than the noise of a quiet call. µ-law, or 16-bit little-endian samples. */
-export function isQuiet(audio: Uint8Array, { encoding }: HeardFormat): boolean {
+export function isQuiet(audio: Uint8Array, { encoding }: InputFormat): boolean {
   return encoding === "mulaw" ? isQuietMulaw(audio) : isQuietLinear(audio);
 }
 
@@ -108,7 +108,7 @@ const ONSET_MS = 500;
 
 /** From where on the audio of a call is to be heard again by who has not heard it. Positions are bytes of the whole stream. */
 export class UnsettledAudio {
-  readonly #format: HeardFormat;
+  readonly #format: InputFormat;
   readonly #meter: VoiceMeter;
   #endByte = 0;
   #settledByte = 0;
@@ -116,7 +116,7 @@ export class UnsettledAudio {
   #voiceByte: number | undefined;
   #voiceEndByte = 0;
 
-  constructor(format: HeardFormat) {
+  constructor(format: InputFormat) {
     this.#format = format;
     this.#meter = new VoiceMeter(format);
   }
@@ -193,7 +193,7 @@ export class KeptAudio {
   readonly #unsettled: UnsettledAudio;
   #settledByte = 0;
 
-  constructor(format: HeardFormat) {
+  constructor(format: InputFormat) {
     this.#bytesPerMs = bytesPerMs(format);
     this.#ringBytes = bytesOfMs(format, RING_MS);
     this.#unsettled = new UnsettledAudio(format);
@@ -254,7 +254,7 @@ export class KeptAudio {
 export class AudioFeed {
   readonly #clock: Clock;
   readonly #rules: FeedRules;
-  readonly #format: HeardFormat;
+  readonly #format: InputFormat;
   readonly #bytesPerMs: number;
   readonly #ringBytes: number;
   readonly #kept: KeptAudio;
@@ -279,7 +279,7 @@ export class AudioFeed {
   constructor(
     clock: Clock,
     rules: FeedRules,
-    format: HeardFormat,
+    format: InputFormat,
     endpointingMs: number,
     kept = new KeptAudio(format),
   ) {

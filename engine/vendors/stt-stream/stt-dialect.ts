@@ -46,7 +46,7 @@ export interface MessageReader {
 export interface RecognizerDialect extends SocketDialect {
   readonly feed: FeedRules;
   /** It says by itself when a turn ends: `onTurn` is called. */
-  readonly decidesTurns: boolean;
+  readonly hasTurnDetection: boolean;
   /** The silence after which it does so in any case, where the operator has set one. */
   readonly turnSilenceMaxMs?: number | undefined;
   /** Path and query below the vendor's address. */

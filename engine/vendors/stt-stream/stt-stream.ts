@@ -1,4 +1,4 @@
-import { bytesPerMs, type HeardFormat } from "../../audio/audio-format.js";
+import { bytesPerMs, type InputFormat } from "../../audio/audio-format.js";
 import { VoiceMeter } from "../../audio/voice-meter.js";
 import type { CancelTimer, Clock } from "../../time/clock.js";
 import {
@@ -47,7 +47,7 @@ export type Hearing = "fine" | "doubtful" | "unanswered" | "deaf" | "lost";
  * Compares the voice in the audio with what the recognizer makes of it: its socket may be open and its pings answered while it
  * hears nothing. Results count, with words or without, and ends; what it says about a voice that starts does not.
  */
-export class DeafWatch {
+export class SttStallWatch {
   readonly #meter: VoiceMeter;
   readonly #bytesPerMs: number;
   #unheardMs = 0;
@@ -64,7 +64,7 @@ export class DeafWatch {
   #isDoubted = false;
   #deafTimes = 0;
 
-  constructor(format: HeardFormat) {
+  constructor(format: InputFormat) {
     this.#meter = new VoiceMeter(format);
     this.#bytesPerMs = bytesPerMs(format);
   }
@@ -176,7 +176,7 @@ export type RecognizerSocket = Pick<
 export interface RecognizerStreamParts {
   readonly dialect: RecognizerDialect;
   readonly clock: Clock;
-  readonly format: HeardFormat;
+  readonly format: InputFormat;
   readonly endpointingMs: number;
   readonly listener: SpeechListener;
   readonly apiKey: string;
@@ -193,7 +193,7 @@ interface Connection {
 export class RecognizerStream implements SpeechStream {
   readonly #parts: RecognizerStreamParts;
   #feed: AudioFeed;
-  readonly #watch: DeafWatch;
+  readonly #watch: SttStallWatch;
   readonly #signal: AbortSignal;
   readonly #ending = new AbortController();
   readonly #onAbort = () => this.close();
@@ -217,7 +217,7 @@ export class RecognizerStream implements SpeechStream {
     const { dialect, clock, format, endpointingMs } = parts;
     this.#feed = new AudioFeed(clock, dialect.feed, format, endpointingMs);
     this.#reader = dialect.newReader();
-    this.#watch = new DeafWatch(format);
+    this.#watch = new SttStallWatch(format);
     this.#signal = signal;
     signal.addEventListener("abort", this.#onAbort);
     this.#attach(socket);
@@ -383,9 +383,9 @@ export class RecognizerStream implements SpeechStream {
         if (speechFinal && text !== "") this.#feed.speechEnded();
         const lastWordEndMs = endSec === undefined ? undefined : this.#feed.streamMs(endSec);
         const words = { text, isFinal, speechFinal, lastWordEndMs };
-        const { decidesTurns, turnSilenceMaxMs } = dialect;
+        const { hasTurnDetection, turnSilenceMaxMs } = dialect;
         const limit = turnSilenceMaxMs === undefined ? {} : { turnSilenceMaxMs };
-        listener.onTranscript(decidesTurns ? { ...words, decidesTurns, ...limit } : words);
+        listener.onTranscript(hasTurnDetection ? { ...words, hasTurnDetection, ...limit } : words);
         break;
       }
       case "settled":
@@ -417,9 +417,9 @@ export class RecognizerStream implements SpeechStream {
     if (hearing === "lost") {
       this.close();
       listener.onFailed(this.#fault("timeout", "hears nothing of a voice"));
-    } else if (listener.onDoubtful !== undefined) {
+    } else if (listener.onSttStall !== undefined) {
       // The chain opens a stream of another vendor beside this one, or a second one of the same vendor.
-      listener.onDoubtful(hearing === "doubtful" ? "doubtful" : "deaf");
+      listener.onSttStall(hearing === "doubtful" ? "doubtful" : "deaf");
     } else if (hearing !== "doubtful") this.#suspect();
   }
 

@@ -146,7 +146,7 @@ export class SpeechIntake {
       const { format } = reader;
       if (format === undefined) return samples;
       const isAsked = this.#isAskedMulaw(format);
-      if (!begun && !isAsked) this.#demandPcm(format);
+      if (!begun && !isAsked) this.#requirePcm(format);
       begun = true;
       return isAsked ? samples : wavToPcm16(samples, format);
     };
@@ -167,7 +167,7 @@ export class SpeechIntake {
     return isMulaw && format.encoding === "mulaw" && format.sampleRateHz === sampleRateHz;
   }
 
-  #demandPcm({ sampleRateHz, codec }: WavFormat): void {
+  #requirePcm({ sampleRateHz, codec }: WavFormat): void {
     const given = { encoding: "pcm16", sampleRateHz } as const;
     if (isSameFormat(given, this.#request.format)) return;
     this.#demand(given, `WAV (${codec}, ${sampleRateHz} Hz)`);

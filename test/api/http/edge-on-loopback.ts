@@ -1,9 +1,9 @@
 import type { Answer } from "../../../api/http/answer/answer.js";
-import { openFront } from "../../../api/http/backend/open-backend.js";
+import { openBackend } from "../../../api/http/backend/open-backend.js";
 import type { Endpoint } from "../../../api/http/endpoints/endpoint.js";
 import { ClientAddresses } from "../../../api/http/request/client-address.js";
 import { CorsPolicy } from "../../../api/http/request/cors.js";
-import { Edge } from "../../../api/http/router.js";
+import { Router } from "../../../api/http/router.js";
 import { HttpServer } from "../../../api/http/server.js";
 import { frontUnderTest } from "../../doubles/front-under-test.js";
 import { RecordingLogger } from "../../doubles/recording-logger.js";
@@ -52,10 +52,10 @@ export class EdgeOnLoopback {
     endpoints: readonly Endpoint[],
     settings: EdgeSettings = {},
   ): Promise<EdgeOnLoopback> {
-    const server = new HttpServer(await openFront(frontUnderTest.choice, new SilentLogger()));
+    const server = new HttpServer(await openBackend(frontUnderTest.choice, new SilentLogger()));
     const clock = new VirtualClock();
     const logger = new RecordingLogger();
-    const edge = new Edge({
+    const edge = new Router({
       server,
       addresses: new ClientAddresses(settings.trustedProxies ?? []),
       cors: new CorsPolicy(settings.corsOrigins ?? []),

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { type TestContext, test } from "node:test";
-import { openFront } from "../../../api/http/backend/open-backend.js";
+import { openBackend } from "../../../api/http/backend/open-backend.js";
 import type { Endpoint } from "../../../api/http/endpoints/endpoint.js";
 import { HttpServer } from "../../../api/http/server.js";
 import { Failure, type FailureKind } from "../../../engine/failure.js";
@@ -176,7 +176,7 @@ test("while draining, answers ask the client to connect elsewhere", async (t) =>
 
 test("two servers cannot share a port without noticing", async (t) => {
   const { port } = await started(t);
-  const second = new HttpServer(await openFront(frontUnderTest.choice, new SilentLogger()));
+  const second = new HttpServer(await openBackend(frontUnderTest.choice, new SilentLogger()));
   await assert.rejects(second.listen("127.0.0.1", port), /cannot listen on 127\.0\.0\.1:/);
   second.close();
 });

@@ -113,7 +113,7 @@ async function everythingOf({ byToken }: Tenancy): Promise<ReadonlyMap<string, s
   return seen;
 }
 
-function demandNothingOf({ orgId, email }: Tenancy, { text }: Received, what: string): void {
+function requireNothingOf({ orgId, email }: Tenancy, { text }: Received, what: string): void {
   for (const secret of [...Object.values(victimIds), orgId, email, "Victim's"]) {
     assert.ok(!text.includes(secret), `${what} shows ${secret}`);
   }
@@ -143,7 +143,7 @@ test("whatever a stranger asks, nothing of another organization shows or changes
     const [id, { auth }] = row;
     for (const headers of [stranger.byKey, stranger.byToken]) {
       const answer = await ask(row, headers);
-      demandNothingOf(victim, answer, id);
+      requireNothingOf(victim, answer, id);
       if (auth !== "user" || headers === stranger.byToken) statuses.set(id, answer.status);
     }
   }

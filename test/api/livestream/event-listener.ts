@@ -17,7 +17,7 @@ export class EventListener {
   #parts: string[] = [];
   #heartbeatCount = 0;
   #isOver = false;
-  #onNews: () => void = () => undefined;
+  #onEvent: () => void = () => undefined;
 
   static async open(port: number): Promise<EventListener> {
     const response = await new Promise<IncomingMessage>((resolve, reject) => {
@@ -38,7 +38,7 @@ export class EventListener {
     this.closed = new Promise((resolve) => {
       response.on("close", () => {
         this.#isOver = true;
-        this.#onNews();
+        this.#onEvent();
         resolve();
       });
     });
@@ -65,7 +65,7 @@ export class EventListener {
 
   #news(): Promise<void> {
     return new Promise((resolve) => {
-      this.#onNews = resolve;
+      this.#onEvent = resolve;
     });
   }
 
@@ -76,7 +76,7 @@ export class EventListener {
     const blocks = this.#parts.join("").split("\n\n");
     this.#parts = [blocks.pop() ?? ""];
     for (const block of blocks) this.#takeBlock(block);
-    this.#onNews();
+    this.#onEvent();
   }
 
   #takeBlock(block: string): void {

@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import { eventStreamAnswer } from "../../../api/http/endpoints/api-endpoint.js";
 import { CallEventStreams } from "../../../api/routes/call-routes.js";
-import type { CallNews } from "../../../engine/calls/call-news.js";
+import type { CallEvent } from "../../../engine/calls/call-news.js";
 import type { Watcher } from "../../../engine/calls/topic-watchers.js";
 import { NO_METRICS } from "../../../engine/conversation/effects.js";
 
@@ -36,7 +36,7 @@ test("what is told to many is put into words once, and each is sent all of it", 
       return { turnCount: 7 };
     },
   };
-  const news: readonly CallNews[] = [
+  const news: readonly CallEvent[] = [
     { type: "turn", callId: "a", metrics },
     { type: "ended", callId: "a", status: "completed", endReason: "callerLeft" },
   ];

@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { once } from "node:events";
 import { connect, type Socket } from "node:net";
 import { type TestContext, test } from "node:test";
-import { AudioSocketDoor } from "../../../api/voice/audio-socket-route.js";
+import { AudioSocketRoute } from "../../../api/voice/audio-socket-route.js";
 import type { StartedStream } from "../../../api/voice/phone-calls.js";
 import { PhoneLeg } from "../../../api/voice/phone-leg.js";
 import { freePorts } from "../../../bench/livestream/free-ports.js";
@@ -47,14 +47,14 @@ async function openDoor(
   const [port = 0] = await freePorts(1);
   const options = { host: "127.0.0.1", port, phoneCalls: { begin }, streamUuids, clock, log };
   const max = connectionsMax === undefined ? {} : { connectionsMax };
-  const door = await AudioSocketDoor.open({ ...options, ...max });
-  context.after(() => door.close());
+  const route = await AudioSocketRoute.open({ ...options, ...max });
+  context.after(() => route.close());
   const dial = async () => {
     const socket = connect(port, "127.0.0.1").on("error", () => undefined);
     await once(socket, "connect");
     return socket;
   };
-  return { options, door, clock, log, begun, dial };
+  return { options, route, clock, log, begun, dial };
 }
 
 function closed(socket: Socket): Promise<unknown> {
@@ -107,7 +107,7 @@ test("a connection that has been silent for a minute is dropped, one that speaks
 
 test("a port that somebody else has is an error at once", async (context) => {
   const { options } = await openDoor(context);
-  await assert.rejects(AudioSocketDoor.open(options), { code: "EADDRINUSE" });
+  await assert.rejects(AudioSocketRoute.open(options), { code: "EADDRINUSE" });
 });
 
 test("a call whose other side never reads ends as too slow, and its connection does not stay", async (context) => {

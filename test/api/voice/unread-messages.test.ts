@@ -7,15 +7,15 @@ import { testFronts } from "../http/backend/both-fronts.js";
 import { RecordingDoor } from "../http/backend/recording-door.js";
 
 const UNREAD_BYTES_MAX = 1024 * 1024;
-const door = new RecordingDoor(UNREAD_BYTES_MAX);
+const route = new RecordingDoor(UNREAD_BYTES_MAX);
 
 testFronts(
   "a client that reads nothing is closed 1013 before its messages fill the memory",
-  (front) => front.webSocket("/ws/voice", door),
+  (front) => front.webSocket("/ws/voice", route),
   async ({ port }) => {
     const client = new WebSocket(`ws://127.0.0.1:${port}/ws/voice`, { perMessageDeflate: false });
     const closed = new Promise<number>((resolve) => client.once("close", resolve));
-    const [socket] = await Promise.all([door.opened(), once(client, "open")]);
+    const [socket] = await Promise.all([route.opened(), once(client, "open")]);
     client.pause();
     const leg = new WebLeg(socket);
     const endings: Ending[] = [];

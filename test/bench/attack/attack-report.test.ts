@@ -25,8 +25,8 @@ test("a row counts tries, and tells each different break once, in one line", asy
     findings.tell("3 rounds");
   });
   const { findings } = outcome;
-  await findings.demandOf(Promise.reject(new Error("refused")), "a claim");
-  await findings.demandOf(Promise.resolve(true), "another");
+  await findings.requireOf(Promise.reject(new Error("refused")), "a claim");
+  await findings.requireOf(Promise.resolve(true), "another");
   const row = outcomeTable([outcome]).split("\n")[2];
   const what = "a\\|b c (3 times); a claim: refused; 3 rounds; skipped: no root";
   assert.equal(row, `| an attack | 6 | 2 | 4 | ${what} |`);

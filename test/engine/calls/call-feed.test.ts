@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import { CallFeed, type Watched } from "../../../engine/calls/call-feed.js";
 import {
-  type CallNews,
+  type CallEvent,
   callsTopic,
   callTopic,
   type SaidWords,
@@ -17,15 +17,15 @@ const PULSE_MS = 5_000;
 const WATCH_MAX_MS = 60_000;
 const WATCHERS_MAX = 1_000;
 const WATCHERS_PER_ORGANIZATION_MAX = 100;
-const TURN: CallNews = { type: "turn", callId: "a", metrics: NO_METRICS };
+const TURN: CallEvent = { type: "turn", callId: "a", metrics: NO_METRICS };
 const WORDS = { type: "words", callId: "a", role: "user", text: "Hi.", isFinal: true } as const;
 
 function watching(feed: CallFeed, watched: Watched) {
   const abort = new AbortController();
-  const told: CallNews[] = [];
+  const told: CallEvent[] = [];
   const watch = { told, pulses: 0, isOver: false, stop: () => abort.abort() };
   const watcher = {
-    news: (news: readonly CallNews[]) => told.push(...news),
+    news: (news: readonly CallEvent[]) => told.push(...news),
     pulse: () => (watch.pulses += 1),
   };
   const over = feed.watch(watched, watcher, abort.signal).then(() => (watch.isOver = true));
@@ -79,33 +79,33 @@ test("an organization has so many watchers, and so has the server", async () => 
   const fill = (orgId: string, count: number) =>
     Array.from({ length: count }, () => watching(feed, { orgId }));
   const [gone] = fill("org 0", WATCHERS_PER_ORGANIZATION_MAX);
-  assert.throws(() => feed.demandRoom("org 0"), isRefused);
+  assert.throws(() => feed.requireRoom("org 0"), isRefused);
   gone?.stop();
-  feed.demandRoom("org 0");
+  feed.requireRoom("org 0");
   const [first] = fill("org 0", 1);
   await watching(feed, { orgId: "org 0" }).over;
   for (let org = 1; org < WATCHERS_MAX / WATCHERS_PER_ORGANIZATION_MAX; org += 1) {
-    feed.demandRoom(`org ${org}`);
+    feed.requireRoom(`org ${org}`);
     fill(`org ${org}`, WATCHERS_PER_ORGANIZATION_MAX);
   }
   assert.equal(feed.watcherCount, WATCHERS_MAX);
-  assert.throws(() => feed.demandRoom("one more"), isRefused);
+  assert.throws(() => feed.requireRoom("one more"), isRefused);
   first?.stop();
-  feed.demandRoom("one more");
+  feed.requireRoom("one more");
 });
 
 test("where a box has other processes, they are asked for what is watched here, and told what is watched there", () => {
   const wants: [string, boolean][] = [];
-  const sent: [string, CallNews][] = [];
+  const sent: [string, CallEvent][] = [];
   const elsewhere = new Set<string>();
-  let receive = (_topic: string, _news: CallNews) => {};
+  let receive = (_topic: string, _news: CallEvent) => {};
   let wantedElsewhere = (_topic: string) => {};
   const clock = new VirtualClock();
   const feed = new CallFeed(clock, {
     isWanted: (topic) => elsewhere.has(topic),
     want: (topic, isWanted) => wants.push([topic, isWanted]),
     send: (topic, news) => sent.push([topic, news]),
-    onNews: (given) => (receive = given),
+    onEvent: (given) => (receive = given),
     onWanted: (given) => (wantedElsewhere = given),
   });
   const one = watching(feed, { orgId: "org" });
@@ -125,7 +125,7 @@ test("where a box has other processes, they are asked for what is watched here, 
   feed.tell("org", WORDS);
   assert.deepEqual(sent, [[callTopic("org", "a"), WORDS]]);
   const words = [{ role: "user", text: "Hi.", isFinal: true }] as const;
-  const present: CallNews = { type: "present", callId: "a", words };
+  const present: CallEvent = { type: "present", callId: "a", words };
   feed.callBegins("org", "a", () => words);
   for (const callId of ["a", "b"]) wantedElsewhere(callTopic("org", callId));
   assert.deepEqual(sent.slice(1), [[callTopic("org", "a"), present]]);

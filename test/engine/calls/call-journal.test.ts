@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { type TestContext, test } from "node:test";
-import type { CallNews, SaidWords } from "../../../engine/calls/call-news.js";
+import type { CallEvent, SaidWords } from "../../../engine/calls/call-news.js";
 import { CALLER_LEFT, SPEECH_FAILED } from "../../../engine/conversation/call-end.js";
 import type { TurnSave } from "../../../engine/conversation/effects.js";
 import { VendorError } from "../../../engine/vendors/contracts.js";
@@ -258,9 +258,9 @@ test("who begins to watch is told what no stored turn has, also while a turn is 
   const { journal, feed } = await journalFor(context);
   const entry = await journal.begin(CALL_START);
   entry.attach(SILENT_LLM, () => 0, 60_000);
-  const told = (until: (news: CallNews) => boolean = () => true) =>
-    new Promise<CallNews>((resolve) => {
-      const news = (all: readonly CallNews[]) => {
+  const told = (until: (news: CallEvent) => boolean = () => true) =>
+    new Promise<CallEvent>((resolve) => {
+      const news = (all: readonly CallEvent[]) => {
         for (const each of all) if (until(each)) resolve(each);
       };
       const watcher = { news, pulse: () => undefined };

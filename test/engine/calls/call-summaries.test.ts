@@ -67,7 +67,12 @@ test("the agent's own model sums the call up, soberly and in few tokens", async 
   assert.equal(call?.sentiment, "positive");
   const { messages, ...request } = model.requests[0] ?? assert.fail();
   assert.ok(messages.length > 0);
-  assert.deepEqual(request, { modelId: "small", temperature: 0, maxTokens: 300, unhurried: true });
+  assert.deepEqual(request, {
+    modelId: "small",
+    temperature: 0,
+    maxTokens: 300,
+    isBackground: true,
+  });
 });
 
 test("a call in which the caller said nothing is not summed up", async (context) => {

@@ -26,7 +26,7 @@ function supervising(status: CallStatus, isHere = true) {
         orgId === TENANT.organization.id && id === "call" ? callRecord({ id, status }) : undefined,
     },
     feed: {
-      demandRoom: (orgId) => {
+      requireRoom: (orgId) => {
         if (watched.length > 1) throw new Failure("rateLimited", `${orgId} watches enough`);
       },
       watch: async (topic) => void watched.push(topic),
@@ -82,7 +82,7 @@ test("a watch ends within a second of the end of the key or the user that began 
   const supervision = new CallSupervision({
     calls: { findById: () => assert.fail("no call is looked for") },
     feed: {
-      demandRoom: () => undefined,
+      requireRoom: () => undefined,
       watch: (_topic, _watcher, signal) =>
         new Promise((resolve) => signal.addEventListener("abort", () => resolve())),
     },

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { CallSlots } from "../../../engine/calls/admission.js";
-import type { SharedBox } from "../../../engine/calls/shared-box.js";
+import type { Cluster } from "../../../engine/calls/shared-box.js";
 import { EventLoopDelay } from "../../../engine/metrics/event-loop-delay.js";
 import { callRecord } from "../../storage/sample-records.js";
 import { centerFor } from "./center-stand.js";
@@ -9,7 +9,7 @@ import { centerFor } from "./center-stand.js";
 type Changeable<Of> = { -readonly [Key in keyof Of]: Of[Key] };
 
 /** A box whose other processes have no calls, until a test says so. */
-function quietBox(): Changeable<SharedBox> {
+function quietBox(): Changeable<Cluster> {
   return {
     slots: new CallSlots(),
     callCount: 0,
@@ -17,10 +17,10 @@ function quietBox(): Changeable<SharedBox> {
       isWanted: () => false,
       want: () => {},
       send: () => {},
-      onNews: () => {},
+      onEvent: () => {},
       onWanted: () => {},
     },
-    breakers: { tell: () => {}, onNews: () => {} },
+    breakers: { tell: () => {}, onEvent: () => {} },
     othersTake: false,
     isDrained: false,
     hasCall: () => Promise.resolve(false),

@@ -74,7 +74,7 @@ test("what fits the window leaves no note, and what is cut is told as it was sai
   assert.equal(model.requests.length, 0);
   talk(earlier, WINDOW_TURNS + 1, SUMMARIZE_AFTER_TURNS - 1);
   const [request] = model.requests;
-  assert.deepEqual([request?.unhurried, request?.temperature], [true, 0]);
+  assert.deepEqual([request?.isBackground, request?.temperature], [true, 0]);
   assert.match(request?.messages[1]?.content ?? "", /"notes":""[\s\S]*my name is Ada/);
   model.say("The caller is Ada.");
   model.finish(DONE);

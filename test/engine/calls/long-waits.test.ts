@@ -8,7 +8,7 @@ import { CALL_START, temporaryJournal } from "./temporary-journal.js";
 const NOTHING: TurnSave = { messages: [], metrics: NO_METRICS, report: undefined, added: [] };
 
 /** What the record of a call tells whose turns had the caller wait for so long. */
-async function toldOf(context: TestContext, ...waitsMs: readonly number[]) {
+async function reportOf(context: TestContext, ...waitsMs: readonly number[]) {
   const { database, journal } = await temporaryJournal(context);
   const entry = await journal.begin(CALL_START);
   for (const totalMs of waitsMs) {
@@ -22,11 +22,11 @@ async function toldOf(context: TestContext, ...waitsMs: readonly number[]) {
 }
 
 test("one wait that a caller takes for a dead line is told of its call, whatever the others were", async (context) => {
-  assert.deepEqual(await toldOf(context, 300, 5_000.4, 200), [5_000, true]);
+  assert.deepEqual(await reportOf(context, 300, 5_000.4, 200), [5_000, true]);
 });
 
 test("waits that callers put up with are not told", async (context) => {
-  assert.deepEqual(await toldOf(context, 4_999, 4_999), [undefined, undefined]);
+  assert.deepEqual(await reportOf(context, 4_999, 4_999), [undefined, undefined]);
 });
 
 test("how long nobody heard the caller is told, and that it was long from five seconds on", async (context) => {

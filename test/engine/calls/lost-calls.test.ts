@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { LostCalls } from "../../../engine/calls/orphaned-calls.js";
+import { OrphanedCalls } from "../../../engine/calls/orphaned-calls.js";
 import { RecordingLogger } from "../../doubles/recording-logger.js";
 import { VirtualClock } from "../../doubles/virtual-clock.js";
 import { callRecord, insertOrganizations, METRICS, NOON_MS } from "../../storage/sample-records.js";
@@ -18,7 +18,7 @@ test("calls of this run that nobody knows are closed at the second look, with th
   const clock = new VirtualClock(NOON_MS + 100_000);
   const log = new RecordingLogger();
   const isKnown = (callId: string) => callId === "live";
-  const lostCalls = new LostCalls({ calls, runId: "this run", isKnown, clock, log });
+  const lostCalls = new OrphanedCalls({ calls, runId: "this run", isKnown, clock, log });
   assert.equal(await lostCalls.sweep(), 0, "it may only just have begun or ended");
   await calls.start(callRecord({ id: "new" }), "this run");
   assert.equal(await lostCalls.sweep(), 1);
@@ -44,7 +44,7 @@ test("any number of lost calls is closed", async (t) => {
   const clock = new VirtualClock(NOON_MS);
   const log = new RecordingLogger();
   const isKnown = () => false;
-  const lostCalls = new LostCalls({ calls, runId: "this run", isKnown, clock, log });
+  const lostCalls = new OrphanedCalls({ calls, runId: "this run", isKnown, clock, log });
   await lostCalls.sweep();
   assert.equal(await lostCalls.sweep(), 230);
   assert.equal(await lostCalls.sweep(), 0);

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { OutboundTelephony } from "../../../engine/calls/outbound/outbound-telephony.js";
-import { BoxPlacedCalls, BoxSlots } from "../../../engine/cluster/worker-ports.js";
+import { WorkerCallSlots, WorkerPlacedCalls } from "../../../engine/cluster/worker-ports.js";
 import { OutboundTokens } from "../../../engine/security/outbound-token.js";
 import { NOTHING_LEFT, outboundFor, slowOrder } from "./outbound-stand.js";
 
@@ -44,7 +44,7 @@ test("what comes right before the order to hand a call over goes with it", async
   const { id: callId } = await place();
   const tokens = new OutboundTokens({ secret: "s".repeat(32), clock });
   const owner = { ask: () => assert.fail("nobody is asked"), tell() {} };
-  const placed = new BoxPlacedCalls({ own, tokens, slots: new BoxSlots(owner), owner });
+  const placed = new WorkerPlacedCalls({ own, tokens, slots: new WorkerCallSlots(owner), owner });
   const { report, handOver } = placed.handlers;
   const claims = tokens.verify(lastToken());
   assert.ok(claims);

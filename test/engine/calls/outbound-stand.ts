@@ -5,10 +5,7 @@ import { text } from "node:stream/consumers";
 import type { TestContext } from "node:test";
 import { CallSlots } from "../../../engine/calls/admission.js";
 import { LiveCalls } from "../../../engine/calls/live-calls.js";
-import {
-  OutboundCalls,
-  type OutboundSurroundings,
-} from "../../../engine/calls/outbound/outbound-calls.js";
+import { OutboundCalls, type OutboundDeps } from "../../../engine/calls/outbound/outbound-calls.js";
 import { OutboundTelephony } from "../../../engine/calls/outbound/outbound-telephony.js";
 import type { Ending } from "../../../engine/conversation/call-end.js";
 import { OutboundTokens } from "../../../engine/security/outbound-token.js";
@@ -94,8 +91,8 @@ export class TalkingCall {
 
 /** Placed calls of an organization that may place any; ids are `id-1` and so on. */
 export function outboundCalls(
-  surroundings: Pick<OutboundSurroundings, "telephony" | "journal" | "clock" | "log"> &
-    Partial<OutboundSurroundings>,
+  surroundings: Pick<OutboundDeps, "telephony" | "journal" | "clock" | "log"> &
+    Partial<OutboundDeps>,
 ) {
   const slots = new CallSlots();
   const liveCalls = new LiveCalls();
@@ -115,10 +112,7 @@ export function outboundCalls(
 }
 
 /** Placed calls with a real vendor's client, journal and tokens; nobody refuses an order unless a test says so. */
-export async function outboundFor(
-  context: TestContext,
-  changes: Partial<OutboundSurroundings> = {},
-) {
+export async function outboundFor(context: TestContext, changes: Partial<OutboundDeps> = {}) {
   const { database, clock, log, journal } = await temporaryJournal(context);
   const vendor = new Vendor();
   const connections = new Connections({ clock: new SystemClock(), allowPrivateAddresses: true });

@@ -1,13 +1,13 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { PresentWords } from "../../../engine/calls/call-journal.js";
+import { LiveTranscript } from "../../../engine/calls/call-journal.js";
 
 const PRESENT_WORDS_MAX = 50;
 const caller = (text: string, isFinal = true) => ({ role: "user", text, isFinal }) as const;
 const agent = (text: string, isFinal = false) => ({ role: "assistant", text, isFinal }) as const;
 
-function saying(...words: Parameters<PresentWords["add"]>[0][]): PresentWords {
-  const present = new PresentWords();
+function saying(...words: Parameters<LiveTranscript["add"]>[0][]): LiveTranscript {
+  const present = new LiveTranscript();
   for (const each of words) present.add(each);
   return present;
 }

@@ -35,7 +35,7 @@ test("a call behaves as its agent's author has said", () => {
     apology: phrases.apology,
     cannotTransfer: phrases.cannotTransfer,
     suspended: phrases.suspended,
-    mustEnd: phrases.mustEnd,
+    callEndedByOrganization: phrases.callEndedByOrganization,
     repeatRequest: "",
     language: "en",
     durationMaxMs: 100_000,

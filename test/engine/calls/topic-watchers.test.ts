@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import type { CallNews } from "../../../engine/calls/call-news.js";
+import type { CallEvent } from "../../../engine/calls/call-news.js";
 import { TopicWatchers, type Watch } from "../../../engine/calls/topic-watchers.js";
 import { VirtualClock } from "../../doubles/virtual-clock.js";
 
@@ -11,10 +11,10 @@ const TOGETHER_MS = 250;
 const WATCHERS_PER_ORGANIZATION_MAX = 100;
 interface Page extends Watch {
   /** What it was told, as often as it was told. */
-  readonly told: (readonly CallNews[])[];
+  readonly told: (readonly CallEvent[])[];
 }
 
-function words(text: string): CallNews {
+function words(text: string): CallEvent {
   return { type: "words", callId: "a", role: "assistant", text, isFinal: false };
 }
 
@@ -26,7 +26,7 @@ function watched(togetherMs: number, count: number) {
   const clock = new VirtualClock();
   const watchers = new TopicWatchers(clock, togetherMs);
   const pages = Array.from({ length: count }, (): Page => {
-    const told: (readonly CallNews[])[] = [];
+    const told: (readonly CallEvent[])[] = [];
     return { told, watcher: { news: (news) => told.push(news), pulse: () => {} }, end: () => {} };
   });
   for (const page of pages) watchers.add(page);

@@ -33,14 +33,14 @@ function callOf(index: number, agentId: string, metadata: CallRecord["metadata"]
 test("calls are summed up by agent and by key, the largest first, and older ones are left out", async () => {
   const store = storeOf([
     callOf(1, "small", { apiKeyId: "key" }),
-    { ...callOf(2, "large", { endReason: "listeningFailed" }), status: "failed" },
+    { ...callOf(2, "large", { endReason: "sttFailed" }), status: "failed" },
     callOf(3, "large", { apiKeyId: "key" }),
     callOf(5_000, "large"),
   ]);
   const shares = await usageShares(store, ORG, 9_000);
   const one = { calls: 1, failed: 0, failures: [], minutes: 1, llmTokens: 10, ttsChars: 5 };
   const two = { calls: 2, failed: 0, failures: [], minutes: 2, llmTokens: 20, ttsChars: 10 };
-  const failures = [{ endReason: "listeningFailed", calls: 1 }];
+  const failures = [{ endReason: "sttFailed", calls: 1 }];
   assert.deepEqual(shares, {
     calls: 3,
     isWhole: true,

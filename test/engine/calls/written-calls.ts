@@ -1,4 +1,4 @@
-import type { CallNews, SaidWords } from "../../../engine/calls/call-news.js";
+import type { CallEvent, SaidWords } from "../../../engine/calls/call-news.js";
 import type { SummaryTask } from "../../../engine/calls/call-summaries.js";
 import type { CallEnd, SavedTurn } from "../../../storage/calls/call-store.js";
 import type { HistoryChange, HistoryKey } from "../../../storage/calls/history-store.js";
@@ -17,7 +17,7 @@ export class WrittenCalls {
   readonly turns: SavedTurn[] = [];
   readonly ends: CallEnd[] = [];
   readonly measured: (readonly [what: string, given: unknown])[] = [];
-  readonly told: CallNews[] = [];
+  readonly told: CallEvent[] = [];
   readonly summed: SummaryTask[] = [];
   /** What each call that is in progress would tell a new watcher. */
   readonly present = new Map<string, () => readonly SaidWords[]>();
@@ -70,7 +70,7 @@ export class WrittenCalls {
     answer: async (..._given: readonly unknown[]) => undefined,
   };
   readonly feed = {
-    tell: (_orgId: string, news: CallNews) => void this.told.push(news),
+    tell: (_orgId: string, news: CallEvent) => void this.told.push(news),
     callBegins: (_orgId: string, callId: string, words: () => readonly SaidWords[]) =>
       void this.present.set(callId, words),
     callIsOver: (_orgId: string, callId: string) => void this.present.delete(callId),

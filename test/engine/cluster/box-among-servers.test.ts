@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import type { BoxState } from "../../../engine/cluster/ipc-messages.js";
+import type { ClusterState } from "../../../engine/cluster/ipc-messages.js";
 import { CALLER_LEFT } from "../../../engine/conversation/call-end.js";
 import { newBox, nothing, ORG, settled, slotOf } from "./box-in-one-process.js";
 import { OtherServers } from "./other-servers.js";
@@ -196,7 +196,7 @@ test("a call whose new process ends while it moves is nobody's, and its slot is 
 test("the processes of a box know that it is to take no more, and whether others do", async () => {
   const nodes = new OtherServers();
   const { clock, owner, join } = newBox({ nodes });
-  const states: BoxState[] = [];
+  const states: ClusterState[] = [];
   const one = join(1, { box: (state) => void states.push(state) });
   one.tell("state", { isServing: true, isLate: false });
   await settled();

@@ -1,12 +1,12 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import type { Handlers } from "../../../engine/cluster/ipc-link.js";
-import type { MemberQuestions, OwnerLink } from "../../../engine/cluster/ipc-messages.js";
-import { BoxBreakers, BoxNews } from "../../../engine/cluster/worker-ports.js";
-import type { BreakerNews } from "../../../engine/vendors/chain/breakers.js";
+import type { PrimaryLink, WorkerRequests } from "../../../engine/cluster/ipc-messages.js";
+import { WorkerBreakers, WorkerEventBus } from "../../../engine/cluster/worker-ports.js";
+import type { BreakerEvent } from "../../../engine/vendors/chain/breakers.js";
 import { newBox, settled } from "./box-in-one-process.js";
 
-const OPEN: BreakerNews = {
+const OPEN: BreakerEvent = {
   id: "a",
   version: 1,
   category: "llm",
@@ -27,18 +27,18 @@ const BEGAN = {
 
 /** A session process's own link has to be there before what it is told can be taken. */
 function lateLink() {
-  const joined: { link?: OwnerLink } = {};
-  const link: OwnerLink = {
+  const joined: { link?: PrimaryLink } = {};
+  const link: PrimaryLink = {
     ask: (name, asks) => joined.link?.ask(name, asks) ?? Promise.reject(new Error("not joined")),
     tell: (name, asks) => joined.link?.tell(name, asks),
   };
   return { joined, link };
 }
 
-function joinWith<Exchange extends { readonly handlers: Partial<Handlers<MemberQuestions>> }>(
+function joinWith<Exchange extends { readonly handlers: Partial<Handlers<WorkerRequests>> }>(
   { join }: ReturnType<typeof newBox>,
   name: number,
-  newExchange: (owner: OwnerLink) => Exchange,
+  newExchange: (owner: PrimaryLink) => Exchange,
 ): Exchange {
   const { joined, link } = lateLink();
   const exchange = newExchange(link);
@@ -50,8 +50,8 @@ test("what one process finds out of a credential the others know, also one that 
   const box = newBox();
   const told: string[] = [];
   const breakersOf = (name: number) => {
-    const breakers = joinWith(box, name, (owner) => new BoxBreakers(owner));
-    breakers.onNews(({ id, phase }) => told.push(`${name}: ${id} ${phase}`));
+    const breakers = joinWith(box, name, (owner) => new WorkerBreakers(owner));
+    breakers.onEvent(({ id, phase }) => told.push(`${name}: ${id} ${phase}`));
     return breakers;
   };
   const one = breakersOf(1);
@@ -67,10 +67,10 @@ test("what one process finds out of a credential the others know, also one that 
 test("a process tells its calls' news while somebody at another wants them", async () => {
   const box = newBox();
   const told: string[] = [];
-  const newsOf = (name: number) => joinWith(box, name, (owner) => new BoxNews(owner));
+  const newsOf = (name: number) => joinWith(box, name, (owner) => new WorkerEventBus(owner));
   const [one, other] = [newsOf(1), newsOf(2)];
   one.onWanted((topic) => told.push(`wanted: ${topic}`));
-  other.onNews((topic, { callId }) => told.push(`${topic}: ${callId}`));
+  other.onEvent((topic, { callId }) => told.push(`${topic}: ${callId}`));
   assert.equal(one.isWanted("org"), false);
   other.want("org", true);
   await settled();

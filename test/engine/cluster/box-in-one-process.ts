@@ -1,11 +1,11 @@
-import { type Handlers, Link, type Parcel } from "../../../engine/cluster/ipc-link.js";
+import { type Handlers, type IpcMessage, Link } from "../../../engine/cluster/ipc-link.js";
 import type {
-  MemberLink,
-  MemberQuestions,
-  OwnerQuestions,
+  PrimaryRequests,
+  WorkerLink,
+  WorkerRequests,
 } from "../../../engine/cluster/ipc-messages.js";
 import type { OtherNodes } from "../../../engine/cluster/other-nodes.js";
-import { BoxOwner } from "../../../engine/cluster/primary.js";
+import { ClusterPrimary } from "../../../engine/cluster/primary.js";
 import type { Logger } from "../../../engine/log.js";
 import type { Metric } from "../../../engine/metrics/box-metrics.js";
 import { SilentLogger } from "../../doubles/silent-logger.js";
@@ -15,12 +15,12 @@ export const ORG = "org";
 export const CALLS_MAX = 3;
 const SETTLE_TURNS = 5;
 export const nothing = () => undefined;
-const HANDLERS: Handlers<MemberQuestions> = {
+const HANDLERS: Handlers<WorkerRequests> = {
   isRinging: () => false,
   handOver: nothing,
   report: nothing,
   endCall: nothing,
-  newsWanted: nothing,
+  subscribed: nothing,
   news: nothing,
   breakers: nothing,
   metrics: () => [],
@@ -30,7 +30,7 @@ const HANDLERS: Handlers<MemberQuestions> = {
   endAll: nothing,
 };
 /** What a box is told to have beside its session processes. */
-interface BoxSurroundings {
+interface BoxDeps {
   /** The other servers of its database. */
   readonly nodes?: OtherNodes;
   /** The metrics of the owner's process. */
@@ -39,10 +39,10 @@ interface BoxSurroundings {
 }
 
 /** An owner whose session processes are all in this one. */
-export function newBox({ nodes, metrics = [], log = new SilentLogger() }: BoxSurroundings = {}) {
+export function newBox({ nodes, metrics = [], log = new SilentLogger() }: BoxDeps = {}) {
   const clock = new VirtualClock();
   const limiter = { take: () => 0 };
-  const owner = new BoxOwner({
+  const owner = new ClusterPrimary({
     limits: { auth: limiter, general: limiter, vendor: limiter, voice: limiter, webhook: limiter },
     database: {
       relay: () => Promise.resolve({ results: [], fault: undefined, writeFault: undefined }),
@@ -56,17 +56,17 @@ export function newBox({ nodes, metrics = [], log = new SilentLogger() }: BoxSur
   /** Both ends of the way are in this process; parcels go one turn of the event loop later, as between two. */
   const join = (
     name: number,
-    handlers: Partial<Handlers<MemberQuestions>> = {},
+    handlers: Partial<Handlers<WorkerRequests>> = {},
     hung?: (missedBeats: number) => void,
   ) => {
-    const post = (parcel: Parcel) => setImmediate(() => ownerSide.receive(parcel));
-    const member = new Link<OwnerQuestions, MemberQuestions>(
+    const post = (message: IpcMessage) => setImmediate(() => ownerSide.receive(message));
+    const member = new Link<PrimaryRequests, WorkerRequests>(
       post,
       { ...HANDLERS, ...handlers },
       log,
     );
-    const ownerSide: MemberLink = owner.join(name, {
-      post: (parcel) => setImmediate(() => member.receive(parcel)),
+    const ownerSide: WorkerLink = owner.join(name, {
+      post: (message) => setImmediate(() => member.receive(message)),
       started: nothing,
       ...(hung && { hung }),
     });

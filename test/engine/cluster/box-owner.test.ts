@@ -2,10 +2,10 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import { LinkClosed } from "../../../engine/cluster/ipc-link.js";
 import {
-  type BoxState,
+  type ClusterState,
   HEARTBEAT_MS,
-  type SentNews,
-  type WantedNews,
+  type PublishedEvent,
+  type Subscription,
 } from "../../../engine/cluster/ipc-messages.js";
 import { HUNG_BEATS, HUNG_BEATS_AT_START } from "../../../engine/cluster/primary.js";
 import { ORGANIZATION_ENDED } from "../../../engine/conversation/call-end.js";
@@ -35,7 +35,7 @@ test("slots are counted over the box, and those of a process that ends are free"
 
 test("processes know which of them take calls, and how many calls the box has", async () => {
   const { clock, owner, join } = newBox();
-  const states: BoxState[] = [];
+  const states: ClusterState[] = [];
   const one = join(1, { box: (state) => void states.push(state) });
   const other = join(2);
   await settled();
@@ -106,10 +106,10 @@ test("news of calls go to the other processes that watch them, also to one that 
   const wanted: string[] = [];
   const told: string[] = [];
   const noted = (name: string) => ({
-    newsWanted: ({ topic, isWanted }: WantedNews) => {
+    subscribed: ({ topic, isWanted }: Subscription) => {
       wanted.push(`${name} ${topic} ${isWanted}`);
     },
-    news: ({ news }: SentNews) => {
+    news: ({ news }: PublishedEvent) => {
       told.push(`${name} ${news.callId}`);
     },
   });
@@ -119,7 +119,7 @@ test("news of calls go to the other processes that watch them, also to one that 
       topic: "org",
       news: { type: "ended", callId, status: "completed", endReason: "callerLeft" },
     });
-  other.tell("wantNews", { topic: "org", isWanted: true });
+  other.tell("subscribe", { topic: "org", isWanted: true });
   await settled();
   join(3, noted("third"));
   tell(one, "a");

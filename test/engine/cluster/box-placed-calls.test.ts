@@ -4,8 +4,8 @@ import type { CallJournal } from "../../../engine/calls/call-journal.js";
 import { LiveCalls } from "../../../engine/calls/live-calls.js";
 import { OutboundCalls } from "../../../engine/calls/outbound/outbound-calls.js";
 import type { Handlers } from "../../../engine/cluster/ipc-link.js";
-import type { MemberQuestions, OwnerLink } from "../../../engine/cluster/ipc-messages.js";
-import { BoxPlacedCalls, BoxSlots } from "../../../engine/cluster/worker-ports.js";
+import type { PrimaryLink, WorkerRequests } from "../../../engine/cluster/ipc-messages.js";
+import { WorkerCallSlots, WorkerPlacedCalls } from "../../../engine/cluster/worker-ports.js";
 import { OutboundTokens } from "../../../engine/security/outbound-token.js";
 import { SilentLogger } from "../../doubles/silent-logger.js";
 import { CALLS_MAX, newBox, ORG, settled } from "./box-in-one-process.js";
@@ -20,13 +20,13 @@ function placing() {
   const { clock } = box;
   const tokens = new OutboundTokens({ secret: "s".repeat(32), clock });
   const noted: string[] = [];
-  const newProcess = (name: number, changes: Partial<Handlers<MemberQuestions>> = {}) => {
-    const joined: { link?: OwnerLink } = {};
-    const owner: OwnerLink = {
+  const newProcess = (name: number, changes: Partial<Handlers<WorkerRequests>> = {}) => {
+    const joined: { link?: PrimaryLink } = {};
+    const owner: PrimaryLink = {
       ask: (question, asks) => joined.link?.ask(question, asks) ?? Promise.reject(new Error()),
       tell: (question, asks) => joined.link?.tell(question, asks),
     };
-    const slots = new BoxSlots(owner);
+    const slots = new WorkerCallSlots(owner);
     // Only what is called.
     const journal = {
       recordFailed: (_start: unknown, { reason }: { readonly reason: string }) =>
@@ -48,7 +48,7 @@ function placing() {
       newId: () => "id",
       log: new SilentLogger(),
     });
-    const placed = new BoxPlacedCalls({ own, tokens, slots, owner });
+    const placed = new WorkerPlacedCalls({ own, tokens, slots, owner });
     joined.link = box.join(name, { ...placed.handlers, ...changes });
     return { own, placed, slots };
   };

@@ -1,11 +1,11 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { BoxSlots } from "../../../engine/cluster/worker-ports.js";
+import { WorkerCallSlots } from "../../../engine/cluster/worker-ports.js";
 import { CALLS_MAX, newBox, ORG, settled } from "./box-in-one-process.js";
 
 test("a process knows which of the box's slots are its own, and gives back those alone", async () => {
   const { owner, join } = newBox();
-  const [one, other] = [new BoxSlots(join(1)), new BoxSlots(join(2))];
+  const [one, other] = [new WorkerCallSlots(join(1)), new WorkerCallSlots(join(2))];
   assert.equal(await one.acquire(ORG, "a", CALLS_MAX), true);
   assert.equal(await other.acquire(ORG, "b", CALLS_MAX), true);
   assert.equal(await one.acquire(ORG, "c", 2), false, "the plan's calls are counted over the box");
@@ -21,7 +21,7 @@ test("a process knows which of the box's slots are its own, and gives back those
 
 test("a call that goes on takes the slot of the one before", async () => {
   const { owner, join } = newBox();
-  const slots = new BoxSlots(join(1));
+  const slots = new WorkerCallSlots(join(1));
   await slots.acquire(ORG, "a", 1);
   assert.equal(await slots.acquire(ORG, "b", 1, "a"), true);
   slots.release("a");
@@ -31,7 +31,7 @@ test("a call that goes on takes the slot of the one before", async () => {
 
 test("slots of calls that are not alive are given back to the box", async () => {
   const { owner, join } = newBox();
-  const slots = new BoxSlots(join(1));
+  const slots = new WorkerCallSlots(join(1));
   for (const [orgId, callId] of [
     [ORG, "a"],
     [ORG, "b"],
@@ -49,7 +49,7 @@ test("slots of calls that are not alive are given back to the box", async () => 
 
 test("a call that moves to another process is that one's from then on, and the owner knows it already", async () => {
   const { owner, join } = newBox();
-  const [one, other] = [new BoxSlots(join(1)), new BoxSlots(join(2))];
+  const [one, other] = [new WorkerCallSlots(join(1)), new WorkerCallSlots(join(2))];
   await one.acquire(ORG, "a", CALLS_MAX);
   other.adopt(ORG, "a");
   assert.equal(one.forget("a"), true);

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { BoxStreamTokens } from "../../../engine/cluster/worker-ports.js";
+import { WorkerStreamTokens } from "../../../engine/cluster/worker-ports.js";
 import { StreamTokens } from "../../../engine/security/stream-token.js";
 import { newBox, ORG, settled } from "./box-in-one-process.js";
 
@@ -17,7 +17,7 @@ const TOKEN_MS = 60_000;
 test("a stream's token that one process has taken, no other takes", async () => {
   const { clock, join } = newBox();
   const signed = new StreamTokens({ secret: "s".repeat(32), clock });
-  const [one, other] = [1, 2].map((name) => new BoxStreamTokens(signed, join(name)));
+  const [one, other] = [1, 2].map((name) => new WorkerStreamTokens(signed, join(name)));
   const token = one?.mint(CLAIMS) ?? "";
   assert.deepEqual(await other?.redeem(token, { agentId: "another" }), { refusal: "otherAgent" });
   assert.deepEqual(await other?.redeem("text"), { refusal: "malformed" });

@@ -1,10 +1,10 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { BreakerDesk } from "../../../engine/cluster/primary.js";
-import type { BreakerNews } from "../../../engine/vendors/chain/breakers.js";
+import { BreakerRelay } from "../../../engine/cluster/primary.js";
+import type { BreakerEvent } from "../../../engine/vendors/chain/breakers.js";
 import { VirtualClock } from "../../doubles/virtual-clock.js";
 
-const OPEN: BreakerNews = {
+const OPEN: BreakerEvent = {
   id: "a",
   version: 1,
   category: "llm",
@@ -15,7 +15,7 @@ const OPEN: BreakerNews = {
   leftMs: 5_000,
   lastFault: { fault: "unauthorized", agoMs: 0 },
 };
-const CLOSED: BreakerNews = { ...OPEN, phase: "closed", changeCount: 3, leftMs: 0 };
+const CLOSED: BreakerEvent = { ...OPEN, phase: "closed", changeCount: 3, leftMs: 0 };
 
 function newDesk() {
   const clock = new VirtualClock();
@@ -24,8 +24,8 @@ function newDesk() {
     link: { tell: (_what: string, asks: unknown) => void said.push([name, asks]) },
   });
   const members = new Map([1, 2, 3].map((name) => [name, member(name)]));
-  const tellOfBreaker = (news: BreakerNews) => void said.push(["others", news]);
-  const desk = new BreakerDesk(members, clock, { tellOfBreaker });
+  const tellOfBreaker = (news: BreakerEvent) => void said.push(["others", news]);
+  const desk = new BreakerRelay(members, clock, { tellOfBreaker });
   const heard = (act: () => void) => {
     act();
     return said.splice(0);

@@ -1,7 +1,7 @@
 import { Nodes } from "../../../engine/cluster/nodes.js";
-import type { NodeBox } from "../../../engine/cluster/other-nodes.js";
+import type { LocalServer } from "../../../engine/cluster/other-nodes.js";
 import type { Database } from "../../../storage/database.js";
-import type { Mail, MailListener } from "../../../storage/nodes/mail.js";
+import type { BusListener, Mail } from "../../../storage/nodes/mail.js";
 import type { NodeStart } from "../../../storage/nodes/node-store.js";
 import { RecordingLogger } from "../../doubles/recording-logger.js";
 import { VirtualClock } from "../../doubles/virtual-clock.js";
@@ -19,7 +19,7 @@ export function newDatabase() {
   const asked: string[] = [];
   const holders = new Map<string, string>();
   const beats = new Map<string, unknown>();
-  const listening: { readonly channels: readonly string[]; readonly listener: MailListener }[] = [];
+  const listening: { readonly channels: readonly string[]; readonly listener: BusListener }[] = [];
   const posted: string[] = [];
   const way = { fault: undefined as Error | undefined, held: Promise.resolve() };
   const told = (words: string) => {
@@ -103,7 +103,7 @@ export async function newServer(
     heard.push(`${words} ${callId}`);
     return calls.has(callId);
   };
-  const box: NodeBox = {
+  const box: LocalServer = {
     handlers: {
       isRinging: (callId) => hear("rings", callId),
       handOver: ({ callId }) => (hear("hand over", callId) ? HANDED : undefined),
@@ -117,7 +117,7 @@ export async function newServer(
     news: {
       watchedTopics: () => [],
       onWanted: () => void heard.push("wanted"),
-      onNews: () => void heard.push("news"),
+      onEvent: () => void heard.push("news"),
     },
     breakers: { known: () => [], onBreakers: () => void heard.push("breakers") },
     recordsChanged: () => void heard.push("records"),

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { Link, type Parcel } from "../../../engine/cluster/ipc-link.js";
+import { type IpcMessage, Link } from "../../../engine/cluster/ipc-link.js";
 import { Failure } from "../../../engine/failure.js";
 import { RecordingLogger } from "../../doubles/recording-logger.js";
 import { SilentLogger } from "../../doubles/silent-logger.js";
@@ -15,13 +15,13 @@ interface Echo {
 function pair() {
   const handlers = { echo: (given: number) => given };
   const log = new SilentLogger();
-  const waiting: Parcel[] = [];
-  const asker = new Link<Echo, Echo>((parcel) => waiting.push(parcel), handlers, log);
-  const other = new Link<Echo, Echo>((parcel) => asker.receive(parcel), handlers, log);
+  const waiting: IpcMessage[] = [];
+  const asker = new Link<Echo, Echo>((message) => waiting.push(message), handlers, log);
+  const other = new Link<Echo, Echo>((message) => asker.receive(message), handlers, log);
   const letThrough = async () => {
     // What is said in one turn goes at its end.
     await new Promise((resolve) => process.nextTick(resolve));
-    for (const parcel of waiting.splice(0)) other.receive(parcel);
+    for (const message of waiting.splice(0)) other.receive(message);
   };
   return { asker, letThrough };
 }
@@ -46,24 +46,24 @@ interface Doors {
 /** Two ends whose parcels arrive in the next turn; what each has posted is kept. */
 function doors(open: (asks: string) => string | Promise<string>) {
   const log = new RecordingLogger();
-  const posted: Parcel[] = [];
+  const posted: IpcMessage[] = [];
   const here: Link<Doors, Doors> = new Link<Doors, Doors>(
-    (parcel) => {
-      posted.push(parcel);
-      setImmediate(() => there.receive(parcel));
+    (message) => {
+      posted.push(message);
+      setImmediate(() => there.receive(message));
     },
     { open: (): string => "" },
     log,
   );
   const there = new Link<Doors, Doors>(
-    (parcel) => setImmediate(() => here.receive(parcel)),
+    (message) => setImmediate(() => here.receive(message)),
     { open },
     log,
   );
   return { here, there, log, posted };
 }
 
-test("what is said in one turn of the event loop goes in one parcel, in its order", async () => {
+test("what is said in one turn of the event loop goes in one message, in its order", async () => {
   const opened: string[] = [];
   const { here, posted } = doors((name) => {
     opened.push(name);
@@ -122,7 +122,7 @@ test("an end that is closed says and asks nothing more, and nobody waits for it"
 });
 
 test("what comes back of a question is its answer or why there is none, before all that is said after it", async () => {
-  const posted: Parcel[] = [];
+  const posted: IpcMessage[] = [];
   const answers: Readonly<Record<string, () => string>> = {
     well: () => "it is open",
     refused: () => {
@@ -133,7 +133,7 @@ test("what comes back of a question is its answer or why there is none, before a
     },
   };
   const asked = new Link<Doors, Doors>(
-    (parcel) => posted.push(parcel),
+    (message) => posted.push(message),
     { open: (name) => answers[name]?.() ?? "" },
     new SilentLogger(),
   );

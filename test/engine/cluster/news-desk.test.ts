@@ -1,9 +1,9 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import type { CallNews } from "../../../engine/calls/call-news.js";
-import { NewsDesk } from "../../../engine/cluster/primary.js";
+import type { CallEvent } from "../../../engine/calls/call-news.js";
+import { EventRelay } from "../../../engine/cluster/primary.js";
 
-const ENDED: CallNews = {
+const ENDED: CallEvent = {
   type: "ended",
   callId: "a",
   status: "completed",
@@ -20,9 +20,9 @@ test("other servers are one more who watches and tells: asked for what the box w
     },
   });
   const members = new Map([1, 2].map((name) => [name, member(name)]));
-  const desk = new NewsDesk(members, {
+  const desk = new EventRelay(members, {
     watch: (topic) => said.push(`others: ${topic}?`),
-    sendNews: ({ news }) => said.push(`others: ${news.callId}`),
+    publish: ({ news }) => said.push(`others: ${news.callId}`),
   });
   const others = desk.asNode;
   const heard = (act: () => void) => {
@@ -32,7 +32,7 @@ test("other servers are one more who watches and tells: asked for what the box w
   const note = (isWanted: boolean) => others.onWanted({ topic: "org", isWanted });
   assert.deepEqual(
     heard(() => note(true)),
-    ["1 newsWanted true", "2 newsWanted true"],
+    ["1 subscribed true", "2 subscribed true"],
   );
   assert.deepEqual(others.watchedTopics(), []);
   assert.deepEqual(
@@ -41,7 +41,7 @@ test("other servers are one more who watches and tells: asked for what the box w
   );
   assert.deepEqual(
     heard(() => desk.want(2, { topic: "org", isWanted: true })),
-    ["1 newsWanted true", "2 newsWanted true", "others: org?"],
+    ["1 subscribed true", "2 subscribed true", "others: org?"],
     "who has the call tells one more what was said in it",
   );
   assert.deepEqual(others.watchedTopics(), ["org"]);
@@ -50,7 +50,7 @@ test("other servers are one more who watches and tells: asked for what the box w
     ["others: a", "2 news"],
   );
   assert.deepEqual(
-    heard(() => others.onNews(SENT)),
+    heard(() => others.onEvent(SENT)),
     ["2 news"],
     "not back to where it came from",
   );
@@ -60,13 +60,13 @@ test("other servers are one more who watches and tells: asked for what the box w
   );
   assert.deepEqual(
     heard(() => desk.leave(2)),
-    ["1 newsWanted false", "2 newsWanted false"],
+    ["1 subscribed false", "2 subscribed false"],
   );
   assert.deepEqual([desk.topics, others.watchedTopics()], [[], []]);
   heard(() => desk.want(1, { topic: "org", isWanted: true }));
   assert.deepEqual(
     heard(() => desk.want(1, { topic: "org", isWanted: false })),
-    ["1 newsWanted false", "2 newsWanted false"],
+    ["1 subscribed false", "2 subscribed false"],
     "other servers are not asked for what nobody wants any more",
   );
 });

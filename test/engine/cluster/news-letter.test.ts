@@ -1,23 +1,23 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import type { CallNews } from "../../../engine/calls/call-news.js";
+import type { CallEvent } from "../../../engine/calls/call-news.js";
 import {
-  newsLetters,
-  readNews,
+  eventMessages,
+  readEvents,
   readWatches,
-  watchLetters,
+  watchMessages,
 } from "../../../engine/cluster/node-events.js";
 import { NO_METRICS } from "../../../engine/conversation/effects.js";
 
 const MAIL_BYTES_MAX = 7_900;
 const WORDS = { type: "words", callId: "a", role: "user", text: "Hi.", isFinal: true } as const;
 
-function assertAllFit(letters: readonly string[]): void {
-  for (const letter of letters) assert.ok(Buffer.byteLength(letter) <= MAIL_BYTES_MAX);
+function assertAllFit(messages: readonly string[]): void {
+  for (const message of messages) assert.ok(Buffer.byteLength(message) <= MAIL_BYTES_MAX);
 }
 
-test("what is written is read again, in order, in as few letters as hold it", () => {
-  const all: readonly CallNews[] = [
+test("what is written is read again, in order, in as few messages as hold it", () => {
+  const all: readonly CallEvent[] = [
     { type: "began", callId: "a", agentId: "b", channel: "phone", startedAtMs: 12 },
     WORDS,
     {
@@ -28,28 +28,28 @@ test("what is written is read again, in order, in as few letters as hold it", ()
     { type: "turn", callId: "a", metrics: NO_METRICS },
     { type: "ended", callId: "a", status: "failed", endReason: "speechFailed" },
   ];
-  const [letter = "", ...others] = newsLetters("org", all);
+  const [message = "", ...others] = eventMessages("org", all);
   assert.deepEqual(others, []);
   assert.deepEqual(
-    readNews(letter),
+    readEvents(message),
     all.map((news) => ({ topic: "org", news })),
   );
   const many = Array.from({ length: 60 }, () => all).flat();
-  const letters = newsLetters("org", many);
-  assertAllFit(letters);
-  assert.ok(letters.length > 1 && letters.length < 10, `${letters.length} letters`);
+  const messages = eventMessages("org", many);
+  assertAllFit(messages);
+  assert.ok(messages.length > 1 && messages.length < 10, `${messages.length} messages`);
   assert.deepEqual(
-    letters.flatMap((each) => readNews(each) ?? []).map(({ news }) => news),
+    messages.flatMap((each) => readEvents(each) ?? []).map(({ news }) => news),
     many,
   );
-  assert.deepEqual(newsLetters("org", []), []);
+  assert.deepEqual(eventMessages("org", []), []);
 });
 
-test("as many topics as there may be are asked for in letters that the database takes", () => {
+test("as many topics as there may be are asked for in messages that the database takes", () => {
   const topics = Array.from({ length: 1_000 }, (_, index) => `${index}/${"x".repeat(70)}`);
-  const letters = watchLetters("node", topics);
-  assertAllFit(letters);
-  const read = letters.map((letter) => readWatches(letter));
+  const messages = watchMessages("node", topics);
+  assertAllFit(messages);
+  const read = messages.map((message) => readWatches(message));
   assert.deepEqual(
     read.flatMap((each) => each?.topics ?? []),
     topics,
@@ -57,19 +57,19 @@ test("as many topics as there may be are asked for in letters that the database 
   assert.equal(read[0]?.from, "node");
 });
 
-test("words that no letter holds are told by their end, whatever JSON makes of them", () => {
+test("words that no message holds are told by their end, whatever JSON makes of them", () => {
   for (const word of ["word", 'a"b\\', "\u0001\u0002", "😀😀", "日本"]) {
     const text = `first ${`${word} `.repeat(20_000 / word.length)}last.`;
-    const letters = newsLetters("org", [{ ...WORDS, text }, WORDS]);
-    assertAllFit(letters);
-    const [cut, whole] = letters.flatMap((letter) => readNews(letter) ?? []);
+    const messages = eventMessages("org", [{ ...WORDS, text }, WORDS]);
+    assertAllFit(messages);
+    const [cut, whole] = messages.flatMap((message) => readEvents(message) ?? []);
     assert.deepEqual(whole?.news, WORDS);
     const told = cut?.news.type === "words" ? cut.news.text : "";
     assert.match(told, / last\.$/);
     assert.ok(told.startsWith(`… ${word} `), told.slice(0, 20));
     assert.ok(Buffer.byteLength(JSON.stringify(told)) > MAIL_BYTES_MAX / 2);
   }
-  const unbroken = newsLetters("org", [{ ...WORDS, text: "😀".repeat(10_000) }]);
+  const unbroken = eventMessages("org", [{ ...WORDS, text: "😀".repeat(10_000) }]);
   assertAllFit(unbroken);
   assert.equal(unbroken.length, 1);
 });
@@ -78,20 +78,20 @@ test("words go whole where one byte is left for what follows them, and by their 
   const around = JSON.stringify({ topic: "org", news: [{ ...WORDS, text: "" }] }).length;
   const textOf = (left: number) => `first ${"x".repeat(MAIL_BYTES_MAX - around - left - 6)}`;
   const toldOf = (text: string) =>
-    newsLetters("org", [{ ...WORDS, text }]).flatMap((letter) => readNews(letter) ?? []);
+    eventMessages("org", [{ ...WORDS, text }]).flatMap((message) => readEvents(message) ?? []);
   assert.deepEqual(toldOf(textOf(1)), [{ topic: "org", news: { ...WORDS, text: textOf(1) } }]);
   const [cut] = toldOf(textOf(0));
   assert.match(cut?.news.type === "words" ? cut.news.text : "", /^… x+$/);
 });
 
-test("other news of that size are left out, and what is no letter is not read", () => {
+test("other news of that size are left out, and what is no message is not read", () => {
   const endReason = "x".repeat(MAIL_BYTES_MAX);
   assert.deepEqual(
-    newsLetters("org", [{ type: "ended", callId: "a", status: "failed", endReason }]),
+    eventMessages("org", [{ type: "ended", callId: "a", status: "failed", endReason }]),
     [],
   );
   for (const text of ["", "{", "{}", '{"topic":"org","news":[{"type":"sung"}]}', "[]"]) {
-    assert.equal(readNews(text), undefined);
+    assert.equal(readEvents(text), undefined);
     assert.equal(readWatches(text), undefined);
   }
 });

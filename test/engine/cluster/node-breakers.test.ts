@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { BREAKERS, NodeBreakers } from "../../../engine/cluster/node-breakers.js";
-import type { BreakerNews } from "../../../engine/vendors/chain/breakers.js";
+import type { BreakerEvent } from "../../../engine/vendors/chain/breakers.js";
 import { RecordingLogger } from "../../doubles/recording-logger.js";
 import { VirtualClock } from "../../doubles/virtual-clock.js";
 
@@ -10,7 +10,7 @@ const BREAKERS_TOLD_MAX = 200;
 const BREAKERS_WAITING_MAX = 1_000;
 const settled = () => new Promise<void>((resolve) => setImmediate(resolve));
 
-function open(id: string, leftMs = 5_000): BreakerNews {
+function open(id: string, leftMs = 5_000): BreakerEvent {
   return {
     id,
     version: 1_800_000_000_000,
@@ -38,8 +38,8 @@ function newServers() {
   };
   const join = (startId: string) => {
     const log = new RecordingLogger();
-    const known: BreakerNews[] = [];
-    const told: BreakerNews[] = [];
+    const known: BreakerEvent[] = [];
+    const told: BreakerEvent[] = [];
     const toldCounts: number[] = [];
     const breakers = new NodeBreakers({
       mail: { post },
@@ -97,7 +97,7 @@ test("where the database is slow, the newest of so many credentials wait, with w
     one.breakers.tell(open(`${index}`, 60_000));
   }
   one.breakers.tell(open("0"));
-  assert.equal(posts.length, 1, "one letter at a time");
+  assert.equal(posts.length, 1, "one message at a time");
   clock.advance(2_000);
   goOn();
   await settled();
@@ -125,10 +125,10 @@ test("what the database does not take is lost and logged, and the next is told",
   assert.deepEqual(other.told, [open("b")]);
 });
 
-test("what is no letter of breakers is left alone, and nobody is kept away for longer than a minute", () => {
+test("what is no message of breakers is left alone, and nobody is kept away for longer than a minute", () => {
   const { one } = newServers();
   const hear = one.breakers.channels.get(BREAKERS);
-  const letter = (changes: object) =>
+  const message = (changes: object) =>
     hear?.(JSON.stringify({ from: "x", breakers: [{ ...open("a"), ...changes }] }));
   hear?.("{}");
   for (const wrong of [
@@ -139,14 +139,14 @@ test("what is no letter of breakers is left alone, and nobody is kept away for l
     { changeCount: 0.5 },
     { lastFault: { fault: "boredom", agoMs: 0 } },
   ]) {
-    letter(wrong);
+    message(wrong);
   }
   assert.deepEqual(one.told, []);
   assert.equal(one.log.ofLevel("warn").length, 7);
-  letter({ leftMs: 3_600_000 });
+  message({ leftMs: 3_600_000 });
   const lowest = { version: 0, changeCount: 0, pauseMs: 0, leftMs: 0 };
   const lastFault = { fault: "timeout", agoMs: 0 } as const;
-  letter({ ...lowest, lastFault });
+  message({ ...lowest, lastFault });
   assert.deepEqual(one.told, [open("a", 60_000), { ...open("a"), ...lowest, lastFault }]);
 });
 

@@ -1,13 +1,13 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { NODE_ANSWERS, NodeMail } from "../../../engine/cluster/node-bus.js";
-import type { NodeBox } from "../../../engine/cluster/other-nodes.js";
+import { NODE_ANSWERS, NodeBus } from "../../../engine/cluster/node-bus.js";
+import type { LocalServer } from "../../../engine/cluster/other-nodes.js";
 import { END_REASONS } from "../../../engine/conversation/call-end.js";
-import type { Mail, MailListener } from "../../../storage/nodes/mail.js";
+import type { BusListener, Mail } from "../../../storage/nodes/mail.js";
 import { RecordingLogger } from "../../doubles/recording-logger.js";
 import { VirtualClock } from "../../doubles/virtual-clock.js";
 
-const HANDLERS: NodeBox["handlers"] = {
+const HANDLERS: LocalServer["handlers"] = {
   isRinging: () => false,
   handOver: () => undefined,
   report: () => false,
@@ -16,10 +16,10 @@ const HANDLERS: NodeBox["handlers"] = {
 };
 
 /** A node whose database lets it listen when the test says so. */
-function newNode(handlers: Partial<NodeBox["handlers"]> = {}) {
+function newNode(handlers: Partial<LocalServer["handlers"]> = {}) {
   const clock = new VirtualClock();
   const log = new RecordingLogger();
-  const listeners: MailListener[] = [];
+  const listeners: BusListener[] = [];
   const begun: (() => void)[] = [];
   const refused: (() => void)[] = [];
   const told = { ends: 0, changes: 0, listening: 0 };
@@ -49,7 +49,7 @@ function newNode(handlers: Partial<NodeBox["handlers"]> = {}) {
         begun.push(() => resolve(end));
       }),
   };
-  const node = new NodeMail({
+  const node = new NodeBus({
     mail,
     startId: "one",
     handlers: { ...HANDLERS, ...handlers },
@@ -88,14 +88,14 @@ test("a node that is closed does not listen again when its way breaks", async ()
 });
 
 /** A node that listens. */
-async function openNode(handlers: Partial<NodeBox["handlers"]> = {}) {
+async function openNode(handlers: Partial<LocalServer["handlers"]> = {}) {
   const parts = newNode(handlers);
   const opened = parts.node.open();
   parts.begun[0]?.();
   await opened;
   const { listeners, posted } = parts;
-  const hear = (letter: unknown, channel = "parley one") =>
-    listeners[0]?.onMail(channel, typeof letter === "string" ? letter : JSON.stringify(letter));
+  const hear = (message: unknown, channel = "parley one") =>
+    listeners[0]?.onMail(channel, typeof message === "string" ? message : JSON.stringify(message));
   /** What was posted since the last time, once all is done that was asked for. */
   const answers = async () => {
     await new Promise(setImmediate);
@@ -195,7 +195,7 @@ test("each question is answered by who knows, and a failure is told to who waits
   hear({ kind: "question", id: 6, from: "two", question: unknown });
   assert.deepEqual(await answers(), [["parley two", { kind: "failed", id: 6 }]]);
   hear({ kind: "question", from: "two", question: unknown });
-  hear("no letter");
+  hear("no message");
   assert.deepEqual(await answers(), []);
   assert.equal(log.ofLevel("warn").length, 3);
 });

@@ -1,8 +1,8 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import type { CallNews } from "../../../engine/calls/call-news.js";
-import type { SentNews } from "../../../engine/cluster/ipc-messages.js";
-import { NodeNews, newsChannelOf, WATCHES } from "../../../engine/cluster/node-events.js";
+import type { CallEvent } from "../../../engine/calls/call-news.js";
+import type { PublishedEvent } from "../../../engine/cluster/ipc-messages.js";
+import { eventChannelOf, NodeEvents, WATCHES } from "../../../engine/cluster/node-events.js";
 import { NO_METRICS } from "../../../engine/conversation/effects.js";
 import { RecordingLogger } from "../../doubles/recording-logger.js";
 import { VirtualClock } from "../../doubles/virtual-clock.js";
@@ -11,10 +11,10 @@ const LEASE_MS = 25_000;
 const NEWS_WAITING_MAX = 1_000;
 const TOGETHER_MS = 100;
 const RENEW_MS = 10_000;
-const TURN: CallNews = { type: "turn", callId: "a", metrics: NO_METRICS };
+const TURN: CallEvent = { type: "turn", callId: "a", metrics: NO_METRICS };
 const settled = () => new Promise<void>((resolve) => setImmediate(resolve));
 
-function words(text: string, isFinal = false, callId = "a"): CallNews {
+function words(text: string, isFinal = false, callId = "a"): CallEvent {
   return { type: "words", callId, role: "assistant", text, isFinal };
 }
 
@@ -40,13 +40,13 @@ function newServers() {
     const log = new RecordingLogger();
     const watched = new Set<string>();
     const wanted: string[] = [];
-    const told: SentNews[] = [];
-    const news = new NodeNews({
+    const told: PublishedEvent[] = [];
+    const news = new NodeEvents({
       mail,
       startId,
       watchedTopics: () => [...watched],
       onWanted: ({ topic, isWanted }) => wanted.push(`${topic} ${isWanted}`),
-      onNews: (sent) => told.push(sent),
+      onEvent: (sent) => told.push(sent),
       clock,
       log,
     });
@@ -76,7 +76,7 @@ test("what is watched at another server is told there, together, and for as long
   await settled();
   assert.deepEqual(
     posts.slice(1).map(({ channels }) => channels),
-    [[newsChannelOf("watches")]],
+    [[eventChannelOf("watches")]],
   );
   assert.equal(clock.pendingTimerCount, 2, "both look again at what is watched, and no more");
   assert.deepEqual(watches.told, [
@@ -138,7 +138,7 @@ test("a thousand news go together, and how many more there were is said", async 
   );
 });
 
-test("news that nobody watches any more when their letter is due go to nobody", async () => {
+test("news that nobody watches any more when their message is due go to nobody", async () => {
   const { clock, posts, has, watches } = newServers();
   await watches.watch("org");
   watches.watched.clear();
@@ -163,7 +163,7 @@ test("where the database is slow, so many news wait and no more, and what comes 
     has.news.send({ topic: "org", news: TURN });
   }
   clock.advance(TOGETHER_MS);
-  assert.equal(posts.length, 2, "one letter at a time");
+  assert.equal(posts.length, 2, "one message at a time");
   goOn();
   await settled();
   clock.advance(TOGETHER_MS);
@@ -200,9 +200,9 @@ test("what the database does not take is lost and logged, and the next news are 
   assert.equal(watches.told.length, 1);
 });
 
-test("what is no letter of news is left alone", () => {
+test("what is no message of news is left alone", () => {
   const { has } = newServers();
-  for (const channel of [WATCHES, newsChannelOf("has")]) has.news.channels.get(channel)?.("{}");
+  for (const channel of [WATCHES, eventChannelOf("has")]) has.news.channels.get(channel)?.("{}");
   assert.equal(has.log.ofLevel("warn").length, 2);
   assert.deepEqual([has.wanted, has.told], [[], []]);
 });

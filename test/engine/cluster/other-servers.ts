@@ -1,11 +1,11 @@
 import type { OtherNodes } from "../../../engine/cluster/other-nodes.js";
-import { boxTokens } from "../../../engine/cluster/primary.js";
+import { primaryTokens } from "../../../engine/cluster/primary.js";
 import { VirtualClock } from "../../doubles/virtual-clock.js";
 
 /** Other servers of a box's database that have and take what the test says; `asked` is what the box wanted of them. */
 export class OtherServers implements OtherNodes {
   readonly asked: string[] = [];
-  readonly tokens = boxTokens(new VirtualClock());
+  readonly tokens = primaryTokens(new VirtualClock());
   isDraining = false;
   othersTake = false;
   streamAddress: string | undefined;
@@ -73,7 +73,7 @@ export class OtherServers implements OtherNodes {
     this.asked.push(`watch ${topic}`);
   }
 
-  sendNews({ news }: Parameters<OtherNodes["sendNews"]>[0]): void {
+  publish({ news }: Parameters<OtherNodes["publish"]>[0]): void {
     this.asked.push(`news ${news.callId}`);
   }
 

@@ -1,14 +1,14 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { NODE_ANSWERS, NodeMail } from "../../../engine/cluster/node-bus.js";
-import type { NodeBox } from "../../../engine/cluster/other-nodes.js";
+import { NODE_ANSWERS, NodeBus } from "../../../engine/cluster/node-bus.js";
+import type { LocalServer } from "../../../engine/cluster/other-nodes.js";
 import { CALLER_LEFT } from "../../../engine/conversation/call-end.js";
-import type { Mail, MailListener } from "../../../storage/nodes/mail.js";
+import type { BusListener, Mail } from "../../../storage/nodes/mail.js";
 import { SilentLogger } from "../../doubles/silent-logger.js";
 import { VirtualClock } from "../../doubles/virtual-clock.js";
 
 const ASKED_AGAIN_MS = 700;
-const HANDLERS: NodeBox["handlers"] = {
+const HANDLERS: LocalServer["handlers"] = {
   isRinging: () => false,
   handOver: () => undefined,
   report: () => false,
@@ -21,7 +21,7 @@ function newNode() {
   /** The calls that it was asked to end. */
   const asked: string[] = [];
   const clock = new VirtualClock();
-  const listeners: MailListener[] = [];
+  const listeners: BusListener[] = [];
   const begun: (() => void)[] = [];
   const told = { ends: 0, changes: 0, listening: 0 };
   const posted: { readonly channel: string; readonly text: string }[] = [];
@@ -38,7 +38,7 @@ function newNode() {
         begun.push(() => resolve(end));
       }),
   };
-  const node = new NodeMail({
+  const node = new NodeBus({
     mail,
     startId: "one",
     handlers: {

@@ -80,7 +80,7 @@ function perform(call: RecordedCall, command: string): void {
   const { turn, early } = call.actor.state;
   const turnId = turn?.id ?? early?.turnId ?? 0;
   const index = Number(rest[0]);
-  const hear = (isFinal: boolean, speechFinal: boolean, decided?: { decidesTurns: true }) => {
+  const hear = (isFinal: boolean, speechFinal: boolean, decided?: { hasTurnDetection: true }) => {
     const lastWordEndMs = call.clock.monotonicMs() + AUDIO_AHEAD_MS - 100;
     const heard = { text, isFinal, speechFinal, lastWordEndMs, endedAgoMs: 100, ...decided };
     call.send({ type: "transcript", ...heard });
@@ -113,7 +113,7 @@ function perform(call: RecordedCall, command: string): void {
     case "speech-final":
       return hear(true, true);
     case "turn-words":
-      return hear(false, false, { decidesTurns: true });
+      return hear(false, false, { hasTurnDetection: true });
     case "turn-guess": {
       const guess = { text, isFinal: false, speechFinal: false, lastWordEndMs: undefined } as const;
       const { voiceAgoMs } = call;
@@ -121,7 +121,7 @@ function perform(call: RecordedCall, command: string): void {
         type: "transcript",
         ...guess,
         endedAgoMs: 0,
-        decidesTurns: true,
+        hasTurnDetection: true,
         voiceAgoMs,
       });
     }
@@ -132,11 +132,11 @@ function perform(call: RecordedCall, command: string): void {
     case "early-refused":
       return call.send({ type: "preemptiveRefused", turnId });
     case "turn-over":
-      hear(true, false, { decidesTurns: true });
+      hear(true, false, { hasTurnDetection: true });
       return call.send({ type: "callerTurnEnded" });
     case "turn-decided": {
       const said = { text, isFinal: true, speechFinal: false, lastWordEndMs: undefined } as const;
-      call.send({ type: "transcript", ...said, endedAgoMs: 0, decidesTurns: true });
+      call.send({ type: "transcript", ...said, endedAgoMs: 0, hasTurnDetection: true });
       return call.send({ type: "callerTurnEnded" });
     }
     case "turn-over-without-words":
@@ -211,7 +211,7 @@ function perform(call: RecordedCall, command: string): void {
       call.send({ type: "replyDone", turnId: turnId - 1, tokens: 5 });
       return call.send({ type: "sentenceFailed", turnId: turnId - 1, index: 0, retryable: false });
     case "deaf":
-      return call.send({ type: "listeningFailed" });
+      return call.send({ type: "sttFailed" });
     case "leave":
       return call.send({
         type: "endRequested",

@@ -313,7 +313,7 @@ test("a model is told of tools where there are some, and not of an empty list", 
 
 test("audio stands still and goes on, a call is handed on, and the vendor's answer comes back", async () => {
   const trial = new EffectTrial();
-  trial.perform({ type: "holdAudio" });
+  trial.perform({ type: "pauseOutput" });
   assert.equal(trial.caller.isHeld, true);
   trial.perform({ type: "resumeAudio" });
   assert.equal(trial.caller.isHeld, false);

@@ -34,7 +34,7 @@ test("a call that somebody wanted to end is completed, and one that could not go
       "organizationEnded: completed",
       "callerTooFast: failed",
       "languageModelFailed: failed",
-      "listeningFailed: failed",
+      "sttFailed: failed",
       "speechFailed: failed",
     ],
   );

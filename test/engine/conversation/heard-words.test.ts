@@ -23,7 +23,7 @@ test("nothing is heard of a sentence before it begins, and all of those before i
 });
 
 test("the words that the agent is at work are heard, are no answer, and do not end later than one", () => {
-  const waiting = { ...WHOLE, text: "One moment.", isWaitingWord: true };
+  const waiting = { ...WHOLE, text: "One moment.", isFiller: true };
   const ledger = sentAt(0, WHOLE, waiting);
   assert.equal(heardText(ledger, 2_000), `${WHOLE.text} One moment.`);
   assert.equal(heardAnswer(ledger, 2_000), WHOLE.text);

@@ -1,10 +1,10 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { isAgreement } from "../../../engine/conversation/backchannel.js";
+import { isBackchannelPhrase } from "../../../engine/conversation/backchannel.js";
 import {
   isDictating,
-  isMoreExpected,
   isOpenEnded,
+  predictsContinuation,
 } from "../../../engine/conversation/endpointing.js";
 import { PLAIN_SETTINGS, RecordedCall } from "../../doubles/recorded-call.js";
 import { HELD_OUT, type HeldOutPhrases } from "./held-out-phrases.js";
@@ -28,7 +28,10 @@ function waitsBehindMarks(text: string, language: string): boolean {
   const { state } = new RecordedCall(PLAIN_SETTINGS).actor;
   const said = (content: string) => ({ role: "user", content, createdAtMs: 0 }) as const;
   const history = [...state.history, said("Good morning."), said("That is right.")];
-  return isMoreExpected({ ...state, history, settings: { ...state.settings, language } }, text);
+  return predictsContinuation(
+    { ...state, history, settings: { ...state.settings, language } },
+    text,
+  );
 }
 
 const marked = (text: string): string => (/[?]$/.test(text) ? text : `${text}.`);
@@ -54,6 +57,6 @@ test("of 100 who are done nearly none is waited for", () => {
 });
 
 test("of 100 backchannels that no list has few let the agent speak on, and of 100 interruptions none", () => {
-  assert.equal(count("backchannels", isAgreement), 22);
-  assert.equal(count("interruptions", isAgreement), 0);
+  assert.equal(count("backchannels", isBackchannelPhrase), 22);
+  assert.equal(count("interruptions", isBackchannelPhrase), 0);
 });

@@ -23,7 +23,7 @@ function answer(call: RecordedCall): number {
 
 const cough = (call: RecordedCall) => call.send({ type: "speechStarted", voiceAgoMs: undefined });
 
-function count(call: RecordedCall, type: "holdAudio" | "resumeAudio"): number {
+function count(call: RecordedCall, type: "pauseOutput" | "resumeAudio"): number {
   return call.effects.filter((effect) => effect.type === type).length;
 }
 
@@ -34,7 +34,7 @@ test("audio stands still for 1,200 ms from the first voice on, however many foll
   cough(call);
   call.clock.advance(1_000);
   cough(call);
-  assert.equal(count(call, "holdAudio"), 1);
+  assert.equal(count(call, "pauseOutput"), 1);
   call.clock.advance(199);
   assert.equal(count(call, "resumeAudio"), 0);
   call.clock.advance(1);
@@ -62,7 +62,7 @@ test("nothing stands still for a voice once all has been heard, though the telep
     answer(call);
     call.clock.advance(afterMs);
     cough(call);
-    assert.equal(count(call, "holdAudio"), held, `${afterMs} ms`);
+    assert.equal(count(call, "pauseOutput"), held, `${afterMs} ms`);
   }
 });
 
@@ -70,14 +70,14 @@ test("an answer is held for nothing once, and after three answers in a row only 
   const call = openCall();
   const heldIn = [1, 2, 3, 4].map(() => {
     const turnId = answer(call);
-    const before = count(call, "holdAudio");
+    const before = count(call, "pauseOutput");
     call.clock.advance(500);
     cough(call);
     call.clock.advance(1_200);
     cough(call);
     call.clock.advance(500);
     call.send({ type: "sentenceHeard", turnId, index: 0 });
-    return count(call, "holdAudio") - before;
+    return count(call, "pauseOutput") - before;
   });
   assert.deepEqual(heldIn, [1, 1, 1, 0]);
 });
@@ -91,12 +91,12 @@ test("a caller whose words have stopped the agent stops it with a voice again", 
     call.clock.advance(1_700);
     call.send({ type: "sentenceHeard", turnId, index: 0 });
   }
-  assert.equal(call.actor.state.vainHolds, 3);
+  assert.equal(call.actor.state.falseInterruptions, 3);
   answer(call);
   call.clock.advance(500);
   const heard = { isFinal: true, speechFinal: true, lastWordEndMs: undefined, endedAgoMs: 0 };
   call.send({ type: "transcript", text: "what about breakfast then", ...heard });
-  assert.equal(call.actor.state.vainHolds, 0);
+  assert.equal(call.actor.state.falseInterruptions, 0);
 });
 
 test("a mark of a sentence that was not sent yet says nothing", () => {
@@ -122,8 +122,8 @@ test("what was sent ahead of a hold is heard in spite of it: the sound has stood
   }
   call.clock.advance(900);
   cough(call);
-  assert.equal(call.actor.state.heldAtMs, 900);
+  assert.equal(call.actor.state.outputPausedAtMs, 900);
   call.clock.advance(150);
   call.send({ type: "sentenceHeard", turnId: 1, index: 0 });
-  assert.equal(call.actor.state.heldAtMs, 1_050);
+  assert.equal(call.actor.state.outputPausedAtMs, 1_050);
 });

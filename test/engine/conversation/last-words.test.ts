@@ -68,42 +68,42 @@ function callInGoodbye(name: "hangup" | "transfer"): RecordedCall {
 
 test("a call whose recognizer fails in the agent's goodbye is completed, or handed on as it was to be", () => {
   const hungUp = callInGoodbye("hangup");
-  hungUp.send({ type: "listeningFailed" });
+  hungUp.send({ type: "sttFailed" });
   const { reason, status, transferTo } = hungUp.actor.state.turn?.ending ?? {};
   assert.deepEqual(
     { reason, status, transferTo },
     {
-      reason: "listeningFailed",
+      reason: "sttFailed",
       status: "completed",
       transferTo: undefined,
     },
   );
   const handedOn = callInGoodbye("transfer");
-  handedOn.send({ type: "listeningFailed" });
+  handedOn.send({ type: "sttFailed" });
   const ending = handedOn.actor.state.turn?.ending;
   assert.deepEqual(
     [ending?.reason, ending?.status, ending?.transferTo],
-    ["listeningFailed", "failed", "+15550001111"],
+    ["sttFailed", "failed", "+15550001111"],
   );
 });
 
 test("a caller who never heard the agent is told that it cannot hear; one who has, and whose agent has no words for it, is not", () => {
   const before = new RecordedCall(PLAIN_SETTINGS);
   before.send({ type: "opened", resumed: true });
-  before.send({ type: "listeningFailed" });
+  before.send({ type: "sttFailed" });
   assert.deepEqual(
     before.actor.state.turn?.sentences.map(({ text }) => text),
     [PLAIN_SETTINGS.apology],
   );
   const after = new RecordedCall(PLAIN_SETTINGS);
   after.send({ type: "opened", resumed: false });
-  after.send({ type: "listeningFailed" });
+  after.send({ type: "sttFailed" });
   assert.equal(after.actor.state.phase, "ended");
 });
 
 test("nobody is told anything before the call has begun", () => {
   const deaf = new RecordedCall(PLAIN_SETTINGS);
-  deaf.send({ type: "listeningFailed" });
+  deaf.send({ type: "sttFailed" });
   const ended = new RecordedCall(PLAIN_SETTINGS);
   ended.send({ type: "endRequested", ending: ORGANIZATION_ENDED });
   for (const call of [deaf, ended]) {
@@ -120,7 +120,7 @@ test("last words that somebody had to have said stand, whatever else ends the ca
   const { turn } = call.actor.state;
   assert.equal(turn?.ending?.reason, "durationLimit");
   call.send({ type: "endRequested", ending: ORGANIZATION_ENDED });
-  call.send({ type: "listeningFailed" });
+  call.send({ type: "sttFailed" });
   assert.equal(call.actor.state.turn, turn);
 });
 

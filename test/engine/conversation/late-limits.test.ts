@@ -67,9 +67,9 @@ test("the same words again are new when they end 700 ms later, where both ends a
 });
 
 /** A guess that is heard at that time, and what is known of late words after it. */
-const guessedAgain = (late: LateWords, text: string, atMs: number, way?: "decidesTurns") => {
+const guessedAgain = (late: LateWords, text: string, atMs: number, way?: "hasTurnDetection") => {
   const guess = { text, isFinal: false, speechFinal: false, lastWordEndMs: undefined };
-  const heard = way === undefined ? guess : ({ ...guess, decidesTurns: true } as const);
+  const heard = way === undefined ? guess : ({ ...guess, hasTurnDetection: true } as const);
   return withoutLateWords(late, heard, atMs).late;
 };
 
@@ -80,7 +80,8 @@ test("guesses at words that were given out do not keep them waiting for their fi
 });
 
 test("they do where no end of a turn is told, unless they are of other words", () => {
-  const again = (text: string) => guessedAgain(given(WORDS, 1_000), text, 5_000, "decidesTurns");
+  const again = (text: string) =>
+    guessedAgain(given(WORDS, 1_000), text, 5_000, "hasTurnDetection");
   assert.equal(rest(again(WORDS), `${WORDS} four`, 1_400, 9_000), "four");
   assert.equal(rest(again("or else"), `${WORDS} four`, 1_400, 6_001), `${WORDS} four`);
 });

@@ -35,7 +35,7 @@ for (const lateMs of [500, 1_400, 2_000, 3_000, 4_000]) {
     function hears(kind: (typeof KINDS)[number], text: string, endMs: number): void {
       const tell = () => {
         const { voiceAgoMs } = call;
-        const decides = kind === "turnDecided" ? ({ decidesTurns: true } as const) : {};
+        const decides = kind === "turnDecided" ? ({ hasTurnDetection: true } as const) : {};
         call.send({
           type: "transcript",
           text,

@@ -67,7 +67,7 @@ test("a turn whose end is never told adds only new words, however often it is gu
     isFinal: false,
     speechFinal: false,
     lastWordEndMs: undefined,
-    decidesTurns: true,
+    hasTurnDetection: true,
   } as const;
   const first = withoutLateWords(given, { ...guess, text: "I am coming with" }, 6_500);
   assert.equal(first.transcript.text, "");

@@ -2,10 +2,10 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import {
   isAnsweringYes,
-  isListening,
-  isOnlyListening,
+  isBackchannel,
+  isOnlyBackchannel,
   mayShowListening,
-  noteAgreement,
+  noteBackchannel,
   waitsForQuestion,
 } from "../../../engine/conversation/backchannel.js";
 import { EMPTY_LEDGER, recordSent } from "../../../engine/conversation/playback-ledger.js";
@@ -56,16 +56,16 @@ function during(beganAtMs: number, played: readonly Played[], generating = false
 test("words that end within 700 ms of the agent's show that the caller has listened, later ones do not", () => {
   const endingAt = (ms: number) => after(ms - WORD_MS, [[STATEMENT, 0, 3_000]], 3_000);
   assert.deepEqual(
-    [3_000, 3_700, 3_701].map((ms) => isListening(endingAt(ms), "uh-huh", 9_000)),
+    [3_000, 3_700, 3_701].map((ms) => isBackchannel(endingAt(ms), "uh-huh", 9_000)),
     [true, true, false],
   );
 });
 
 test("nobody listens before the agent has said a word, or with words of another meaning", () => {
-  assert.equal(isListening(after(0, [], 0), "uh-huh", 500), false);
-  assert.equal(isListening(during(0, []), "uh-huh", 500), false);
-  assert.equal(isListening(during(500, [[STATEMENT, 0, 3_000]]), "uh-huh", 1_000), true);
-  assert.equal(isListening(during(500, [[STATEMENT, 0, 3_000]]), "what time", 1_000), false);
+  assert.equal(isBackchannel(after(0, [], 0), "uh-huh", 500), false);
+  assert.equal(isBackchannel(during(0, []), "uh-huh", 500), false);
+  assert.equal(isBackchannel(during(500, [[STATEMENT, 0, 3_000]]), "uh-huh", 1_000), true);
+  assert.equal(isBackchannel(during(500, [[STATEMENT, 0, 3_000]]), "what time", 1_000), false);
 });
 
 test("yes to a question of which half was heard is its answer", () => {
@@ -79,13 +79,13 @@ test("yes to a question of which half was heard is its answer", () => {
       [false, true],
     );
     assert.deepEqual(
-      states.map((state) => isListening(state, "yes", 2_000)),
+      states.map((state) => isBackchannel(state, "yes", 2_000)),
       [true, false],
     );
   }
 });
 
-test("only words of agreement answer so, and nothing answers a call in which nothing was asked", () => {
+test("only words of backchannel answer so, and nothing answers a call in which nothing was asked", () => {
   const asked = during(1_500, [[QUESTION, 0, 2_000]]);
   assert.equal(isAnsweringYes(asked, "what time is it"), false);
   assert.equal(isAnsweringYes(after(0, [], 0), "yes"), false);
@@ -103,18 +103,18 @@ test("who agrees within a second and a half of a question that the agent speaks 
   );
 });
 
-test("within six seconds of a question agreement may be its answer, and is more than listening", () => {
+test("within six seconds of a question backchannel may be its answer, and is more than listening", () => {
   const played: Played[] = [
     [QUESTION, 0, 2_000],
     [STATEMENT, 2_000, 9_000],
   ];
   const atMs = 9_000;
   assert.deepEqual(
-    [3_500, 8_000, 8_001].map((ms) => isOnlyListening(during(ms, played), "yes", atMs)),
+    [3_500, 8_000, 8_001].map((ms) => isOnlyBackchannel(during(ms, played), "yes", atMs)),
     [false, false, true],
   );
-  assert.equal(isOnlyListening(during(8_001, played), "what time is it", atMs), false);
-  assert.equal(isOnlyListening(during(8_001, [[STATEMENT, 0, 9_000]]), "yes", atMs), true);
+  assert.equal(isOnlyBackchannel(during(8_001, played), "what time is it", atMs), false);
+  assert.equal(isOnlyBackchannel(during(8_001, [[STATEMENT, 0, 9_000]]), "yes", atMs), true);
 });
 
 test("a question is over that was asked two seconds before the agent goes on, even as it begins", () => {
@@ -135,7 +135,7 @@ test("a question that was cut off before its first sound was not asked", () => {
   assert.equal(isAnsweringYes(after(1_200, played, 1_100), "yes"), true);
 });
 
-test("words that may become agreement are waited for while the agent speaks, others are not", () => {
+test("words that may become backchannel are waited for while the agent speaks, others are not", () => {
   const state = during(500, [[STATEMENT, 0, 3_000]]);
   assert.equal(mayShowListening(state, "of", 1_000), true);
   assert.equal(mayShowListening(state, "what", 1_000), false);
@@ -154,7 +154,7 @@ test("an answer waits for the end of the question that is the last thing that th
 
 test("who agrees is there: whether somebody is there is asked from the beginning again", () => {
   const state = { ...after(500, [[STATEMENT, 0, 3_000]], 3_000), reminders: 2 };
-  const noted = noteAgreement(state, { role: "user", text: "uh-huh", atMs: 500 }, []);
+  const noted = noteBackchannel(state, { role: "user", text: "uh-huh", atMs: 500 }, []);
   assert.equal(noted.reminders, 0);
   assert.deepEqual(noted.unsaved, [{ role: "user", text: "uh-huh", atMs: 500 }]);
 });

@@ -56,7 +56,7 @@ function echoOfSecond(untilMs: number, isHeld: boolean, text = "breakfast is fre
     );
   const asked = { userText: "", callerEndedAtMs: 0, decidedAtMs: 0, attempt: 1 };
   const turn = { ...newTurn({ id: 1, kind: "reply", ...asked }), ledger };
-  return ownEcho({ ...state, turn, heldAtMs: untilMs }, text);
+  return ownEcho({ ...state, turn, outputPausedAtMs: untilMs }, text);
 }
 
 test("words may be an echo that were to be said within half a second of where the agent's sound stopped, later ones not", () => {

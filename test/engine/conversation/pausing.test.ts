@@ -100,6 +100,6 @@ test("a goodbye is not stopped by a voice, and neither is an agent that only wor
     play(call, 0, 2_000);
     call.clock.advance(500);
     cough(call);
-    assert.equal(call.actor.state.heldAtMs, undefined, sensitivity);
+    assert.equal(call.actor.state.outputPausedAtMs, undefined, sensitivity);
   }
 });

@@ -28,8 +28,8 @@ function turnOf(
   const durationMs = ENDS_AT_MS / Math.max(1, all.length);
   const ledger = all.reduce((before, text) => {
     const sent = { text, durationMs, expectedMs: durationMs, isWhole: true };
-    const isWaitingWord = waiting.includes(text);
-    return recordSent(before, { ...sent, ...(isWaitingWord && { isWaitingWord }) }, 0);
+    const isFiller = waiting.includes(text);
+    return recordSent(before, { ...sent, ...(isFiller && { isFiller }) }, 0);
   }, EMPTY_LEDGER);
   const sentences = all.map((text, at) => {
     const slot = at < texts.length ? at : WAITING_SLOT_FIRST + at - texts.length;

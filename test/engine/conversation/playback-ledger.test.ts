@@ -4,7 +4,6 @@ import * as fc from "fast-check";
 import {
   alignEnd,
   alignPlayed,
-  cameOf,
   cutGrowth,
   EMPTY_LEDGER,
   heardText,
@@ -12,6 +11,7 @@ import {
   lengthMsOf,
   markedEndMs,
   type PlaybackLedger,
+  receivedOf,
   recordGrowth,
   recordSent,
   sentencesHeard,
@@ -164,7 +164,7 @@ test("the last word of a sentence that may go on was not heard, however long ago
   assert.equal(heardText(sentAt(0, { ...OPEN, expectedMs: 500 }), 5_000), "word word word");
   assert.equal(heardText(sentAt(0, WHOLE), 999.5), "word word word");
   assert.equal(heardText(sentAt(0, WHOLE), 1_000), WHOLE.text);
-  assert.equal(cameOf({ ...OPEN, startsAtMs: 0 }), "word word word");
+  assert.equal(receivedOf({ ...OPEN, startsAtMs: 0 }), "word word word");
 });
 
 test("half a millisecond between two sentences is a pause, and is taken off what a late mark moves", () => {

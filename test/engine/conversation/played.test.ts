@@ -43,7 +43,7 @@ test("sound that is told to be late, or played, where none was sent or all stand
   const silent = new AnsweredCall({ isPaced: true }).ask().token("It is ");
   const held = callInReply();
   held.send({ type: "speechStarted" });
-  assert.equal(held.actor.state.heldAtMs, 1_000);
+  assert.equal(held.actor.state.outputPausedAtMs, 1_000);
   const over = new AnsweredCall();
   over.send({ type: "opened", resumed: true });
   for (const call of [silent, held, over]) {

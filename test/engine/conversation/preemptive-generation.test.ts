@@ -90,7 +90,7 @@ test("words that get no answer get none early, and those that get one do", () =>
 test("a recognizer that decides turns itself says when one is ending: no words of it are answered before", () => {
   const call = new RecordedCall({ ...PLAIN_SETTINGS, preemptiveGeneration: true });
   call.send({ type: "opened", resumed: true });
-  const heard = { ...HEARD, endedAgoMs: 200, decidesTurns: true } as const;
+  const heard = { ...HEARD, endedAgoMs: 200, hasTurnDetection: true } as const;
   call.send({ type: "transcript", text: "what do you offer", ...heard });
   const answered = () => call.actor.state.early?.userText;
   assert.equal(answered(), undefined);

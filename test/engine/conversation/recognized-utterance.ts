@@ -136,7 +136,7 @@ function fluxEar(call: RecordedCall): (frame: Int16Array) => void {
     const endedAgoMs = model.positionMs - (lastWordEndMs ?? model.positionMs);
     const text = words.map((word) => word.text).join(" ");
     const heard = { text, isFinal, speechFinal: false, lastWordEndMs, endedAgoMs } as const;
-    call.send({ type: "transcript", ...heard, decidesTurns: true });
+    call.send({ type: "transcript", ...heard, hasTurnDetection: true });
   };
   const model = new TurnModel(SAMPLE_RATE_HZ, {
     onStart: () => {

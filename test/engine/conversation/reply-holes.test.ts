@@ -8,7 +8,7 @@ const MS_PER_CHAR = 65;
 const TOKEN_CHARS = 4;
 const TOKEN_INTERVAL_MS = 17;
 const FIRST_BYTE_MS = 200;
-const HOLE_MAX_MS = 400;
+const GAP_MAX_MS = 400;
 /** TTS that streams gives its audio in pieces of that length. */
 const PIECE_MS = 100;
 
@@ -119,7 +119,7 @@ for (const [index, reply] of REPLIES.entries()) {
     assert.deepEqual(call.crashes, []);
     assert.ok(call.holes.length > 0);
     assert.ok(
-      Math.max(...call.holes) <= HOLE_MAX_MS,
+      Math.max(...call.holes) <= GAP_MAX_MS,
       `holes ${call.holes.map(Math.round).join()} between ${call.said}`,
     );
   });

@@ -200,7 +200,7 @@ test("only sound that the server holds is let go on for an apology", () => {
     call.send({ type: "phraseReady", text: "One moment.", durationMs: 800 });
     call.ask().wait(1_600);
     call.send({ type: "speechStarted" });
-    assert.equal(call.actor.state.heldAtMs, 1_600);
+    assert.equal(call.actor.state.outputPausedAtMs, 1_600);
     call.takeLines();
     call.fail(false);
     const lines = call.takeLines().filter((line) => /^(?:cancel timer hold|resume)/.test(line));

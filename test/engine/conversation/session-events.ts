@@ -25,7 +25,7 @@ const TIMERS: Readonly<Record<TimerName, true>> = {
   flush: true,
   ahead: true,
   playback: true,
-  phantom: true,
+  falseInterruption: true,
   duration: true,
   hold: true,
   digits: true,
@@ -94,7 +94,7 @@ const GENERATORS: Generators = {
         speechFinal: fc.boolean(),
         lastWordEndMs: fc.option(ms, { nil: undefined }),
         endedAgoMs: ms,
-        decidesTurns: fc.constant(true),
+        hasTurnDetection: fc.constant(true),
         turnSilenceMaxMs: ms,
         voiceAgoMs: ms,
       },
@@ -109,7 +109,7 @@ const GENERATORS: Generators = {
   preemptiveRefused: { weight: 1, arbitrary: fc.record({ turnId }) },
   digit: { weight: 1, arbitrary: fc.record({ digit: fc.constantFrom("0", "7", "*", "#", "A") }) },
   written: { weight: 1, arbitrary: fc.record({ text: words }) },
-  listeningFailed: { weight: 1, arbitrary: fc.constant({}) },
+  sttFailed: { weight: 1, arbitrary: fc.constant({}) },
   timerFired: {
     weight: 4,
     arbitrary: fc.record({

@@ -113,7 +113,7 @@ test("what a recognizer hears, loses and finds again reaches the call and its lo
     "stt failed: acme",
     "deaf for 300 ms",
     "stt failed: acme",
-    "listeningFailed",
+    "sttFailed",
     "played",
     "soundLate",
   ]);

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { settleTurn } from "../../../engine/conversation/commit-turn.js";
+import { commitTurn } from "../../../engine/conversation/commit-turn.js";
 import { EMPTY_LEDGER, recordSent } from "../../../engine/conversation/playback-ledger.js";
 import { newSession, newTurn } from "../../../engine/conversation/state.js";
 import { PLAIN_SETTINGS } from "../../doubles/recorded-call.js";
@@ -13,11 +13,11 @@ test("a turn that nothing was sent of leaves what was spoken before it, whose ec
   const times = { callerEndedAtMs: 1_000, decidedAtMs: 1_200, attempt: 0 };
   const turn = newTurn({ id: 2, kind: "reply", userText: "Hello?", ...times });
   const state = { ...newSession(PLAIN_SETTINGS, []), spokenBefore };
-  assert.equal(settleTurn(state, turn, "interrupted", 1_500, []).spokenBefore, spokenBefore);
+  assert.equal(commitTurn(state, turn, "interrupted", 1_500, []).spokenBefore, spokenBefore);
 
   const later = recordSent(EMPTY_LEDGER, SENTENCE, 1_300);
   const sent = { ...turn, ledger: later, sentCount: 1 };
-  const settled = settleTurn(state, sent, "interrupted", 1_500, []);
+  const settled = commitTurn(state, sent, "interrupted", 1_500, []);
   assert.deepEqual(settled.spokenBefore, {
     ledger: later,
     untilMs: 1_500,
@@ -30,6 +30,6 @@ test("what was waited in vain counts for the same question, and not for the next
   const turn = newTurn({ id: 2, kind: "reply", userText: "Hello?", ...times });
   const state = newSession(PLAIN_SETTINGS, []);
   const waited = { waitedMs: 8_800, untilMs: 10_000 };
-  assert.deepEqual(settleTurn(state, turn, "superseded", 10_000, []).vainWait, waited);
-  assert.equal(settleTurn(state, turn, "failed", 10_000, []).vainWait, undefined);
+  assert.deepEqual(commitTurn(state, turn, "superseded", 10_000, []).carriedOverWait, waited);
+  assert.equal(commitTurn(state, turn, "failed", 10_000, []).carriedOverWait, undefined);
 });

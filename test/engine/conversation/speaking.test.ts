@@ -168,7 +168,7 @@ test("a sentence that begins while the sound stands still is looked after at onc
     .reply("One is here and stays. Two is there and goes on.");
   call.whole(0, 1_500).wait(1_000);
   call.send({ type: "speechStarted" });
-  assert.equal(call.actor.state.heldAtMs, 1_000);
+  assert.equal(call.actor.state.outputPausedAtMs, 1_000);
   call.wait(1_100).takeLines();
   call.grew(1, 100);
   assert.deepEqual(call.linesOf("start timer growth"), ["start timer growth 0"]);

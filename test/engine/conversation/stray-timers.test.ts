@@ -10,7 +10,7 @@ const TIMERS: readonly TimerName[] = [
   "flush",
   "ahead",
   "playback",
-  "phantom",
+  "falseInterruption",
   "hold",
   "digits",
   "waiting",
@@ -43,7 +43,7 @@ for (const preemptiveGeneration of [false, true]) {
 
 test("an answer that is being heard is left alone by timers of what was before it", () => {
   for (const timer of [
-    "phantom",
+    "falseInterruption",
     "hold",
     "digits",
     "waiting",

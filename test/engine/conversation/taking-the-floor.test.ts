@@ -28,9 +28,9 @@ function hear(call: RecordedCall, text: string, isFinal = false, speechFinal = f
 
 /** What the agent does at these words: goes on, stands still or stops. */
 function doing(call: RecordedCall): string {
-  const { turn, heldAtMs } = call.actor.state;
+  const { turn, outputPausedAtMs } = call.actor.state;
   if (turn?.id !== 1) return "stops";
-  return heldAtMs === undefined ? "speaks" : "stands still";
+  return outputPausedAtMs === undefined ? "speaks" : "stands still";
 }
 
 function doingAt(
@@ -44,7 +44,7 @@ function doingAt(
   return doing(call);
 }
 
-test("a word of agreement makes only an agent stand still that any voice stops, and it goes on with the next", () => {
+test("a word of backchannel makes only an agent stand still that any voice stops, and it goes on with the next", () => {
   assert.equal(doingAt(STATEMENT, "uh-huh", "low"), "speaks");
   assert.equal(doingAt(STATEMENT, "uh-huh", "medium"), "speaks");
   assert.equal(doingAt(STATEMENT, "uh-huh", "high"), "stands still");
@@ -54,7 +54,7 @@ test("a word of agreement makes only an agent stand still that any voice stops, 
   assert.equal(doing(call), "speaks");
 });
 
-test("a word of agreement lets audio go on that stands still for the voice that said it", () => {
+test("a word of backchannel lets audio go on that stands still for the voice that said it", () => {
   const call = speakingCall(STATEMENT, { sensitivity: "medium" });
   call.send({ type: "speechStarted", voiceAgoMs: undefined });
   assert.equal(doing(call), "stands still");
@@ -67,7 +67,7 @@ test("yes to a question that is nearly over waits for its end, and stops at once
   assert.equal(doingAt(QUESTION, "yes", "high"), "stops");
 });
 
-test("a word that may become agreement is waited for until it is settled, except by an agent that any voice stops", () => {
+test("a word that may become backchannel is waited for until it is settled, except by an agent that any voice stops", () => {
   assert.equal(doingAt(OTHER_STATEMENT, "of", "medium"), "speaks");
   assert.equal(doingAt(OTHER_STATEMENT, "of", "medium", true), "stops");
   assert.equal(doingAt(OTHER_STATEMENT, "of", "high"), "stops");
@@ -118,7 +118,7 @@ test("keys in the middle of words do not settle the words", () => {
 function doubtfulCall(): RecordedCall {
   const call = speakingCall(STATEMENT, { sensitivity: "low" });
   hear(call, "rooms with a", true, true);
-  assert.equal(call.actor.state.doubtful?.text, "rooms with a");
+  assert.equal(call.actor.state.suspectedEcho?.text, "rooms with a");
   return call;
 }
 
@@ -149,6 +149,6 @@ test("words that prove to be the agent's own with those that follow are dropped,
   call.clock.advance(1_000);
   hear(call, "view of the lake", true, true);
   call.send({ type: "sentenceHeard", turnId: 1, index: 0 });
-  assert.equal(call.actor.state.doubtful, undefined);
+  assert.equal(call.actor.state.suspectedEcho, undefined);
   assert.equal(isAnswered(call), false);
 });

@@ -7,7 +7,7 @@ import {
   SPEECH_FAILED,
 } from "../../../engine/conversation/call-end.js";
 import { newSession } from "../../../engine/conversation/state.js";
-import { lostEnding } from "../../../engine/conversation/transfer.js";
+import { providerFailureEnd } from "../../../engine/conversation/transfer.js";
 import { PLAIN_SETTINGS, RecordedCall } from "../../doubles/recorded-call.js";
 
 const TO = "+15550001111";
@@ -104,7 +104,7 @@ test("a call that has lost its vendors is handed on where the agent wants that a
   ) => {
     const state = newSession({ ...PLAIN_SETTINGS, onProviderFailure, tools: given }, []);
     return [LANGUAGE_MODEL_FAILED, SPEECH_FAILED, LISTENING_FAILED].map((ending) => {
-      const lost = lostEnding(state, ending);
+      const lost = providerFailureEnd(state, ending);
       assert.equal(lost.reason, ending.reason);
       return lost.transferTo;
     });

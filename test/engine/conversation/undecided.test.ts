@@ -18,9 +18,9 @@ const EVENT: TranscriptEvent = {
   lastWordEndMs: 4_000,
   endedAgoMs: 500,
   atMs: 5_000,
-  decidesTurns: true,
+  hasTurnDetection: true,
 };
-const { decidesTurns: _, ...PLAIN_EVENT } = EVENT;
+const { hasTurnDetection: _, ...PLAIN_EVENT } = EVENT;
 
 function hearing(interim: string, undecidedMs?: number) {
   const state = newSession(PLAIN_SETTINGS, []);

@@ -85,7 +85,7 @@ test("a line that nothing was held on is not told to go on when the apology take
   call.send({ type: "written", text: "what is my balance" });
   call.clock.advance(1_600);
   call.send({ type: "speechStarted", voiceAgoMs: undefined });
-  assert.equal(call.actor.state.heldAtMs, 1_600);
+  assert.equal(call.actor.state.outputPausedAtMs, 1_600);
   call.send({ type: "replyFailed", turnId: 1, retryable: false });
   assert.equal(call.actor.state.turn?.kind, "apology");
   assert.ok(!call.effects.some(({ type }) => type === "resumeAudio"));

@@ -1,16 +1,16 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { Failure } from "../../../engine/failure.js";
-import { BoundedWork } from "../../../engine/security/bounded-work.js";
+import { Semaphore } from "../../../engine/security/bounded-work.js";
 
 /** Work that ends when the test says so. */
 class ScriptedWork {
   readonly started: string[] = [];
   readonly #finishByName = new Map<string, () => void>();
 
-  readonly #bounded: BoundedWork;
+  readonly #bounded: Semaphore;
 
-  constructor(bounded: BoundedWork) {
+  constructor(bounded: Semaphore) {
     this.#bounded = bounded;
   }
 
@@ -34,7 +34,7 @@ function everythingStarted(): Promise<void> {
 
 function scriptedWork(): ScriptedWork {
   return new ScriptedWork(
-    new BoundedWork({ runningMax: 2, waitingMax: 1, refusal: "busy", retryAfterSec: 3 }),
+    new Semaphore({ runningMax: 2, waitingMax: 1, refusal: "busy", retryAfterSec: 3 }),
   );
 }
 
@@ -72,7 +72,7 @@ test("work that would wait behind a full queue is refused at once, with the time
 });
 
 test("work that fails gives its place back", async () => {
-  const bounded = new BoundedWork({ runningMax: 1, waitingMax: 1, refusal: "", retryAfterSec: 1 });
+  const bounded = new Semaphore({ runningMax: 1, waitingMax: 1, refusal: "", retryAfterSec: 1 });
   await assert.rejects(
     bounded.run(() => Promise.reject(new Error("no luck"))),
     /no luck/,

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { speakable } from "../../../engine/conversation/sentences.js";
-import { demandPublicTools } from "../../../engine/tenancy/agents/agent-tools.js";
+import { requirePublicTools } from "../../../engine/tenancy/agents/agent-tools.js";
 import { LoopbackPlatform } from "../../api/http/loopback-platform.js";
 
 const ACTIVE_KEYS_MAX = 100;
@@ -40,7 +40,7 @@ for (const host of [
   "redis",
 ]) {
   test(`a tool that leads to ${host} is refused when it is saved`, () => {
-    assert.throws(() => demandPublicTools([toolAt(`http://${host}:8080/find`)]), {
+    assert.throws(() => requirePublicTools([toolAt(`http://${host}:8080/find`)]), {
       kind: "invalid",
       message: /^tools\.0\.url: expected a public address/,
     });
@@ -49,7 +49,7 @@ for (const host of [
 
 test("a tool that leads to a public name or address is not", () => {
   for (const host of ["api.example.com", "192.0.1.1", "localhost.example.com"]) {
-    demandPublicTools([toolAt(`https://${host}/find`)]);
+    requirePublicTools([toolAt(`https://${host}/find`)]);
   }
 });
 

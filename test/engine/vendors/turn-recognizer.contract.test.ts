@@ -74,7 +74,7 @@ for (const { vendor, modelId } of VENDORS) {
 
     it("is said so in the catalog", () => {
       const model = vendorOf(vendor)?.stt?.models.find((each) => each.modelId === modelId);
-      assert.equal(model?.decidesTurns, true);
+      assert.equal(model?.hasTurnDetection, true);
     });
 
     it("tells a turn from its start to its end, and its words before its end", async () => {
@@ -87,7 +87,7 @@ for (const { vendor, modelId } of VENDORS) {
       assert.deepEqual(listener.events.slice(0, 2), ["speechStarted", "startOfTurn"]);
       assert.deepEqual(endsOfTurn(), ["book a table for two."]);
       assert.equal(listener.finalText, "book a table for two.");
-      assert.ok(listener.transcripts.every(({ decidesTurns }) => decidesTurns === true));
+      assert.ok(listener.transcripts.every(({ hasTurnDetection }) => hasTurnDetection === true));
       assert.ok(listener.transcripts.every(({ speechFinal }) => !speechFinal));
       writeFrames(stream, spoken("at eight."));
       writeFrames(stream, quiet(600));

@@ -56,8 +56,8 @@ stt whisper Systran/faster-whisper-large-v3 free: Whisper large v3
 test("every model is offered by its name, in its plan, with whether it decides turns", () => {
   const lines = CATEGORIES.flatMap((category) =>
     VENDORS.flatMap(({ key, ...vendor }) =>
-      (vendor[category]?.models ?? []).map(({ modelId, plan, label, decidesTurns }) => {
-        const decides = decidesTurns === true ? ", decides turns" : "";
+      (vendor[category]?.models ?? []).map(({ modelId, plan, label, hasTurnDetection }) => {
+        const decides = hasTurnDetection === true ? ", decides turns" : "";
         return `${category} ${key} ${modelId} ${plan}${decides}: ${label}`;
       }),
     ),

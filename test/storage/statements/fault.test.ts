@@ -1,9 +1,9 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { errorOf, faultAgain, faultCodeOf } from "../../../storage/statements/fault.js";
+import { errorOf, faultCodeOf, toWireError } from "../../../storage/statements/fault.js";
 import { ForeignKeyViolation } from "../../../storage/statements/foreign-key-violation.js";
 import {
-  isWorthRepeating,
+  isRetryable,
   RequestFailed,
   StorageOverloaded,
   StorageUnwritable,
@@ -17,21 +17,21 @@ test("a refusal that goes on to another thread or process is the same one there"
     new RequestFailed("SQLITE_ERROR", "no such table: nowhere"),
     new StorageUnwritable("SQLITE_FULL", "database or disk is full"),
   ]) {
-    assert.deepEqual(errorOf(faultAgain(error)), error);
+    assert.deepEqual(errorOf(toWireError(error)), error);
   }
 });
 
 test("a store that takes no more is worth asking again there, too", () => {
-  const error = errorOf(faultAgain(new StorageOverloaded(10)));
-  assert.ok(isWorthRepeating(error), error.message);
+  const error = errorOf(toWireError(new StorageOverloaded(10)));
+  assert.ok(isRetryable(error), error.message);
   assert.match(error.message, /10 requests waiting/);
 });
 
 test("what is no refusal of the store keeps its words, and is not worth repeating", () => {
-  const error = errorOf(faultAgain(new TypeError("a mistake")));
+  const error = errorOf(toWireError(new TypeError("a mistake")));
   assert.ok(error instanceof RequestFailed);
   assert.deepEqual([error.code, error.message], ["ERROR", "a mistake"]);
-  assert.equal(isWorthRepeating(error), false);
+  assert.equal(isRetryable(error), false);
 });
 
 test("a fault is told by the system's code for it, and without one as an error", () => {

@@ -17,7 +17,7 @@ export const FILM_SEC_MAX = 12 * 3_600;
 const FILM = /^film-(\d+)\.mp4$/;
 const WORDS_MAX = 300;
 
-export interface FilmMaker {
+export interface Mp4Remuxer {
   /** ffmpeg runs as them; undefined: as this process does. */
   readonly owner: FolderOwner;
   /** Where PATH is looked up for ffmpeg. */
@@ -25,7 +25,7 @@ export interface FilmMaker {
 }
 
 /** What is in a recording's folder: segments that are to become a film, or the film. */
-export function isFilmed(names: readonly string[]): boolean {
+export function isRemuxed(names: readonly string[]): boolean {
   return names.some((name) => FILM.test(name)) && !names.includes(PLAYLIST_FILE);
 }
 
@@ -33,7 +33,7 @@ export function isFilmed(names: readonly string[]): boolean {
  * Makes `film-1.mp4` of a recording that has ended, nothing encoded anew, and then removes its playlist and segments; further
  * files where it is longer than FILM_SEC_MAX. What is no film yet is left as it was. Rejects with ffmpeg's words.
  */
-export async function makeFilm(folder: string, maker: FilmMaker): Promise<void> {
+export async function remuxToMp4(folder: string, maker: Mp4Remuxer): Promise<void> {
   const names = await readdir(folder);
   for (const name of names) if (name.endsWith(".tmp")) await rm(join(folder, name));
   // A broadcast may have gone on after its film was made.
@@ -52,7 +52,7 @@ export async function makeFilm(folder: string, maker: FilmMaker): Promise<void> 
     await rename(`${name}.tmp`, name);
     // Where a later part fails, or this process is killed, what is a film already is not made again.
     await writeEndedPlaylist(folder, parts.slice(index + 1).flat());
-    for (const { name: filmed } of part) await rm(join(folder, filmed), { force: true });
+    for (const { name: remuxed } of part) await rm(join(folder, remuxed), { force: true });
   }
   // First the one that says that this is no film yet.
   await rm(join(folder, PLAYLIST_FILE), { force: true });
@@ -78,7 +78,7 @@ async function copyInto(
   file: FileHandle,
   folder: string,
   segments: readonly Segment[],
-  { owner: { userId, groupId }, path }: FilmMaker,
+  { owner: { userId, groupId }, path }: Mp4Remuxer,
 ): Promise<void> {
   const ids = userId === undefined || groupId === undefined ? {} : { uid: userId, gid: groupId };
   if (userId !== undefined && groupId !== undefined) await file.chown(userId, groupId);

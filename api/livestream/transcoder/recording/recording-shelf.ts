@@ -5,7 +5,7 @@ import type { Logger } from "../../../../engine/log.js";
 import type { CancelTimer, Clock } from "../../../../engine/time/clock.js";
 import { STREAM_KEY } from "../../webhook-form.js";
 import { freeBytes } from "../stream-folder.js";
-import { isFilmed } from "./film.js";
+import { isRemuxed } from "./film.js";
 import { Recording } from "./recording.js";
 import { endPlaylist } from "./recording-playlist.js";
 
@@ -26,7 +26,7 @@ export interface ShelfSettings {
 }
 
 /** Makes one file of the recording in a folder; rejects where it cannot. */
-export type MakeFilm = (folder: string) => Promise<void>;
+export type RemuxToMp4 = (folder: string) => Promise<void>;
 
 interface Shelved {
   readonly folder: string;
@@ -36,28 +36,28 @@ interface Shelved {
   /** Its playlist says that nothing more comes. */
   hasEnd: boolean;
   /** Whether one file is made of it; where that failed, it is left as it is until the next start. */
-  film: "due" | "done" | "failed";
+  mp4: "due" | "done" | "failed";
 }
 
 /**
  * All recordings, under `root/KEY/START/`. Those that have ended are removed when they are too old, and the oldest of
  * them when one that grows needs their share of RECORD_MAX_MB; one that grows is never removed. For a disk that others have filled none is.
  */
-export class RecordingShelf {
+export class RecordingArchive {
   readonly #settings: ShelfSettings;
   readonly #clock: Clock;
   readonly #log: Logger;
-  readonly #makeFilm: MakeFilm | undefined;
+  readonly #remuxToMp4: RemuxToMp4 | undefined;
   readonly #shelved = new Map<string, Shelved>();
   readonly #stopSweeping: CancelTimer;
   #bytes = 0;
-  #filming: Promise<void> | undefined;
+  #remuxing: Promise<void> | undefined;
   #isRoomMissed = false;
 
-  /** Recordings that have ended stay as they are where `makeFilm` is not given. */
-  constructor(settings: ShelfSettings, clock: Clock, log: Logger, makeFilm?: MakeFilm) {
+  /** Recordings that have ended stay as they are where `remuxToMp4` is not given. */
+  constructor(settings: ShelfSettings, clock: Clock, log: Logger, remuxToMp4?: RemuxToMp4) {
     this.#settings = settings;
-    this.#makeFilm = makeFilm;
+    this.#remuxToMp4 = remuxToMp4;
     this.#clock = clock;
     this.#log = log;
     for (const shelved of foundIn(settings.root)) {
@@ -77,10 +77,10 @@ export class RecordingShelf {
       changedMs: this.#clock.epochMs(),
       isGrowing: true,
       hasEnd: false,
-      film: "due",
+      mp4: "due",
     };
     shelved.isGrowing = true;
-    shelved.film = "due";
+    shelved.mp4 = "due";
     this.#shelved.set(folder, shelved);
     const room = {
       refusal: (sizeBytes: number) => this.#makeRoom(sizeBytes),
@@ -90,7 +90,7 @@ export class RecordingShelf {
         shelved.hasEnd = true;
         // Nothing came of it.
         if (shelved.bytes === 0) void this.#remove(shelved, "empty");
-        else void this.#makeFilms();
+        else void this.#remuxAll();
       },
     };
     return new Recording(folder, streamKey, room, this.#log);
@@ -105,7 +105,7 @@ export class RecordingShelf {
       else if (isTooMany) await this.#remove(shelved, "too many");
       else if (!shelved.hasEnd) await this.#giveEnd(shelved);
     }
-    await this.#makeFilms();
+    await this.#remuxAll();
   }
 
   close(): void {
@@ -161,24 +161,24 @@ export class RecordingShelf {
   }
 
   /** One after another, so that only one of them takes room twice. Never rejects. */
-  #makeFilms(): Promise<void> {
-    this.#filming ??= this.#filmAll()
+  #remuxAll(): Promise<void> {
+    this.#remuxing ??= this.#remuxEach()
       .catch((error: unknown) => this.#log.error({ error }, "recordings cannot be looked at"))
       .finally(() => {
-        this.#filming = undefined;
+        this.#remuxing = undefined;
       });
-    return this.#filming;
+    return this.#remuxing;
   }
 
-  async #filmAll(): Promise<void> {
-    const makeFilm = this.#makeFilm;
-    if (makeFilm === undefined) return;
+  async #remuxEach(): Promise<void> {
+    const remuxToMp4 = this.#remuxToMp4;
+    if (remuxToMp4 === undefined) return;
     for (;;) {
       const next = this.#endedOldestFirst().find(
-        (shelved) => shelved.hasEnd && shelved.film === "due" && this.#hasRoomFor(shelved),
+        (shelved) => shelved.hasEnd && shelved.mp4 === "due" && this.#hasRoomFor(shelved),
       );
       if (next === undefined) return;
-      await this.#film(next, makeFilm);
+      await this.#mp4(next, remuxToMp4);
     }
   }
 
@@ -189,24 +189,24 @@ export class RecordingShelf {
     if (!hasRoom && !this.#isRoomMissed) {
       this.#log.error(
         { folder: shelved.folder },
-        "disk full: no film of a recording until there is room",
+        "disk full: no mp4 of a recording until there is room",
       );
     }
     this.#isRoomMissed = !hasRoom;
     return hasRoom;
   }
 
-  async #film(shelved: Shelved, makeFilm: MakeFilm): Promise<void> {
+  async #mp4(shelved: Shelved, remuxToMp4: RemuxToMp4): Promise<void> {
     const { folder } = shelved;
     // Nobody may take it away meanwhile.
     shelved.isGrowing = true;
     try {
-      await makeFilm(folder);
-      shelved.film = "done";
-      this.#log.info({ folder }, "a recording is one film now");
+      await remuxToMp4(folder);
+      shelved.mp4 = "done";
+      this.#log.info({ folder }, "a recording is one mp4 now");
     } catch (error) {
-      shelved.film = "failed";
-      this.#log.error({ folder, error }, "no film can be made of a recording: its segments stay");
+      shelved.mp4 = "failed";
+      this.#log.error({ folder, error }, "no mp4 can be made of a recording: its segments stay");
     }
     shelved.isGrowing = false;
     const { bytes } = contentOf(folder);
@@ -220,8 +220,8 @@ function foundIn(root: string): readonly Shelved[] {
     foldersIn(join(root, streamKey), START).map((start) => {
       const folder = join(root, streamKey, start);
       const { names, bytes, changedMs } = contentOf(folder);
-      const film = isFilmed(names) ? "done" : "due";
-      return { folder, bytes, changedMs, isGrowing: false, hasEnd: film === "done", film };
+      const mp4 = isRemuxed(names) ? "done" : "due";
+      return { folder, bytes, changedMs, isGrowing: false, hasEnd: mp4 === "done", mp4 };
     }),
   );
 }

@@ -1,14 +1,14 @@
 import { type TestContext, test } from "node:test";
-import type { Front } from "../../../../api/http/backend/http-backend.js";
-import { openFront } from "../../../../api/http/backend/open-backend.js";
+import type { HttpBackend } from "../../../../api/http/backend/http-backend.js";
+import { openBackend } from "../../../../api/http/backend/open-backend.js";
 import { SilentLogger } from "../../../doubles/silent-logger.js";
 
 export interface FrontOnLoopback {
-  readonly front: Front;
+  readonly front: HttpBackend;
   readonly port: number;
 }
 
-type Prepare = (front: Front) => void;
+type Prepare = (front: HttpBackend) => void;
 type Try = (opened: FrontOnLoopback, t: TestContext) => Promise<void>;
 
 /** Whether uWebSockets.js comes with a binary for this Node and this system. */
@@ -21,7 +21,7 @@ export const HAS_UWS_BINARY =
 export function testFronts(name: string, prepare: Prepare, attempt: Try): void {
   for (const choice of HAS_UWS_BINARY ? (["uws", "node"] as const) : (["node"] as const)) {
     test(`${choice}: ${name}`, async (t) => {
-      const front = await openFront(choice, new SilentLogger());
+      const front = await openBackend(choice, new SilentLogger());
       prepare(front);
       const port = await front.listen("127.0.0.1", 0);
       if (port === undefined) throw new Error("no port");

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { connect } from "node:net";
-import type { Front, HttpResponse } from "../../../../api/http/backend/http-backend.js";
-import { openFront } from "../../../../api/http/backend/open-backend.js";
+import type { HttpBackend, HttpResponse } from "../../../../api/http/backend/http-backend.js";
+import { openBackend } from "../../../../api/http/backend/open-backend.js";
 import { SilentLogger } from "../../../doubles/silent-logger.js";
 import { LoopbackClient } from "../loopback-client.js";
 import { testFronts } from "./both-fronts.js";
@@ -9,7 +9,7 @@ import { testFronts } from "./both-fronts.js";
 const HOST = "host: x\r\n";
 
 /** Answers with the name of the route and what stood for its parameters. */
-function routes(front: Front): void {
+function routes(front: HttpBackend): void {
   for (const path of ["/a/b", "/a/:id", "/a/:id/c", "/:x/b", "/a/:id/*"]) {
     front.handle("get", path, (response, request) => {
       response.writeStatus("200 OK");
@@ -43,7 +43,7 @@ testFronts("a path goes to the handler that names most of it", routes, async ({ 
   assert.equal((await client.send("PURGE", "/a/b")).text, "any purge");
 });
 
-function telling(front: Front): void {
+function telling(front: HttpBackend): void {
   front.handle("get", "/tell", (response, request) => {
     const names: string[] = [];
     request.forEach((name) => names.push(name));
@@ -75,7 +75,7 @@ testFronts("a request is told as it came", telling, async ({ port }, t) => {
   );
 });
 
-function reading(front: Front): void {
+function reading(front: HttpBackend): void {
   front.handle("post", "/read", (response) => {
     const parts: Buffer[] = [];
     response.onAborted(() => undefined);
@@ -120,10 +120,10 @@ testFronts("heads that are too large or too old are refused", reading, async ({ 
   assert.match(await client.exchange(post("", twoFramings)), /^HTTP\/1\.1 400 /);
 });
 
-const held = new WeakMap<Front, Promise<HttpResponse>>();
-const aborted = new WeakMap<Front, Promise<string>>();
+const held = new WeakMap<HttpBackend, Promise<HttpResponse>>();
+const aborted = new WeakMap<HttpBackend, Promise<string>>();
 
-function holding(front: Front): void {
+function holding(front: HttpBackend): void {
   const asked = new Promise<HttpResponse>((resolve) => {
     const gone = new Promise<string>((tell) => {
       front.handle("get", "/held", (response) => {
@@ -159,7 +159,7 @@ testFronts("a connection that is closed tells so", holding, async ({ front, port
 });
 
 testFronts("an address that is taken cannot be had", holding, async ({ front, port }) => {
-  const second = await openFront(front.name, new SilentLogger());
+  const second = await openBackend(front.name, new SilentLogger());
   assert.equal(await second.listen("127.0.0.1", port), undefined);
   second.close();
 });

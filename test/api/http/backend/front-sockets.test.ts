@@ -3,11 +3,11 @@ import { once } from "node:events";
 import { test } from "node:test";
 import { WebSocket } from "ws";
 import {
-  type Front,
-  type FrontSocket,
+  type BackendSocket,
+  type HttpBackend,
   REFUSED_MESSAGE,
 } from "../../../../api/http/backend/http-backend.js";
-import { NodeFront } from "../../../../api/http/backend/node-backend.js";
+import { NodeBackend } from "../../../../api/http/backend/node-backend.js";
 import { VirtualClock } from "../../../doubles/virtual-clock.js";
 import { LoopbackClient } from "../loopback-client.js";
 import { testFronts } from "./both-fronts.js";
@@ -15,28 +15,28 @@ import { RecordingDoor, type Visitor } from "./recording-door.js";
 
 const MESSAGE_BYTES_MAX = 1_000;
 
-function doorOn(front: Front): RecordingDoor {
-  const door = new RecordingDoor(MESSAGE_BYTES_MAX);
-  doors.set(front, door);
-  front.webSocket("/ws/:name", door);
-  return door;
+function doorOn(front: HttpBackend): RecordingDoor {
+  const route = new RecordingDoor(MESSAGE_BYTES_MAX);
+  routes.set(front, route);
+  front.webSocket("/ws/:name", route);
+  return route;
 }
-const doors = new WeakMap<Front, RecordingDoor>();
+const routes = new WeakMap<HttpBackend, RecordingDoor>();
 
-function doorOf(front: Front): RecordingDoor {
-  const door = doors.get(front);
-  assert.ok(door);
-  return door;
+function doorOf(front: HttpBackend): RecordingDoor {
+  const route = routes.get(front);
+  assert.ok(route);
+  return route;
 }
 
 interface Dialled {
   readonly client: WebSocket;
-  readonly socket: FrontSocket<Visitor>;
+  readonly socket: BackendSocket<Visitor>;
   /** Code and reason. */
   readonly closed: Promise<string>;
 }
 
-async function dial(front: Front, port: number, protocols: string[] = []): Promise<Dialled> {
+async function dial(front: HttpBackend, port: number, protocols: string[] = []): Promise<Dialled> {
   const client = new WebSocket(`ws://127.0.0.1:${port}/ws/ann`, protocols);
   client.on("error", () => undefined);
   const closed = new Promise<string>((resolve) => {
@@ -48,13 +48,13 @@ async function dial(front: Front, port: number, protocols: string[] = []): Promi
 
 testFronts("texts and bytes come and go as they are", doorOn, async ({ front, port }) => {
   const { client, socket } = await dial(front, port);
-  const door = doorOf(front);
+  const route = doorOf(front);
   client.send("grüße");
   client.send(Uint8Array.of(0, 255));
   client.send("");
   client.send(new Uint8Array(MESSAGE_BYTES_MAX));
-  await door.until(() => door.messages.length === 4);
-  assert.deepEqual(door.messages.slice(0, 3), ["text grüße", "bytes 00ff", "text "]);
+  await route.until(() => route.messages.length === 4);
+  assert.deepEqual(route.messages.slice(0, 3), ["text grüße", "bytes 00ff", "text "]);
   const received: string[] = [];
   const both = new Promise<void>((resolve) => {
     client.on("message", (data: Buffer, isBinary) => {
@@ -69,9 +69,9 @@ testFronts("texts and bytes come and go as they are", doorOn, async ({ front, po
   assert.equal(socket.getBufferedAmount(), 0);
 });
 
-testFronts("a closed door answers 503, and opens again", doorOn, async ({ front, port }) => {
-  const door = doorOf(front);
-  door.isShut = true;
+testFronts("a closed route answers 503, and opens again", doorOn, async ({ front, port }) => {
+  const route = doorOf(front);
+  route.isShut = true;
   const turnedAway = new WebSocket(`ws://127.0.0.1:${port}/ws/ann`);
   turnedAway.on("error", () => undefined);
   const answered = new Promise<string>((resolve) => {
@@ -84,12 +84,12 @@ testFronts("a closed door answers 503, and opens again", doorOn, async ({ front,
     });
   });
   assert.equal(await answered, '503 {"error":"this server takes no calls, and another one does"}');
-  door.isShut = false;
+  route.isShut = false;
   const { client } = await dial(front, port);
   client.terminate();
 });
 
-testFronts("a door is told who asks, and a ping is answered", doorOn, async ({ front, port }) => {
+testFronts("a route is told who asks, and a ping is answered", doorOn, async ({ front, port }) => {
   const { client, socket } = await dial(front, port);
   assert.equal(socket.getUserData().told, "ann at 7f000001");
   client.ping("still there");
@@ -116,30 +116,30 @@ testFronts(
 );
 
 testFronts("the client's close is told and answered", doorOn, async ({ front, port }) => {
-  const door = doorOf(front);
+  const route = doorOf(front);
   const first = await dial(front, port);
   first.client.close(4000, "bye");
   assert.equal(await first.closed, "4000 bye");
   const second = await dial(front, port);
   second.client.close();
   assert.equal(await second.closed, "1005 ");
-  assert.deepEqual(door.closes, ["4000 bye", "1005 "]);
+  assert.deepEqual(route.closes, ["4000 bye", "1005 "]);
 });
 
 testFronts("a client that vanishes is told as 1006", doorOn, async ({ front, port }) => {
   const { client } = await dial(front, port);
-  const door = doorOf(front);
+  const route = doorOf(front);
   client.terminate();
-  await door.until(() => door.closes.length === 1);
-  assert.match(door.closes.join(), /^1006/);
+  await route.until(() => route.closes.length === 1);
+  assert.match(route.closes.join(), /^1006/);
 });
 
 testFronts(
-  "a door is told when what a slow client left unread is taken",
+  "a route is told when what a slow client left unread is taken",
   doorOn,
   async ({ front, port }) => {
     const { client, socket } = await dial(front, port);
-    const door = doorOf(front);
+    const route = doorOf(front);
     let receivedBytes = 0;
     const whole = new Promise<void>((resolve) => {
       client.on("message", (data: Buffer, isBinary) => {
@@ -155,9 +155,9 @@ testFronts(
       sentBytes += piece.byteLength;
       await new Promise(setImmediate);
     }
-    const drainedBefore = door.drainedCount;
+    const drainedBefore = route.drainedCount;
     client.resume();
-    await door.until(() => door.drainedCount > drainedBefore && socket.getBufferedAmount() === 0);
+    await route.until(() => route.drainedCount > drainedBefore && socket.getBufferedAmount() === 0);
     socket.send("that was all", false);
     await whole;
     assert.equal(receivedBytes, sentBytes);
@@ -180,10 +180,10 @@ testFronts("what breaks the protocol breaks the connection", doorOn, async ({ fr
     RecordingDoor.writeRaw(client, bytes);
     assert.equal(await closed, "1006 ", bytes.toString("hex"));
   }
-  const door = doorOf(front);
-  await door.until(() => door.closes.length === 2);
-  for (const close of door.closes) assert.match(close, /^1006/);
-  assert.deepEqual(door.messages, []);
+  const route = doorOf(front);
+  await route.until(() => route.closes.length === 2);
+  for (const close of route.closes) assert.match(close, /^1006/);
+  assert.deepEqual(route.messages, []);
 });
 
 testFronts("who reads late gets everything, and then why", doorOn, async ({ front, port }) => {
@@ -212,7 +212,7 @@ testFronts("a front end that closes breaks off its sockets", doorOn, async ({ fr
   assert.match(doorOf(front).closes.join(), /^1006/);
 });
 
-function withDoorAndRoute(front: Front): void {
+function withDoorAndRoute(front: HttpBackend): void {
   doorOn(front);
   front.handle("any", "/*", (response, request) => {
     response.writeStatus("404 Not Found");
@@ -221,7 +221,7 @@ function withDoorAndRoute(front: Front): void {
 }
 
 testFronts(
-  "only a GET for a WebSocket at its path goes to a door",
+  "only a GET for a WebSocket at its path goes to a route",
   withDoorAndRoute,
   async ({ port }, t) => {
     const client = new LoopbackClient(port);
@@ -247,8 +247,8 @@ testFronts(
 
 test("node: a silent client is pinged, and broken off when it does not answer", async (t) => {
   const clock = new VirtualClock();
-  const front = new NodeFront(clock);
-  const door = doorOn(front);
+  const front = new NodeBackend(clock);
+  const route = doorOn(front);
   const port = (await front.listen("127.0.0.1", 0)) ?? 0;
   t.after(() => front.close());
   const { client, closed } = await dial(front, port);
@@ -257,12 +257,12 @@ test("node: a silent client is pinged, and broken off when it does not answer", 
   await reads;
   // Its pong has come when the answer to what it sent after it has.
   client.send("here");
-  await door.until(() => door.messages.length === 1);
+  await route.until(() => route.messages.length === 1);
   clock.advance(60_000);
-  assert.deepEqual(door.closes, []);
+  assert.deepEqual(route.closes, []);
   client.pause();
   clock.advance(60_000);
-  assert.match(door.closes.join(), /^1006/);
+  assert.match(route.closes.join(), /^1006/);
   client.resume();
   assert.match(await closed, /^1006/);
 });

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { execFileSync } from "node:child_process";
 import { test } from "node:test";
-import { openFront } from "../../../../api/http/backend/open-backend.js";
+import { openBackend } from "../../../../api/http/backend/open-backend.js";
 import { parseConfig } from "../../../../config.js";
 import { RecordingLogger } from "../../../doubles/recording-logger.js";
 import { HAS_UWS_BINARY } from "./both-fronts.js";
@@ -10,14 +10,14 @@ const OPEN_FRONT = new URL("../../../../api/http/backend/open-backend.js", impor
 
 test("uWebSockets.js serves wherever it has a binary, else Node with a warning", async () => {
   const log = new RecordingLogger();
-  const front = await openFront("auto", log);
+  const front = await openBackend("auto", log);
   assert.equal(front.name, HAS_UWS_BINARY ? "uws" : "node");
   assert.equal(log.ofLevel("warn").length, HAS_UWS_BINARY ? 0 : 1);
 });
 
 test("Node's own is there for whoever asks for it", async () => {
   const log = new RecordingLogger();
-  assert.equal((await openFront("node", log)).name, "node");
+  assert.equal((await openBackend("node", log)).name, "node");
   assert.deepEqual(log.lines, []);
 });
 
@@ -25,10 +25,10 @@ test("Node's own is there for whoever asks for it", async () => {
 function openWithoutBinary(choice: string): string {
   const script = `
     Object.defineProperty(process, "arch", { value: "elsewhere" });
-    const { openFront } = await import(${JSON.stringify(OPEN_FRONT)});
+    const { openBackend } = await import(${JSON.stringify(OPEN_FRONT)});
     const log = { warn: (fields, message) => console.log("warn:", message) };
     try {
-      console.log((await openFront(${JSON.stringify(choice)}, log)).name);
+      console.log((await openBackend(${JSON.stringify(choice)}, log)).name);
     } catch (error) {
       console.log(error.name, error.message);
     }`;
@@ -39,7 +39,7 @@ test("without a binary `auto` is Node's own, and `uws` says what to do", () => {
   assert.match(openWithoutBinary("auto"), /^warn: uWebSockets\.js does not load here.*\nnode\n$/);
   assert.match(
     openWithoutBinary("uws"),
-    /^FrontUnavailable HTTP_BACKEND=uws: .* on Node v.* elsewhere; use .*HTTP_BACKEND=node\n$/,
+    /^BackendUnavailable HTTP_BACKEND=uws: .* on Node v.* elsewhere; use .*HTTP_BACKEND=node\n$/,
   );
 });
 

@@ -1,9 +1,9 @@
 import type { WebSocket } from "ws";
 import type {
-  FrontSocket,
+  BackendSocket,
   HttpRequest,
   HttpResponse,
-  SocketDoor,
+  WebSocketRoute,
 } from "../../../../api/http/backend/http-backend.js";
 
 /** An object, as uWebSockets.js wants it. */
@@ -12,7 +12,7 @@ export interface Visitor {
 }
 
 /** Keeps what it is told, for a test to look at. */
-export class RecordingDoor implements SocketDoor<Visitor> {
+export class RecordingDoor implements WebSocketRoute<Visitor> {
   readonly messageBytesMax: number;
   readonly silenceMaxSec = 60;
   readonly messages: string[] = [];
@@ -21,7 +21,7 @@ export class RecordingDoor implements SocketDoor<Visitor> {
   drainedCount = 0;
   isShut = false;
   readonly #onChange = new Set<() => void>();
-  #sockets: FrontSocket<Visitor>[] = [];
+  #sockets: BackendSocket<Visitor>[] = [];
 
   constructor(messageBytesMax: number) {
     this.messageBytesMax = messageBytesMax;
@@ -36,12 +36,12 @@ export class RecordingDoor implements SocketDoor<Visitor> {
     return { told: `${request.getParameter(0) ?? ""} at ${address}` };
   }
 
-  open(socket: FrontSocket<Visitor>): void {
+  open(socket: BackendSocket<Visitor>): void {
     this.#sockets.push(socket);
     this.#changed();
   }
 
-  message(_socket: FrontSocket<Visitor>, message: ArrayBuffer, isBinary: boolean): void {
+  message(_socket: BackendSocket<Visitor>, message: ArrayBuffer, isBinary: boolean): void {
     const bytes = Buffer.from(message);
     this.messages.push(isBinary ? `bytes ${bytes.toString("hex")}` : `text ${bytes.toString()}`);
     this.#changed();
@@ -52,13 +52,13 @@ export class RecordingDoor implements SocketDoor<Visitor> {
     this.#changed();
   }
 
-  close(_socket: FrontSocket<Visitor>, code: number, reason: string): void {
+  close(_socket: BackendSocket<Visitor>, code: number, reason: string): void {
     this.closes.push(`${code} ${reason}`);
     this.#changed();
   }
 
   /** Resolves with the next socket that nobody has asked for. */
-  async opened(): Promise<FrontSocket<Visitor>> {
+  async opened(): Promise<BackendSocket<Visitor>> {
     await this.until(() => this.#sockets.length > 0);
     const [socket, ...others] = this.#sockets;
     this.#sockets = others;

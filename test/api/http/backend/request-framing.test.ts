@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import type { Front, HttpResponse } from "../../../../api/http/backend/http-backend.js";
+import type { HttpBackend, HttpResponse } from "../../../../api/http/backend/http-backend.js";
 import { CHUNKS, MISFRAMED } from "../../../../bench/attack/requests/misframed-requests.js";
 import { frontUnderTest } from "../../../doubles/front-under-test.js";
 import { EdgeOnLoopback, endpoint, text } from "../edge-on-loopback.js";
@@ -12,9 +12,9 @@ const HEAD = "POST /read HTTP/1.1\r\nhost: x\r\n";
 const SECOND = "GET /second HTTP/1.1\r\nhost: x\r\n\r\n";
 
 /** What was served, by front: one process tries all of them. */
-const served = new WeakMap<Front, string[]>();
+const served = new WeakMap<HttpBackend, string[]>();
 
-function reading(front: Front): void {
+function reading(front: HttpBackend): void {
   const paths: string[] = [];
   served.set(front, paths);
   const answer = (path: string) => (response: HttpResponse) => {
@@ -120,7 +120,7 @@ const MESSAGE_BYTES_MAX = 1_024;
 const WISH_FOR_SOCKET =
   "upgrade: websocket\r\nconnection: upgrade\r\nsec-websocket-version: 13\r\nsec-websocket-key: MDEyMzQ1Njc4OWFiY2RlZg==\r\n";
 
-function withDoor(front: Front): void {
+function withDoor(front: HttpBackend): void {
   reading(front);
   front.handle("any", "/*", (response) => response.end("any"));
   front.webSocket("/door", new RecordingDoor(MESSAGE_BYTES_MAX));

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { freePort } from "../../../../api/http/backend/free-port.js";
-import { openFront, uwsLoads } from "../../../../api/http/backend/open-backend.js";
+import { openBackend, uwsLoads } from "../../../../api/http/backend/open-backend.js";
 import { HttpServer } from "../../../../api/http/server.js";
 import { SilentLogger } from "../../../doubles/silent-logger.js";
 
@@ -9,7 +9,7 @@ const HOST = "127.0.0.1";
 const REQUESTS = 40;
 
 async function newServer(name: string, sharesPort: boolean): Promise<HttpServer> {
-  const server = new HttpServer(await openFront("uws", new SilentLogger()), { sharesPort });
+  const server = new HttpServer(await openBackend("uws", new SilentLogger()), { sharesPort });
   server.handle("get", "/who", (response) => {
     response.end(name, true);
   });
@@ -56,7 +56,7 @@ if (process.platform === "linux" && (await uwsLoads())) {
 }
 
 test("a port is not shared over node:http: the second process could not be told from one that took it away", async () => {
-  const front = await openFront("node", new SilentLogger());
+  const front = await openBackend("node", new SilentLogger());
   assert.equal(await front.listen(HOST, 0, true), undefined);
   front.close();
 });

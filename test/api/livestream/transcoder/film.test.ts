@@ -3,9 +3,9 @@ import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSyn
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { test } from "node:test";
-import { FILM_SEC_MAX, makeFilm } from "../../../../api/livestream/transcoder/recording/film.js";
+import { FILM_SEC_MAX, remuxToMp4 } from "../../../../api/livestream/transcoder/recording/film.js";
 
-test("what is a film already is not filmed again when a later part of the recording failed", async (t) => {
+test("what is a mp4 already is not remuxed again when a later part of the recording failed", async (t) => {
   const tools = mkdtempSync(join(tmpdir(), "parley-film-"));
   t.after(() => rmSync(tools, { recursive: true, force: true }));
   const folder = join(tools, "alice");
@@ -21,11 +21,11 @@ test("what is a film already is not filmed again when a later part of the record
   writeFileSync(join(tools, "ffmpeg"), script, { mode: 0o755 });
   const owner = { userId: undefined, groupId: undefined };
   const maker = { owner, path: `${tools}:/usr/bin:/bin` };
-  await assert.rejects(makeFilm(folder, maker), /ffmpeg ended with 1/);
+  await assert.rejects(remuxToMp4(folder, maker), /ffmpeg ended with 1/);
   const left = readFileSync(join(folder, "index.m3u8"), "utf8");
   assert.deepEqual(left.match(/^\d.*$/gm), ["2.ts"]);
   writeFileSync(join(tools, "room"), "");
-  await makeFilm(folder, maker);
+  await remuxToMp4(folder, maker);
   assert.deepEqual(readdirSync(folder).sort(), ["film-1.mp4", "film-2.mp4"]);
   assert.equal(readFileSync(join(folder, "film-2.mp4"), "utf8"), "2.ts");
 });

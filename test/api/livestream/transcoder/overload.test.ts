@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import { EncodingBudget } from "../../../../api/livestream/transcoder/encoding-budget.js";
 import { ladderPlans } from "../../../../api/livestream/transcoder/ladder-plan.js";
-import { SpeedWatch } from "../../../../api/livestream/transcoder/ladder-run.js";
+import { RealtimeFactorMonitor } from "../../../../api/livestream/transcoder/ladder-run.js";
 import { MachineLoad } from "../../../../api/livestream/transcoder/machine-load.js";
 import { parseTranscoderConfig } from "../../../../api/livestream/transcoder/transcoder-config.js";
 
@@ -21,8 +21,8 @@ function machine(busy: () => number): MachineLoad {
 }
 
 /** Speeds at one progress line every half second. */
-function watched(seconds: number, speed: number): SpeedWatch {
-  const watch = new SpeedWatch(0.92);
+function watched(seconds: number, speed: number): RealtimeFactorMonitor {
+  const watch = new RealtimeFactorMonitor(0.92);
   for (let atMs = 0; atMs <= seconds * 1_000; atMs += 500) watch.note(atMs * speed, atMs);
   return watch;
 }

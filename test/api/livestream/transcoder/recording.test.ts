@@ -13,9 +13,9 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { type TestContext, test } from "node:test";
 import {
-  type MakeFilm,
   RECORDINGS_MAX,
-  RecordingShelf,
+  RecordingArchive,
+  type RemuxToMp4,
   type ShelfSettings,
 } from "../../../../api/livestream/transcoder/recording/recording-shelf.js";
 import { StreamFolder } from "../../../../api/livestream/transcoder/stream-folder.js";
@@ -40,9 +40,9 @@ class Desk {
     t.after(() => rmSync(this.folder, { recursive: true, force: true }));
   }
 
-  shelf(settings: Partial<ShelfSettings> = {}, makeFilm?: MakeFilm): RecordingShelf {
+  shelf(settings: Partial<ShelfSettings> = {}, remuxToMp4?: RemuxToMp4): RecordingArchive {
     const some = { root: this.root, keepMs: HOUR_MS, bytesMax: 1_000_000, freeMinBytes: 0 };
-    const shelf = new RecordingShelf({ ...some, ...settings }, this.clock, this.log, makeFilm);
+    const shelf = new RecordingArchive({ ...some, ...settings }, this.clock, this.log, remuxToMp4);
     this.#t.after(() => shelf.close());
     return shelf;
   }
@@ -84,7 +84,7 @@ function playlist(folder: string): readonly string[] {
   return lines.filter((line) => /^\d|DISCONTINUITY|ENDLIST|TYPE|TARGET/.test(line));
 }
 
-test("a recording grows with its broadcast, says where it does not join, and ends as a film", async (t) => {
+test("a recording grows with its broadcast, says where it does not join, and ends as a mp4", async (t) => {
   const desk = new Desk(t);
   const recording = desk.shelf().record("alice", Date.UTC(2026, 0, 31, 12));
   assert.equal(recording.folder, join(desk.root, "alice/2026-01-31T12-00-00-000Z"));
@@ -198,12 +198,12 @@ test("a folder that cannot be written to is told, and the broadcast goes on", as
 });
 
 /** Leaves a folder as one does that has become a film of half its size. */
-const filmed = async (folder: string): Promise<void> => {
+const remuxed = async (folder: string): Promise<void> => {
   for (const name of readdirSync(folder)) rmSync(join(folder, name));
   writeFileSync(join(folder, "film-1.mp4"), " ".repeat(SEGMENT_BYTES / 2));
 };
 
-test("what has ended becomes a film, one after another, and what has become one is left alone", async (t) => {
+test("what has ended becomes a mp4, one after another, and what has become one is left alone", async (t) => {
   const desk = new Desk(t);
   const left = desk.found("bob", "2026-01-30T00-00-00-000Z", 1_000);
   const made: string[] = [];
@@ -213,7 +213,7 @@ test("what has ended becomes a film, one after another, and what has become one 
     working += 1;
     assert.equal(working, 1);
     await new Promise(setImmediate);
-    await filmed(folder);
+    await remuxed(folder);
     working -= 1;
   });
   const recording = shelf.record("alice", 0);
@@ -235,7 +235,7 @@ test("what has ended becomes a film, one after another, and what has become one 
   assert.deepEqual([left, recording.folder].map(existsSync), [false, true]);
 });
 
-test("a recording of which no film can be made stays as it is, and is told of once", async (t) => {
+test("a recording of which no mp4 can be made stays as it is, and is told of once", async (t) => {
   const desk = new Desk(t);
   const left = desk.found("bob", "2026-01-30T00-00-00-000Z", 1_000);
   let tries = 0;
@@ -250,12 +250,12 @@ test("a recording of which no film can be made stays as it is, and is told of on
   assert.equal(desk.log.ofLevel("error").length, 1);
 });
 
-test("a recording that somebody deletes while its film is made keeps no other from becoming one", async (t) => {
+test("a recording that somebody deletes while its mp4 is made keeps no other from becoming one", async (t) => {
   const desk = new Desk(t);
   const deleted = desk.found("alice", "2026-01-29T00-00-00-000Z", 2_000);
   const other = desk.found("bob", "2026-01-30T00-00-00-000Z", 1_000);
   const shelf = desk.shelf({}, async (folder) => {
-    if (folder !== deleted) return filmed(folder);
+    if (folder !== deleted) return remuxed(folder);
     rmSync(folder, { recursive: true });
     throw new Error("ffmpeg ended with 1");
   });
@@ -263,7 +263,7 @@ test("a recording that somebody deletes while its film is made keeps no other fr
   assert.deepEqual(readdirSync(other), ["film-1.mp4"]);
 });
 
-test("a film waits for room on the disk, which is told once", async (t) => {
+test("a mp4 waits for room on the disk, which is told once", async (t) => {
   const desk = new Desk(t);
   desk.found("bob", "2026-01-30T00-00-00-000Z", 1_000);
   let tries = 0;
@@ -274,7 +274,7 @@ test("a film waits for room on the disk, which is told once", async (t) => {
   await shelf.sweep();
   await shelf.sweep();
   assert.equal(tries, 0);
-  assert.match(JSON.stringify(desk.log.ofLevel("error")), /disk full: no film/);
+  assert.match(JSON.stringify(desk.log.ofLevel("error")), /disk full: no mp4/);
   assert.equal(desk.log.ofLevel("error").length, 1);
 });
 

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { CallJournal } from "../../../../engine/calls/call-journal.js";
-import type { OutboundSurroundings } from "../../../../engine/calls/outbound/outbound-calls.js";
+import type { OutboundDeps } from "../../../../engine/calls/outbound/outbound-calls.js";
 import { OutboundTelephony } from "../../../../engine/calls/outbound/outbound-telephony.js";
 import { ORDER, outboundCalls, TalkingCall, TENANT } from "../outbound-stand.js";
 import { WrittenCalls } from "../written-calls.js";
@@ -10,7 +10,7 @@ const PLACED = { ref: "CA1", token: "" };
 const NOTHING_LEFT = [0, 0, 0, 0];
 
 /** Placed calls of a vendor and a store in memory; `told` is what both are asked, in its order. */
-function placing(changes: Partial<OutboundSurroundings> = {}) {
+function placing(changes: Partial<OutboundDeps> = {}) {
   const store = new WrittenCalls();
   const { clock, log } = store;
   const told: string[] = [];

@@ -3,7 +3,7 @@ import { PCM_8K } from "../../../../engine/audio/audio-format.js";
 import {
   type RecordedFormat,
   Recording,
-  type RecordingSurroundings,
+  type RecordingDeps,
 } from "../../../../engine/calls/recording/recording.js";
 import { VirtualClock } from "../../../doubles/virtual-clock.js";
 
@@ -38,7 +38,7 @@ class ListeningSink {
   }
 }
 
-export function newRecording(changes: Partial<RecordingSurroundings> = {}, format = FORMAT) {
+export function newRecording(changes: Partial<RecordingDeps> = {}, format = FORMAT) {
   const clock = new VirtualClock();
   const sink = new ListeningSink();
   const story: string[] = [];

@@ -9,7 +9,7 @@ import {
   failed,
   heard,
   isSkipped,
-  toldOf,
+  reportOf,
 } from "../../../../engine/vendors/chain/breakers.js";
 import type { VendorFault } from "../../../../engine/vendors/contracts.js";
 
@@ -154,9 +154,9 @@ test("who has gone through more changes is believed, and of two with as many who
 
 test("others are told for how much longer it waits", () => {
   const open = { phase: "open", changeCount: 1, pauseMs: PAUSE_MS } as const;
-  assert.deepEqual(toldOf(afterFailures(3), 1_000), { ...open, leftMs: 4_000 });
-  assert.deepEqual(toldOf(afterFailures(3), 6_000), { ...open, leftMs: 0 });
-  assert.equal(toldOf(CLOSED_BREAKER, 0).leftMs, 0);
+  assert.deepEqual(reportOf(afterFailures(3), 1_000), { ...open, leftMs: 4_000 });
+  assert.deepEqual(reportOf(afterFailures(3), 6_000), { ...open, leftMs: 0 });
+  assert.equal(reportOf(CLOSED_BREAKER, 0).leftMs, 0);
 });
 
 test("what was asked before it opened changes nothing of an open one, whatever comes of it", () => {
@@ -199,7 +199,7 @@ test("only the call that tries can leave a try", () => {
   assert.equal(abandoned(CLOSED_BREAKER, 100), CLOSED_BREAKER);
   const open = afterFailures(3);
   assert.equal(abandoned(open, 100), open);
-  const elsewhere = heard(open, toldOf(asked(open, PAUSE_MS), PAUSE_MS), PAUSE_MS);
+  const elsewhere = heard(open, reportOf(asked(open, PAUSE_MS), PAUSE_MS), PAUSE_MS);
   assert.equal(elsewhere.phase, "halfOpen");
   assert.equal(abandoned(elsewhere, PAUSE_MS), elsewhere);
 });

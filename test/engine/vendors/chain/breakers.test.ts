@@ -1,10 +1,10 @@
 import assert from "node:assert/strict";
 import { beforeEach, test } from "node:test";
-import { type BreakerNews, Breakers } from "../../../../engine/vendors/chain/breakers.js";
+import { type BreakerEvent, Breakers } from "../../../../engine/vendors/chain/breakers.js";
 import { VirtualClock } from "../../../doubles/virtual-clock.js";
 
 const CREDENTIAL = { id: "a", version: 2, category: "llm", vendor: "openai" } as const;
-const NEWS: BreakerNews = {
+const NEWS: BreakerEvent = {
   ...CREDENTIAL,
   phase: "open",
   changeCount: 1,

@@ -17,8 +17,8 @@ test("the model is warmed that would be asked now", () => {
     return { vendor, modelId: "m", client };
   };
   const chain = chainOf("llm", clock, new AnswerLog(), [named("first"), named("second")]);
-  const patience = { firstTokenMs: 2_500, tokenGapMs: 1_200 };
-  const model = new ChainedModel(chain, { patience, times: new AnswerTimes() });
+  const timeouts = { firstTokenMs: 2_500, tokenGapMs: 1_200 };
+  const model = new ChainedModel(chain, { timeouts, times: new AnswerTimes() });
   model.warm();
   chain.failed(chain.first, new VendorError("first", "timeout", "late"), { ms: 0, tokens: 0 });
   model.warm();

@@ -192,7 +192,7 @@ describe("a call's recognition by one recognizer after another", () => {
     assert.equal(ears.clock.pendingTimerCount, 0);
   });
 
-  it("asks the last one without a limit, and the others with their patience", async () => {
+  it("asks the last one without a limit, and the others with their timeouts", async () => {
     ears.first.isStalled = true;
     ears.second.isStalled = true;
     const opening = ears.open();

@@ -17,7 +17,7 @@ describe("a recognizer that tells nothing of a voice", () => {
     ears.clock.advance(HEARD_MS);
   });
 
-  const doubt = () => ears.first.newest.listener.onDoubtful?.("doubtful");
+  const doubt = () => ears.first.newest.listener.onSttStall?.("doubtful");
 
   it("is left, and has failed, as soon as another one tells words of it", async () => {
     doubt();
@@ -54,7 +54,7 @@ describe("a recognizer that tells nothing of a voice", () => {
     doubt();
     await ears.settled();
     assert.equal(ears.second.askedCount, 1, "it is not doubted again");
-    ears.first.newest.listener.onDoubtful?.("deaf");
+    ears.first.newest.listener.onSttStall?.("deaf");
     await ears.settled();
     assert.equal(ears.second.askedCount, 2, "but for seeming deaf it is");
   });
@@ -102,7 +102,7 @@ describe("a recognizer that tells nothing of a voice", () => {
     doubt();
     await ears.settled();
     assert.equal(ears.first.askedCount, 1);
-    ears.first.newest.listener.onDoubtful?.("deaf");
+    ears.first.newest.listener.onSttStall?.("deaf");
     await ears.settled();
     assert.deepEqual([ears.first.askedCount, ears.first.ears[0]?.isClosed], [2, false]);
     ears.first.newest.says("yes", HEARD_MS);
@@ -173,7 +173,7 @@ describe("a recognizer that tells nothing of a voice", () => {
     await ears.settled();
     assert.deepEqual([ears.first.newest.isClosed, ears.second.newest.isClosed], [false, true]);
     ears.second.isStalled = false;
-    ears.first.newest.listener.onDoubtful?.("doubtful");
+    ears.first.newest.listener.onSttStall?.("doubtful");
     await ears.settled();
     assert.equal(ears.second.askedCount, 1);
     await ears.pass(700);

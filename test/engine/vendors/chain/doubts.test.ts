@@ -1,12 +1,12 @@
 import assert from "node:assert/strict";
 import { beforeEach, test } from "node:test";
-import { Doubts } from "../../../../engine/vendors/chain/stt-chain.js";
+import { SttStalls } from "../../../../engine/vendors/chain/stt-chain.js";
 
-let doubts: Doubts<string>;
+let doubts: SttStalls<string>;
 const doubted = { link: "first", heardMs: 3_000, sinceMs: 50 };
 
 beforeEach(() => {
-  doubts = new Doubts();
+  doubts = new SttStalls();
 });
 
 test("one recognizer is doubted at a time", () => {
@@ -30,7 +30,7 @@ test("a doubt was wrong when words come of its own, of later audio or without a 
     ["second", 3_001],
     ["second", undefined],
   ] as const) {
-    doubts = new Doubts();
+    doubts = new SttStalls();
     doubts.begin(doubted, "doubtful");
     assert.equal(doubts.settle(link, lastWordEndMs), undefined);
     assert.equal(doubts.isOpen(doubted), false);

@@ -16,7 +16,7 @@ async function phasesAfter(quietMs: number, hasBegun: boolean): Promise<readonly
   client.outcome = "stalls";
   client.delayMs = hasBegun ? 100 : 60_000;
   const chain = chainOf("llm", clock, new AnswerLog(), [{ vendor: "only", modelId: "m", client }]);
-  const model = new ChainedModel(chain, { patience: PATIENCE, times: new AnswerTimes() });
+  const model = new ChainedModel(chain, { timeouts: PATIENCE, times: new AnswerTimes() });
   const request = { modelId: "", messages: [], temperature: 0, maxTokens: 9 };
   const phases: string[] = [];
   for (let time = 0; time < 3; time += 1) {

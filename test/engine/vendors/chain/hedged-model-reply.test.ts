@@ -136,12 +136,12 @@ describe("a reply that two models are asked for", () => {
     replies.second.finish(SPOKEN);
     await completion;
     replies.chain = replies.chained(replies.first, replies.second);
-    const unhurried = replies.ask({ unhurried: true });
+    const isBackground = replies.ask({ isBackground: true });
     await replies.pass(LATE_MS);
     assert.equal(replies.second.requests.length, 1);
     replies.first.say("Yes.");
     replies.first.finish(SPOKEN);
-    await unhurried;
+    await isBackground;
   });
 
   it("waits for the second no longer than is set where there is a third", async () => {

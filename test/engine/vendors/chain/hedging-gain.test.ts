@@ -30,7 +30,7 @@ async function trial(isHedged: boolean): Promise<Trial> {
   const answers = new AnswerLog();
   const hedging = new Hedging(0.05);
   const model = new ChainedModel(chainOf("llm", clock, answers, [linkOf(first), linkOf(second)]), {
-    patience: { firstTokenMs: 2_500, tokenGapMs: 1_200 },
+    timeouts: { firstTokenMs: 2_500, tokenGapMs: 1_200 },
     times: new AnswerTimes(),
     allowance: isHedged ? hedging.of("org") : undefined,
   });

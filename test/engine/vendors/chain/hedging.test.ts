@@ -42,7 +42,7 @@ describe("a second model, when the first is late", () => {
     chain = chainOf("llm", clock, answers, [linkOf(first), linkOf(second)]);
     times = new AnswerTimes();
     const allowance = hedging.of("org");
-    model = new ChainedModel(chain, { patience: PATIENCE, times, allowance });
+    model = new ChainedModel(chain, { timeouts: PATIENCE, times, allowance });
     await usualReplies(40);
   });
 
@@ -59,7 +59,7 @@ describe("a second model, when the first is late", () => {
   }
 
   async function reply(
-    extra: { readonly unhurried?: true } = {},
+    extra: { readonly isBackground?: true } = {},
     signal = never(),
   ): Promise<Heard> {
     const askedAtMs = clock.monotonicMs();
@@ -181,7 +181,7 @@ describe("a second model, when the first is late", () => {
 
   it("asks nobody for what nobody waits for", async () => {
     first.delayMs = 2_000;
-    assert.equal((await reply({ unhurried: true })).text, "first speaks.");
+    assert.equal((await reply({ isBackground: true })).text, "first speaks.");
     assert.equal(second.asked, 0);
   });
 

@@ -30,10 +30,10 @@ describe("how long a model is waited for that has another behind it", () => {
     [first.delayMs, second.delayMs] = [USUAL_MS, USUAL_MS];
     const linkOf = (client: TimedModel) => ({ vendor: client.vendor, modelId: "m", client });
     chain = chainOf("llm", clock, new AnswerLog(), [linkOf(first), linkOf(second)]);
-    model = new ChainedModel(chain, { patience: PATIENCE, times: new AnswerTimes() });
+    model = new ChainedModel(chain, { timeouts: PATIENCE, times: new AnswerTimes() });
   });
 
-  async function firstWordMs(extra: { readonly unhurried?: true } = {}): Promise<number> {
+  async function firstWordMs(extra: { readonly isBackground?: true } = {}): Promise<number> {
     const askedAtMs = clock.monotonicMs();
     let heardAtMs: number | undefined;
     let isDone = false;
@@ -76,7 +76,7 @@ describe("how long a model is waited for that has another behind it", () => {
     assert.equal(await firstWordMs(), 800 + 5_000, "the last has no limit");
     clock.advance(GRUDGE_MS);
     first.delayMs = 2_000;
-    assert.equal(await firstWordMs({ unhurried: true }), 2_000);
+    assert.equal(await firstWordMs({ isBackground: true }), 2_000);
     [first.outcome, second.outcome] = ["fails", "fails"];
     await assert.rejects(firstWordMs());
     [first.outcome, second.outcome] = ["speaks", "speaks"];

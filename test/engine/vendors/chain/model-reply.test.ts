@@ -71,7 +71,7 @@ describe("a reply of whichever model says it", () => {
   it("is waited for less where it usually begins sooner, unless nobody is in a hurry", async () => {
     for (const [extra, limitMs] of [
       [{}, 800],
-      [{ unhurried: true }, 2_500],
+      [{ isBackground: true }, 2_500],
     ] as const) {
       replies.chain = replies.chained(replies.first, replies.second);
       for (let n = 0; n < 20; n += 1) replies.times.took(replies.chain.first, 300, 10);

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { getEventListeners } from "node:events";
 import { beforeEach, test } from "node:test";
-import { Patience } from "../../../../engine/vendors/chain/patience.js";
+import { ReplyTimeout } from "../../../../engine/vendors/chain/patience.js";
 import { VirtualClock } from "../../../doubles/virtual-clock.js";
 
 let clock: VirtualClock;
@@ -12,51 +12,51 @@ beforeEach(() => {
   call = new AbortController();
 });
 
-function patienceOf(limitMs: number | undefined): Patience {
-  return new Patience(clock, limitMs, call.signal);
+function patienceOf(limitMs: number | undefined): ReplyTimeout {
+  return new ReplyTimeout(clock, limitMs, call.signal);
 }
 
 test("who gives nothing for so long is given up, and not a millisecond before", () => {
-  const patience = patienceOf(100);
+  const timeouts = patienceOf(100);
   clock.advance(99);
-  assert.deepEqual([patience.isOver, patience.signal.aborted], [false, false]);
+  assert.deepEqual([timeouts.isOver, timeouts.signal.aborted], [false, false]);
   clock.advance(1);
-  assert.deepEqual([patience.isOver, patience.signal.aborted], [true, true]);
+  assert.deepEqual([timeouts.isOver, timeouts.signal.aborted], [true, true]);
   assert.equal(call.signal.aborted, false);
-  assert.deepEqual([patience.passedMs, patience.quietMs], [100, 100]);
+  assert.deepEqual([timeouts.passedMs, timeouts.quietMs], [100, 100]);
 });
 
 test("something that comes begins the wait anew, shorter or longer where that is told", () => {
-  const patience = patienceOf(100);
+  const timeouts = patienceOf(100);
   clock.advance(60);
-  patience.progress();
+  timeouts.progress();
   clock.advance(60);
-  assert.deepEqual([patience.isOver, patience.passedMs, patience.quietMs], [false, 120, 60]);
-  patience.progress(30);
+  assert.deepEqual([timeouts.isOver, timeouts.passedMs, timeouts.quietMs], [false, 120, 60]);
+  timeouts.progress(30);
   clock.advance(29);
-  patience.progress(200);
+  timeouts.progress(200);
   clock.advance(199);
-  assert.equal(patience.isOver, false);
+  assert.equal(timeouts.isOver, false);
   clock.advance(1);
-  assert.equal(patience.isOver, true);
+  assert.equal(timeouts.isOver, true);
 });
 
 test("a wait is made longer, never shorter, from when something came last", () => {
-  const patience = patienceOf(100);
+  const timeouts = patienceOf(100);
   clock.advance(50);
-  patience.allow(300);
-  patience.allow(10);
+  timeouts.allow(300);
+  timeouts.allow(10);
   clock.advance(249);
-  assert.equal(patience.isOver, false);
+  assert.equal(timeouts.isOver, false);
   clock.advance(1);
-  assert.equal(patience.isOver, true);
+  assert.equal(timeouts.isOver, true);
 });
 
 test("without a limit, or when it is lifted, nobody is given up and there is no timer", () => {
-  const patience = patienceOf(undefined);
-  patience.progress(10);
-  patience.allow(10);
-  assert.equal(patience.signal, call.signal);
+  const timeouts = patienceOf(undefined);
+  timeouts.progress(10);
+  timeouts.allow(10);
+  assert.equal(timeouts.signal, call.signal);
   assert.equal(clock.pendingTimerCount, 0);
   const lifted = patienceOf(100);
   lifted.lift();
@@ -67,11 +67,11 @@ test("without a limit, or when it is lifted, nobody is given up and there is no 
 });
 
 test("a call that ends leaves no timer behind, and one that goes on no listener", () => {
-  const patience = patienceOf(100);
+  const timeouts = patienceOf(100);
   call.abort();
   assert.equal(clock.pendingTimerCount, 0);
-  assert.deepEqual([patience.isOver, patience.signal.aborted], [false, true]);
-  patience.end();
+  assert.deepEqual([timeouts.isOver, timeouts.signal.aborted], [false, true]);
+  timeouts.end();
   assert.deepEqual(getEventListeners(call.signal, "abort"), []);
   call = new AbortController();
   const ended = patienceOf(100);

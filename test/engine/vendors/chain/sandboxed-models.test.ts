@@ -19,7 +19,7 @@ const PATIENCE = { firstTokenMs: 2_500, tokenGapMs: 1_200 };
 const WORDS = "one two three four five. Six seven eight nine ten, and so on.";
 
 /** After these somebody else is asked at once. */
-const TOLD: readonly ChatFault[] = [
+const REPORTED: readonly ChatFault[] = [
   "unauthorized",
   "forbidden",
   "badRequest",
@@ -77,7 +77,7 @@ describe("language models, one behind the other", () => {
     }));
     assert.ok(first);
     const chain = chainOf("llm", clock, answers, [first, ...others]);
-    return new ChainedModel(chain, { patience: PATIENCE, times: new AnswerTimes() });
+    return new ChainedModel(chain, { timeouts: PATIENCE, times: new AnswerTimes() });
   }
 
   async function said(signal = never(), onToken = () => {}): Promise<string> {
@@ -103,7 +103,7 @@ describe("language models, one behind the other", () => {
     assert.deepEqual(answers.take(), { llm: { vendor: "openai", model: "openai-model" } });
   });
 
-  for (const fault of TOLD) {
+  for (const fault of REPORTED) {
     it(`${fault}: the next says all of it, and no word is lost or said twice`, async () => {
       vendors.sandbox.faults.openai = { fault };
       assert.equal(await said(), WORDS);

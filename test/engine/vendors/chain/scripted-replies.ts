@@ -53,10 +53,10 @@ export class ScriptedReplies {
     return chainOf("llm", this.clock, watch, [one, ...others]);
   }
 
-  ask(extra: { readonly unhurried?: true } = {}): Promise<Completion> {
+  ask(extra: { readonly isBackground?: true } = {}): Promise<Completion> {
     const { chain, times, allowance, call } = this;
     const request = { modelId: "", messages: MESSAGES, temperature: 0, maxTokens: 9, ...extra };
-    const terms = { patience: PATIENCE, times, ...(allowance && { allowance }) };
+    const terms = { timeouts: PATIENCE, times, ...(allowance && { allowance }) };
     const onToken = (token: string) => void this.tokens.push(token);
     const reply = new ModelReply(chain, terms, { request, onToken, signal: call.signal });
     const completion = reply.complete();

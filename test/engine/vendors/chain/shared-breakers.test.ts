@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import * as fc from "fast-check";
-import { type BreakerNews, Breakers } from "../../../../engine/vendors/chain/breakers.js";
+import { type BreakerEvent, Breakers } from "../../../../engine/vendors/chain/breakers.js";
 import type { VendorFault } from "../../../../engine/vendors/contracts.js";
 import { VirtualClock } from "../../../doubles/virtual-clock.js";
 
@@ -12,15 +12,15 @@ const CREDENTIAL = { id: "a", version: 1, category: "llm", vendor: "openai" } as
 
 /** Processes whose clocks have nothing in common but their pace, and letters that wait until they are delivered. */
 function newProcesses(count: number, credential = CREDENTIAL) {
-  const letters: (readonly [from: number, news: BreakerNews])[] = [];
+  const letters: (readonly [from: number, news: BreakerEvent])[] = [];
   const processes = Array.from({ length: count }, (_, name) => {
     const clock = new VirtualClock(name * 7_777_777);
-    const receivers: ((news: BreakerNews) => void)[] = [];
+    const receivers: ((news: BreakerEvent) => void)[] = [];
     const breakers = new Breakers(clock, {
       tell: (news) => letters.push([name, news]),
-      onNews: (receive) => receivers.push(receive),
+      onEvent: (receive) => receivers.push(receive),
     });
-    const hear = (news: BreakerNews) => {
+    const hear = (news: BreakerEvent) => {
       for (const receive of receivers) receive(news);
     };
     const breaker = () => breakers.of(credential);
@@ -218,7 +218,7 @@ test("whatever happens, is told, told twice or lost: a minute after the last fai
   fc.assert(
     fc.property(fc.array(step, { maxLength: 60 }), (steps) => {
       const { letters, processes, deliver, advance, phases, skips } = newProcesses(3);
-      const past: (readonly [number, BreakerNews])[] = [];
+      const past: (readonly [number, BreakerEvent])[] = [];
       for (const { act: what, name, ms } of steps) {
         const breaker = processes[name]?.breaker();
         past.push(...letters);

@@ -42,7 +42,7 @@ describe("what Deepgram Flux tells", () => {
     isFinal,
     speechFinal: false,
     lastWordEndMs,
-    decidesTurns: true,
+    hasTurnDetection: true,
     turnSilenceMaxMs: 800,
   });
 

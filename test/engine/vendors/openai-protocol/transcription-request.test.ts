@@ -1,12 +1,12 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { type HeardFormat, MULAW_8K, PCM_16K } from "../../../../engine/audio/audio-format.js";
+import { type InputFormat, MULAW_8K, PCM_16K } from "../../../../engine/audio/audio-format.js";
 import { transcriptionRequest } from "../../../../engine/vendors/openai-protocol/audio-transcriptions.js";
 
 const AUDIO = new Uint8Array(640).fill(7);
 
 /** The fields of WAV's header behind `fmt `, and where the audio begins. */
-function waveOf(format: HeardFormat) {
+function waveOf(format: InputFormat) {
   const options = { language: "en-US", modelId: "m", endpointingMs: 200, format };
   const { body } = transcriptionRequest(AUDIO, options);
   const at = body.indexOf("RIFF");

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { type HeardFormat, MULAW_8K, PCM_16K } from "../../../../engine/audio/audio-format.js";
+import { type InputFormat, MULAW_8K, PCM_16K } from "../../../../engine/audio/audio-format.js";
 import { encodeMulaw } from "../../../../engine/audio/mulaw.js";
 import { UtteranceCutter } from "../../../../engine/vendors/openai-protocol/audio-transcriptions.js";
 
@@ -15,7 +15,7 @@ class Room {
   startedCount = 0;
   readonly cutter: UtteranceCutter;
 
-  constructor(format: HeardFormat = PCM_16K) {
+  constructor(format: InputFormat = PCM_16K) {
     this.cutter = new UtteranceCutter(format, 500, {
       onStarted: () => {
         this.startedCount += 1;

@@ -176,6 +176,6 @@ describe("what a recognizer is sent, by its last message", () => {
 
 function doubtsOf(listener: object): readonly string[] {
   const doubts: string[] = [];
-  Object.assign(listener, { onDoubtful: (how: string) => void doubts.push(how) });
+  Object.assign(listener, { onSttStall: (how: string) => void doubts.push(how) });
   return doubts;
 }

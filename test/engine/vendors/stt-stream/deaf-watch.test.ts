@@ -1,16 +1,16 @@
 import assert from "node:assert/strict";
 import { beforeEach, describe, it } from "node:test";
 import { PCM_16K } from "../../../../engine/audio/audio-format.js";
-import { DeafWatch, type Hearing } from "../../../../engine/vendors/stt-stream/stt-stream.js";
+import { type Hearing, SttStallWatch } from "../../../../engine/vendors/stt-stream/stt-stream.js";
 import { FRAME_MS, LOUD, QUIET } from "../../../doubles/voiced-frames.js";
 
 const VOICE_DOUBTED_MS = 1_200;
 
 describe("a recognizer that tells nothing", () => {
-  let watch: DeafWatch;
+  let watch: SttStallWatch;
 
   beforeEach(() => {
-    watch = new DeafWatch(PCM_16K);
+    watch = new SttStallWatch(PCM_16K);
     hear(QUIET, 400);
   });
 
@@ -66,7 +66,7 @@ describe("a recognizer that tells nothing", () => {
       [3_000, 3],
       [6_000, 3],
     ] as const) {
-      watch = new DeafWatch(PCM_16K);
+      watch = new SttStallWatch(PCM_16K);
       hear(QUIET, 400);
       for (let n = 1; n <= words; n += 1) {
         const isLost = [...hear(LOUD, 500), ...hear(QUIET, waitMs)].includes("lost");
@@ -133,7 +133,7 @@ describe("a recognizer that tells nothing", () => {
   // A voice counts from its third frame on.
   it("is doubted at 1.2 s of a voice, and deaf at 3 s, whatever the pauses", () => {
     assert.equal(until("doubtful", LOUD), 1_240);
-    watch = new DeafWatch(PCM_16K);
+    watch = new SttStallWatch(PCM_16K);
     hear(QUIET, 400);
     assert.equal(until("deaf", LOUD), 3_040);
   });
@@ -149,7 +149,7 @@ describe("a recognizer that tells nothing", () => {
   it("has left an utterance of a second unanswered, and none that is shorter", () => {
     hear(LOUD, 1_040);
     assert.deepEqual(hear(QUIET, 3_000), ["doubtful", "unanswered"]);
-    watch = new DeafWatch(PCM_16K);
+    watch = new SttStallWatch(PCM_16K);
     hear(QUIET, 400);
     hear(LOUD, 1_020);
     assert.deepEqual(hear(QUIET, 3_000), []);
@@ -160,7 +160,7 @@ describe("a recognizer that tells nothing", () => {
       [400, 1_500],
       [380, Number.POSITIVE_INFINITY],
     ] as const) {
-      watch = new DeafWatch(PCM_16K);
+      watch = new SttStallWatch(PCM_16K);
       hear(QUIET, 400);
       hear(LOUD, durationMs);
       hear(QUIET, 3_000);
@@ -215,7 +215,7 @@ describe("a recognizer that tells nothing", () => {
       [1_440, ["doubtful"]],
       [1_460, []],
     ] as const) {
-      watch = new DeafWatch(PCM_16K);
+      watch = new SttStallWatch(PCM_16K);
       hear(QUIET, 400);
       hear(LOUD, 640);
       hear(QUIET, quietMs);

@@ -172,7 +172,7 @@ describe("one call's stream to a recognizer", () => {
       isFinal: false,
       speechFinal: false,
       lastWordEndMs: undefined,
-      decidesTurns: true,
+      hasTurnDetection: true,
     });
   });
 
@@ -211,7 +211,7 @@ describe("one call's stream to a recognizer", () => {
 
   it("leaves it to who can be asked, and tells them when it seems deaf", () => {
     const doubts: string[] = [];
-    Object.assign(scripted.listener, { onDoubtful: (how: string) => void doubts.push(how) });
+    Object.assign(scripted.listener, { onSttStall: (how: string) => void doubts.push(how) });
     write(QUIET, 20);
     write(LOUD, 70);
     write(QUIET, 80);
@@ -225,7 +225,7 @@ describe("one call's stream to a recognizer", () => {
   it("seems deaf where all that comes of a voice is that turns start", async () => {
     const { listener, changes } = scripted;
     const doubts: string[] = [];
-    Object.assign(listener, { onDoubtful: (how: string) => void doubts.push(how) });
+    Object.assign(listener, { onSttStall: (how: string) => void doubts.push(how) });
     write(QUIET, 20);
     for (const count of [1, 2]) {
       write(LOUD, 60);
