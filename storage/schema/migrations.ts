@@ -39,7 +39,7 @@ export const migrations: Readonly<Record<string, Migration>> = {
     }
     await schema.align();
   },
-  /** Renames settings and call metadata to the words of docs/glossary.md. */
+  /** Renames settings and call metadata to the words of docs/reference/glossary.md. */
   "018-settings-in-the-fields-words": async (schema) => {
     await schema.align();
     await schema.moveColumn("agents", "publicOrigins", "allowedOrigins");
@@ -65,6 +65,7 @@ const RENAMED_THRESHOLDS: readonly RenamedField[] = [
 const RENAMED_CALL_METADATA: readonly RenamedField[] = [
   { from: "deafMs", to: "sttOutageMs" },
   { from: "deafForLong", to: "longSttOutage" },
+  { from: "endReason", to: "endReason", values: { listeningFailed: "sttFailed" } },
   { inEachOf: "turns", from: "waitingWords", to: "fillerCount" },
   { inEachOf: "turns", from: "earlyMs", to: "preemptiveMs" },
 ];

@@ -93,7 +93,7 @@ export class Schema implements SchemaChange {
 
   async renameJson(table: string, column: string, names: readonly RenamedField[]): Promise<void> {
     const hasOne = sql.join(
-      names.map(({ from }) => sql`${sql.ref(column)} like ${`%"${from}":%`}`),
+      names.flatMap(patternsOf).map((pattern) => sql`${sql.ref(column)} like ${pattern}`),
       sql` or `,
     );
     for (let lastId = ""; ; ) {
@@ -241,6 +241,12 @@ export class Schema implements SchemaChange {
   }
 }
 
+/** What the text of a JSON object is like that has the field, or a value that changes where the field keeps its name. */
+function patternsOf({ from, to, values = {} }: RenamedField): readonly string[] {
+  if (from !== to) return [`%"${from}":%`];
+  return Object.keys(values).map((value) => `%"${from}":"${value}"%`);
+}
+
 /** Keeps the order of the fields. Where an object has both names, the value under the new one is kept. */
 function renamedFields(json: string, names: readonly RenamedField[]): object {
   const renamed = renamedIn(v.parse(JsonObject, JSON.parse(json)), names, undefined);
@@ -262,7 +268,7 @@ function renamedIn(
   const entries = Object.entries(object).flatMap(([name, value]): [string, unknown][] => {
     const rename = names.find(({ from, inEachOf }) => from === name && inEachOf === list);
     if (rename === undefined) return [[name, value]];
-    if (rename.to in object) return [];
+    if (rename.to !== name && rename.to in object) return [];
     return [[rename.to, (typeof value === "string" ? rename.values?.[value] : undefined) ?? value]];
   });
   return Object.fromEntries(entries);

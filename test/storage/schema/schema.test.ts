@@ -125,8 +125,14 @@ test("calls and agents of the schema before get the new names of their fields, h
   file.pragma("foreign_keys = off");
   file.pragma("ignore_check_constraints = on");
   const turns = [{ turn: 1, waitingWords: 2, earlyMs: 80.5, underruns: 1 }, { turn: 2 }];
-  const metadata = JSON.stringify({ direction: "web", deafMs: 900, deafForLong: true, turns });
-  const plain = JSON.stringify({ direction: "web", note: "waitingWords" });
+  const metadata = JSON.stringify({
+    direction: "web",
+    deafMs: 900,
+    deafForLong: true,
+    turns,
+    endReason: "listeningFailed",
+  });
+  const plain = JSON.stringify({ direction: "web", note: "waitingWords", endReason: "callerLeft" });
   const insert = insertOf(file, "calls");
   for (let n = 0; n < ROWS; n += 1) {
     insert({ id: String(n).padStart(4, "0"), metadata: n === 3 ? plain : metadata });
@@ -142,6 +148,7 @@ test("calls and agents of the schema before get the new names of their fields, h
     sttOutageMs: 900,
     longSttOutage: true,
     turns: [{ turn: 1, fillerCount: 2, preemptiveMs: 80.5, underruns: 1 }, { turn: 2 }],
+    endReason: "sttFailed",
   };
   assert.equal(stored[3], plain);
   stored.splice(3, 1);
