@@ -90,6 +90,10 @@ export class ViewerBrowser {
     return new ViewerPage(await context.newPage());
   }
 
+  async closePages(): Promise<void> {
+    await Promise.all(this.#browser.contexts().map((context) => context.close()));
+  }
+
   async stop(): Promise<void> {
     await this.#browser.close();
   }

@@ -1,4 +1,4 @@
-import { after } from "node:test";
+import { after, afterEach } from "node:test";
 import { ViewerBrowser } from "../../bench/livestream/viewer-browser.js";
 import { TestServer, type TestServerOptions } from "../system/test-server.js";
 
@@ -14,13 +14,14 @@ export async function serverOfFile(options: TestServerOptions = {}): Promise<Tes
   return server;
 }
 
-/** As `serverOfFile`, and a browser beside it, which ends first. */
+/** As `serverOfFile`, and a browser beside it, which ends first. A page lives as long as its test: it goes on drawing and asking. */
 export async function standOfFile({ flags, ...options }: BrowserStandOptions = {}): Promise<{
   readonly server: TestServer;
   readonly browser: ViewerBrowser;
 }> {
   const server = await TestServer.start(options);
   const browser = await ViewerBrowser.start(flags);
+  afterEach(() => browser.closePages());
   after(async () => {
     await browser.stop();
     await server.close();

@@ -114,8 +114,6 @@ test("the pages are free of barriers in both themes and on a phone", async () =>
   for (const visit of [
     { colorScheme: "light", viewport: { width: 1280, height: 800 } },
     { colorScheme: "dark", viewport: { width: 390, height: 844 } },
-    { colorScheme: "dark", viewport: { width: 1280, height: 800 } },
-    { colorScheme: "light", viewport: { width: 390, height: 844 } },
   ] as const) {
     const viewer = await visitConsole(browser, server, customer, visit);
     for (const path of ["", "?words=nobody", "/servers", `/organizations/${id}`]) {

@@ -3,6 +3,12 @@ import { after, before, describe, test } from "node:test";
 import { sessionProcessCount } from "../../api/cluster/worker-process-count.js";
 import { frontUnderTest } from "../doubles/front-under-test.js";
 import { SilentLogger } from "../doubles/silent-logger.js";
+import {
+  type AccessStand,
+  oneCallOfOneToken,
+  oneTimeOfOneToken,
+  watchesThatEnd,
+} from "./access-trials.js";
 import { BoxStand } from "./box-stand.js";
 import { eventually } from "./eventually.js";
 import { RefusingVendor } from "./refusing-vendor.js";
@@ -15,16 +21,20 @@ const CONNECTIONS = 24;
 const asked = { workers: 2, httpFront: frontUnderTest.choice };
 
 const processCount = await sessionProcessCount(asked, new SilentLogger());
-if (processCount > 1) describe("a change on a box", changesOnBox);
+if (processCount > 1) describe("what the processes of a box know of each other", boxTests);
 else test("there is one process", () => assert.equal(processCount, 1));
 
-function changesOnBox(): void {
+function boxTests(): void {
   let stand: BoxStand;
+  let access: AccessStand;
   before(async () => {
     stand = await BoxStand.start({
       ALLOW_PRIVATE_PROVIDERS: "true",
       REQUESTS_PER_MINUTE: "100000",
     });
+    await stand.listening();
+    const { url, tenancy, customers } = stand;
+    access = { urls: [url], database: stand.box.database, tenancy, customers };
   });
   after(() => stand.stop());
 
@@ -48,7 +58,7 @@ function changesOnBox(): void {
 
   test("a key that is revoked at one process opens nothing at any", async () => {
     const customer = await stand.customers.customer();
-    for (let round = 0; round < 5; round += 1) {
+    for (let round = 0; round < 2; round += 1) {
       const { record, rawKey, with: others } = await secondKey(customer);
       assert.deepEqual(await statuses(rawKey), [200]);
       const url = `${stand.url}/api/dashboard/api-keys/${record.id}`;
@@ -57,6 +67,15 @@ function changesOnBox(): void {
       assert.deepEqual(await statuses(rawKey), [401]);
     }
   });
+
+  test("a token has one call, however many connections show it to whichever process", () =>
+    oneCallOfOneToken(access));
+
+  test("the time of a token counts over reconnections to any process", () =>
+    oneTimeOfOneToken(access));
+
+  test("watches and tokens end with the key or the member, at every process", () =>
+    watchesThatEnd(access));
 
   test("a vendor that has failed at one process is passed over at all, also at those that begin later", async (context) => {
     const vendor = await RefusingVendor.of(stand, context);
