@@ -13,7 +13,7 @@ import type { CallCenter } from "./engine/calls/call-center.js";
 import { refuseBesideOther } from "./engine/calls/orphaned-calls.js";
 import { ClusterPrimary } from "./engine/cluster/primary.js";
 import type { Logger } from "./engine/log.js";
-import { processMetrics } from "./engine/metrics/box-metrics.js";
+import { processMetrics } from "./engine/metrics/cluster-metrics.js";
 import { removeSandboxNote, writeSandboxNote } from "./engine/sandbox/sandbox-note.js";
 import { startSandboxThread } from "./engine/sandbox/start-sandbox-thread.js";
 import { hasTwilioAccount, twilioInSandbox } from "./engine/sandbox/telephone/sandbox-telephony.js";

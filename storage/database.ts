@@ -4,7 +4,7 @@ import { CallStore } from "./calls/call-store.js";
 import { HistoryStore } from "./calls/history-store.js";
 import { RecordingStore } from "./calls/recording-store.js";
 import { UsageStore } from "./calls/usage-store.js";
-import { type Mail, RECORDS_CHANGED } from "./nodes/mail.js";
+import { type Mail, RECORDS_CHANGED } from "./nodes/message-bus.js";
 import { NodeStore } from "./nodes/node-store.js";
 import { OnceTokenStore } from "./nodes/once-token-store.js";
 import { SqliteStore } from "./sqlite/sqlite-store.js";

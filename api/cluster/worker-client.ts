@@ -1,7 +1,7 @@
+import type { Cluster } from "../../engine/calls/cluster.js";
 import type { LiveCall, LiveCalls } from "../../engine/calls/live-calls.js";
 import type { OutboundCalls } from "../../engine/calls/outbound/outbound-calls.js";
 import type { PlacedCalls } from "../../engine/calls/outbound/placed-calls.js";
-import type { Cluster } from "../../engine/calls/shared-box.js";
 import { type IpcMessage, Link } from "../../engine/cluster/ipc-link.js";
 import {
   type ClusterState,
@@ -29,7 +29,7 @@ import type { TokenUseRegistry, UsedToken } from "../../engine/security/token-us
 import type { WebhookAnswers } from "../../engine/telephony/answered-webhooks.js";
 import type { CallInfoStore } from "../../engine/telephony/call-info.js";
 import type { CancelTimer, Clock } from "../../engine/time/clock.js";
-import type { MaybePromise } from "../../engine/time/soon.js";
+import type { MaybePromise } from "../../engine/time/maybe-promise.js";
 import type { UseLimiter } from "../http/request/rate-limiter.js";
 import type { SessionServer } from "./worker-server.js";
 import type { WorkerSide } from "./worker-side.js";

@@ -1,7 +1,7 @@
+import type { Cluster } from "../../engine/calls/cluster.js";
 import type { LiveCalls } from "../../engine/calls/live-calls.js";
 import type { OutboundCalls } from "../../engine/calls/outbound/outbound-calls.js";
 import type { PlacedCalls } from "../../engine/calls/outbound/placed-calls.js";
-import type { Cluster } from "../../engine/calls/shared-box.js";
 import type { Elsewhere, LimitName } from "../../engine/cluster/ipc-messages.js";
 import type { Ending } from "../../engine/conversation/call-end.js";
 import type { Metrics } from "../../engine/metrics/metrics.js";
@@ -12,7 +12,7 @@ import { type TokenUseRegistry, TokenUses } from "../../engine/security/token-us
 import { AnsweredWebhooks, type WebhookAnswers } from "../../engine/telephony/answered-webhooks.js";
 import { type CallInfoStore, CallInfos } from "../../engine/telephony/call-info.js";
 import type { Clock } from "../../engine/time/clock.js";
-import type { MaybePromise } from "../../engine/time/soon.js";
+import type { MaybePromise } from "../../engine/time/maybe-promise.js";
 import { type RateLimit, RateLimiter, type UseLimiter } from "../http/request/rate-limiter.js";
 
 /** What must be one for the box, as the server of a session process uses it. */

@@ -2,7 +2,7 @@ import { isIP } from "node:net";
 import { Failure, type FieldFault } from "../../engine/failure.js";
 import { HttpRefusal } from "../http/answer/http-refusal.js";
 import { withoutPort } from "../http/request/client-address.js";
-import { LADDER_STATES, type LadderStatus } from "./ladder-board.js";
+import { LADDER_STATES, type LadderStatus } from "./encoder-status.js";
 import type { Announcement } from "./live-streams.js";
 
 export const FORM_BYTES_MAX = 8 * 1024;

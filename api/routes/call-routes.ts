@@ -1,4 +1,4 @@
-import type { CallEvent } from "../../engine/calls/call-news.js";
+import type { CallEvent } from "../../engine/calls/call-events.js";
 import type { CallReports } from "../../engine/calls/call-reports.js";
 import type { CallSupervision, CallWatch } from "../../engine/calls/call-supervision.js";
 import type { OutboundCalls } from "../../engine/calls/outbound/outbound-calls.js";

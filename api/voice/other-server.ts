@@ -1,7 +1,7 @@
 import type { OpenRefusal, RefusalReason } from "../../engine/calls/open-refusal.js";
 import type { Elsewhere } from "../../engine/cluster/ipc-messages.js";
 import { Failure } from "../../engine/failure.js";
-import type { MaybePromise } from "../../engine/time/soon.js";
+import type { MaybePromise } from "../../engine/time/maybe-promise.js";
 import { CLOSED_ROUTE_MESSAGE } from "../http/backend/http-backend.js";
 
 /** Another server of the same database that takes callers; undefined when there is none. */

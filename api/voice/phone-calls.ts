@@ -5,9 +5,9 @@ import type { CallOpener, OpenRequest } from "../../engine/calls/call-opener.js"
 import { type Continuations, placedCallOf } from "../../engine/calls/continuations.js";
 import { openRefusalOf } from "../../engine/calls/open-refusal.js";
 import { CallNotTaken, type PlacedCalls } from "../../engine/calls/outbound/placed-calls.js";
+import type { Session } from "../../engine/conversation/actor.js";
 import { unsupportedAudio } from "../../engine/conversation/call-end.js";
 import { phoneAudio } from "../../engine/conversation/leg-audio.js";
-import type { Session } from "../../engine/conversation/session.js";
 import type { Logger } from "../../engine/log.js";
 import type { StreamClaims } from "../../engine/security/stream-token.js";
 import type { CallControl } from "../../engine/telephony/call-control.js";
@@ -18,7 +18,7 @@ import { TRANSFER_RING_SEC } from "../../engine/telephony/transfer-report.js";
 import type { Organizations } from "../../engine/tenancy/organizations.js";
 import type { Tenant } from "../../engine/tenancy/tenant.js";
 import type { Clock } from "../../engine/time/clock.js";
-import type { MaybePromise } from "../../engine/time/soon.js";
+import type { MaybePromise } from "../../engine/time/maybe-promise.js";
 import {
   CLOSE_CODE_BY_ENDING,
   CLOSE_CODE_BY_REFUSAL,

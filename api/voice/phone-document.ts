@@ -2,7 +2,7 @@ import type { Continuations } from "../../engine/calls/continuations.js";
 import type { StreamClaims } from "../../engine/security/stream-token.js";
 import type { CallDocuments, StreamTarget } from "../../engine/telephony/call-documents.js";
 import { DEFAULT_PHONE_VENDOR, phoneVendor } from "../../engine/telephony/phone-vendors.js";
-import type { MaybePromise } from "../../engine/time/soon.js";
+import type { MaybePromise } from "../../engine/time/maybe-promise.js";
 import type { Answer } from "../http/answer/answer.js";
 import type { IncomingRequest } from "../http/endpoints/endpoint.js";
 import { httpBase, STREAM_PATH, socketBase } from "./stream-address.js";

@@ -7,6 +7,7 @@ import {
 import { dtmfTones } from "../../engine/audio/dtmf.js";
 import type { PacedStream, Pacer } from "../../engine/audio/pacer.js";
 import { encodeSamples, forRecognizer } from "../../engine/audio/sample-coding.js";
+import type { CallAudioTap, Session } from "../../engine/conversation/actor.js";
 import { type Ending, isBreak } from "../../engine/conversation/call-end.js";
 import type {
   CallerChannel,
@@ -15,7 +16,6 @@ import type {
   SentenceId,
 } from "../../engine/conversation/caller-channel.js";
 import type { ClientMessage } from "../../engine/conversation/effects.js";
-import type { CallAudioTap, Session } from "../../engine/conversation/session.js";
 import type { PhoneEvent, PhoneWire, WireFrame } from "../../engine/telephony/phone-wire.js";
 import type { CancelTimer, Clock } from "../../engine/time/clock.js";
 import { within } from "../../engine/time/deadline.js";

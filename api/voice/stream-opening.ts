@@ -1,7 +1,7 @@
 import { Failure } from "../../engine/failure.js";
 import type { StreamClaims, StreamTokenRegistry } from "../../engine/security/stream-token.js";
 import type { StreamUuidRegistry } from "../../engine/security/stream-uuid.js";
-import type { MaybePromise } from "../../engine/time/soon.js";
+import type { MaybePromise } from "../../engine/time/maybe-promise.js";
 import { AUDIO_SOCKET } from "./audio-socket-route.js";
 
 export interface StreamOpeningOptions {

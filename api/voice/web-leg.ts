@@ -1,6 +1,7 @@
 import { bytesPerMs } from "../../engine/audio/audio-format.js";
 import { WholeSamples } from "../../engine/audio/whole-samples.js";
 import type { OpenedCall } from "../../engine/calls/call-opener.js";
+import type { Session } from "../../engine/conversation/actor.js";
 import { CALLER_LEFT, type Ending } from "../../engine/conversation/call-end.js";
 import type {
   CallerChannel,
@@ -11,7 +12,6 @@ import type {
 } from "../../engine/conversation/caller-channel.js";
 import type { ClientMessage } from "../../engine/conversation/effects.js";
 import { WEB_AUDIO } from "../../engine/conversation/leg-audio.js";
-import type { Session } from "../../engine/conversation/session.js";
 import { Failure } from "../../engine/failure.js";
 import {
   type CallerMessage,

@@ -5,7 +5,7 @@ import { OrganizationCounts } from "../organization-counts.js";
 import { ReadCache } from "../tenancy/read-cache.js";
 import type { Tenant } from "../tenancy/tenant.js";
 import type { CancelTimer, Clock } from "../time/clock.js";
-import type { MaybePromise } from "../time/soon.js";
+import type { MaybePromise } from "../time/maybe-promise.js";
 import { utcMonth } from "../time/utc-date.js";
 import type { Conversation } from "./conversations.js";
 import { OpenRefusal } from "./open-refusal.js";

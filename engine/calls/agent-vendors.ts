@@ -1,9 +1,9 @@
 import type { Category, ProviderRecord } from "../../storage/records.js";
 import { isSameFormat } from "../audio/audio-format.js";
 import type { AudioPool } from "../audio/audio-pool.js";
+import type { LostCategory } from "../conversation/actor.js";
 import type { LegAudio, SentenceFormat } from "../conversation/leg-audio.js";
 import type { AgentLlm } from "../conversation/runner.js";
-import type { LostCategory } from "../conversation/session.js";
 import { voiceKeyOf } from "../conversation/speech-cache.js";
 import type { AgentTts } from "../conversation/synthesis.js";
 import type { Toolbox } from "../conversation/toolbox.js";

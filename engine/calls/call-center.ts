@@ -17,11 +17,11 @@ import { CallFeed } from "./call-feed.js";
 import { CallJournal } from "./call-journal.js";
 import { CallOpener } from "./call-opener.js";
 import { CallSummaries } from "./call-summaries.js";
+import type { Cluster } from "./cluster.js";
 import { LiveCalls } from "./live-calls.js";
 import { OrphanedCalls } from "./orphaned-calls.js";
 import { PreemptiveBudget } from "./preemptive-budget.js";
 import { type RecordingKeeping, Recordings } from "./recording/recordings.js";
-import type { Cluster } from "./shared-box.js";
 import { StoreWatch } from "./store-watch.js";
 
 const HEARTBEAT_MS = 5_000;

@@ -8,7 +8,7 @@ import {
   callsTopic,
   callTopic,
   type SaidWords,
-} from "./call-news.js";
+} from "./call-events.js";
 import { TopicWatchers, type Watch, type Watcher } from "./topic-watchers.js";
 
 /** In one process. A person has a page or two open; more than these are a client that forgets to let go. */

@@ -8,6 +8,12 @@ import { isRetryable } from "../../storage/statements/storage-failure.js";
 import { UniqueViolation } from "../../storage/statements/unique-violation.js";
 import type { InputFormat } from "../audio/audio-format.js";
 import {
+  type CallAudioTap,
+  type LostCategory,
+  Session,
+  SessionActor,
+} from "../conversation/actor.js";
+import {
   CALLER_LEFT,
   type Ending,
   LISTENING_FAILED,
@@ -18,12 +24,6 @@ import { NOTHING_SAID, type TurnSave } from "../conversation/effects.js";
 import type { LegAudio } from "../conversation/leg-audio.js";
 import type { PhraseKeeper } from "../conversation/prepared-phrases.js";
 import { type CallRecorder, EffectRunner } from "../conversation/runner.js";
-import {
-  type CallAudioTap,
-  type LostCategory,
-  Session,
-  SessionActor,
-} from "../conversation/session.js";
 import type { SpeechCache, VoicePaces } from "../conversation/speech-cache.js";
 import { newSession, type SessionSettings } from "../conversation/state.js";
 import { type StockPhrases, stockPhrases } from "../conversation/stock-phrases.js";

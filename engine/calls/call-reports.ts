@@ -4,7 +4,7 @@ import type { CallRecord, CallStatus, JsonObject, UsageRecord } from "../../stor
 import type { EndReason } from "../conversation/call-end.js";
 import { WAIT_PARTS, type WaitPart } from "../conversation/effects.js";
 import { Failure } from "../failure.js";
-import { Semaphore } from "../security/bounded-work.js";
+import { Semaphore } from "../security/semaphore.js";
 import type { Clock } from "../time/clock.js";
 import { utcDate } from "../time/utc-date.js";
 import { EVERY_REPLY_FAILED, LONG_STT_OUTAGE, WAITED_FOR_LONG } from "./call-journal.js";

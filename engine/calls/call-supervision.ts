@@ -4,7 +4,7 @@ import { Failure } from "../failure.js";
 import type { Standing } from "../tenancy/people/standing.js";
 import type { Tenant } from "../tenancy/tenant.js";
 import type { Clock } from "../time/clock.js";
-import type { MaybePromise } from "../time/soon.js";
+import type { MaybePromise } from "../time/maybe-promise.js";
 import type { CallFeed } from "./call-feed.js";
 import type { CallJournal } from "./call-journal.js";
 import type { Watcher } from "./topic-watchers.js";

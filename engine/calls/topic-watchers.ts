@@ -1,5 +1,5 @@
 import type { CancelTimer, Clock } from "../time/clock.js";
-import type { CallEvent } from "./call-news.js";
+import type { CallEvent } from "./call-events.js";
 
 /** So many are written to in one turn of the event loop, and then calls have theirs. */
 const WATCHERS_PER_TURN = 4;

@@ -2,7 +2,7 @@ import { type Fault, errorOf as storeError, toWireError } from "../../storage/st
 import { isRetryable } from "../../storage/statements/storage-failure.js";
 import { Failure, type FailureKind } from "../failure.js";
 import type { Logger } from "../log.js";
-import type { MaybePromise } from "../time/soon.js";
+import type { MaybePromise } from "../time/maybe-promise.js";
 
 /** What one side may ask of the other, by name: what goes with the question, and what comes back. */
 export type Requests<Table> = {

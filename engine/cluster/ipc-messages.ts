@@ -1,9 +1,9 @@
 import type { RelayedOutcome, RelayedRequest } from "../../storage/statements/relayed-store.js";
 import type { StoreCondition } from "../../storage/statements/statement-port.js";
-import type { CallEvent, CallTopic } from "../calls/call-news.js";
+import type { CallEvent, CallTopic } from "../calls/call-events.js";
 import type { HandedOver, OutboundReport } from "../calls/outbound/placed-calls.js";
 import type { Ending } from "../conversation/call-end.js";
-import type { Metric } from "../metrics/box-metrics.js";
+import type { Metric } from "../metrics/cluster-metrics.js";
 import type { OutboundClaims } from "../security/outbound-token.js";
 import type { StreamClaims, TokenRefusal } from "../security/stream-token.js";
 import type { UsedToken } from "../security/token-uses.js";

@@ -1,5 +1,5 @@
 import * as v from "valibot";
-import type { Mail } from "../../storage/nodes/mail.js";
+import type { Mail } from "../../storage/nodes/message-bus.js";
 import type { Logger } from "../log.js";
 import type { Clock } from "../time/clock.js";
 import {

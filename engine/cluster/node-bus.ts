@@ -1,5 +1,5 @@
 import * as v from "valibot";
-import { MAIL_BYTES_MAX, type Mail, RECORDS_CHANGED } from "../../storage/nodes/mail.js";
+import { MAIL_BYTES_MAX, type Mail, RECORDS_CHANGED } from "../../storage/nodes/message-bus.js";
 import { END_REASONS } from "../conversation/call-end.js";
 import { Failure } from "../failure.js";
 import type { Logger } from "../log.js";

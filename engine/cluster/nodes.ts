@@ -1,5 +1,5 @@
 import type { Database } from "../../storage/database.js";
-import { type Mail, RECORDS_CHANGED } from "../../storage/nodes/mail.js";
+import { type Mail, RECORDS_CHANGED } from "../../storage/nodes/message-bus.js";
 import type { NodeStart } from "../../storage/nodes/node-store.js";
 import type { Logger } from "../log.js";
 import type { Clock } from "../time/clock.js";

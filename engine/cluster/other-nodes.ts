@@ -1,4 +1,4 @@
-import type { CallTopic } from "../calls/call-news.js";
+import type { CallTopic } from "../calls/call-events.js";
 import type { BreakerEvent } from "../vendors/chain/breakers.js";
 import type { Handlers } from "./ipc-link.js";
 import type {

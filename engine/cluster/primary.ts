@@ -1,9 +1,9 @@
 import { isDeepStrictEqual } from "node:util";
 import type { Database } from "../../storage/database.js";
 import { CallSlots } from "../calls/admission.js";
-import type { CallTopic } from "../calls/call-news.js";
+import type { CallTopic } from "../calls/call-events.js";
 import type { Logger } from "../log.js";
-import { boxMetricsText, type Metric } from "../metrics/box-metrics.js";
+import { boxMetricsText, type Metric } from "../metrics/cluster-metrics.js";
 import { usedStreamNonces } from "../security/stream-token.js";
 import { StreamUuids } from "../security/stream-uuid.js";
 import { TokenUses } from "../security/token-uses.js";

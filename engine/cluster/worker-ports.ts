@@ -1,5 +1,5 @@
 import { CallSlots, type Slots } from "../calls/admission.js";
-import type { CallEvent, CallEventBus, CallTopic } from "../calls/call-news.js";
+import type { CallEvent, CallEventBus, CallTopic } from "../calls/call-events.js";
 import type { LiveCall } from "../calls/live-calls.js";
 import type { OutboundCalls } from "../calls/outbound/outbound-calls.js";
 import type { OutboundReport, PlacedCalls } from "../calls/outbound/placed-calls.js";

@@ -4,7 +4,7 @@ import type { Ending } from "../conversation/call-end.js";
 import { type TurnReport, WAIT_PARTS } from "../conversation/effects.js";
 import type { Hedges } from "../vendors/chain/answer-log.js";
 import type { VendorError } from "../vendors/contracts.js";
-import type { Metric } from "./box-metrics.js";
+import type { Metric } from "./cluster-metrics.js";
 import type { EventLoopDelay, Lateness } from "./event-loop-delay.js";
 import { collectProcessMetrics } from "./process-metrics.js";
 

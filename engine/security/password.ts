@@ -1,5 +1,5 @@
 import { createHash, randomBytes, scrypt, timingSafeEqual } from "node:crypto";
-import { Semaphore } from "./bounded-work.js";
+import { Semaphore } from "./semaphore.js";
 
 const SALT_BYTES = 16;
 const HASH_BYTES = 64;

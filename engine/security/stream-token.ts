@@ -1,7 +1,7 @@
 import { createHmac, hkdfSync, randomBytes, timingSafeEqual } from "node:crypto";
 import * as v from "valibot";
 import type { Clock } from "../time/clock.js";
-import type { MaybePromise } from "../time/soon.js";
+import type { MaybePromise } from "../time/maybe-promise.js";
 
 /** More calls than any machine takes in the two minutes that a token is remembered; some 15 MB. */
 const USED_MAX = 100_000;

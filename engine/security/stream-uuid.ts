@@ -2,7 +2,7 @@ import { randomUUID } from "node:crypto";
 import { Failure } from "../failure.js";
 import { OrganizationCounts } from "../organization-counts.js";
 import type { Clock } from "../time/clock.js";
-import type { MaybePromise } from "../time/soon.js";
+import type { MaybePromise } from "../time/maybe-promise.js";
 import { STREAM_TOKEN_LIFETIME_MS, type StreamClaims } from "./stream-token.js";
 
 /** Calls that are on their way from the dialplan to the stream at one moment, which takes a second; some 4 MB. */

@@ -1,5 +1,5 @@
 import type { Clock } from "../time/clock.js";
-import type { MaybePromise } from "../time/soon.js";
+import type { MaybePromise } from "../time/maybe-promise.js";
 import type { ClientToken } from "./client-token.js";
 
 /** Tokens that were used and are still good; some 20 MB. */

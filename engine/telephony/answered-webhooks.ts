@@ -1,6 +1,6 @@
 import { createHash } from "node:crypto";
 import type { Clock } from "../time/clock.js";
-import type { MaybePromise } from "../time/soon.js";
+import type { MaybePromise } from "../time/maybe-promise.js";
 import { WEBHOOK_AGE_MAX_MS } from "./webhook-age.js";
 
 /** Vendors' times are believed so far either way. */

@@ -3,7 +3,7 @@ import type { JsonObject } from "../../storage/records.js";
 import { FairCache } from "../fair-cache.js";
 import type { Clock } from "../time/clock.js";
 import { within } from "../time/deadline.js";
-import type { MaybePromise } from "../time/soon.js";
+import type { MaybePromise } from "../time/maybe-promise.js";
 import { parseJson } from "./stream-message.js";
 
 /** Seen from the platform: an outbound call is one that an agent, or its organization, has placed. */

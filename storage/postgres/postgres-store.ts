@@ -1,6 +1,6 @@
 import { isDeepStrictEqual } from "node:util";
 import { Client, type Pool } from "pg";
-import type { Mail } from "../nodes/mail.js";
+import type { Mail } from "../nodes/message-bus.js";
 import { messageOf } from "../statements/fault.js";
 import { postgresDialect } from "../statements/statement-dialect.js";
 import type {
@@ -16,7 +16,7 @@ import { addressOf } from "./postgres-address.js";
 import { PostgresClaim, refuseSharedSessions } from "./postgres-claim.js";
 import { PostgresClient } from "./postgres-client.js";
 import { faultOfPostgres, postgresFault } from "./postgres-fault.js";
-import { PostgresMail } from "./postgres-mail.js";
+import { PostgresMail } from "./postgres-message-bus.js";
 import { connectionSettings, newPool } from "./postgres-pool.js";
 import { newerSchema, requireTables, updatePostgresSchema } from "./postgres-schema.js";
 

@@ -1,5 +1,5 @@
 import type { Dialect } from "kysely";
-import type { Mail } from "../nodes/mail.js";
+import type { Mail } from "../nodes/message-bus.js";
 
 /** One SQL statement with its values, as Kysely compiles it. */
 export interface Statement {

@@ -1,6 +1,6 @@
+import { SessionActor } from "../../engine/conversation/actor.js";
 import type { SessionEffect, TurnSave } from "../../engine/conversation/effects.js";
 import type { SessionEvent, TimerName } from "../../engine/conversation/events.js";
-import { SessionActor } from "../../engine/conversation/session.js";
 import { newSession, type SessionSettings } from "../../engine/conversation/state.js";
 import type { CancelTimer } from "../../engine/time/clock.js";
 import type { HistoryMessage } from "../../storage/records.js";

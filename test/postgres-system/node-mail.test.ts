@@ -7,7 +7,7 @@ import type { LocalServer } from "../../engine/cluster/other-nodes.js";
 import { Failure } from "../../engine/failure.js";
 import { type Clock, SystemClock } from "../../engine/time/clock.js";
 import { type Database, openDatabase } from "../../storage/database.js";
-import { RECORDS_CHANGED } from "../../storage/nodes/mail.js";
+import { RECORDS_CHANGED } from "../../storage/nodes/message-bus.js";
 import { Changes } from "../doubles/changes.js";
 import { RecordingLogger } from "../doubles/recording-logger.js";
 import { VirtualClock } from "../doubles/virtual-clock.js";

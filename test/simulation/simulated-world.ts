@@ -1,7 +1,7 @@
+import { SessionActor } from "../../engine/conversation/actor.js";
 import type { SessionEffect, TurnSave } from "../../engine/conversation/effects.js";
 import type { SessionEvent } from "../../engine/conversation/events.js";
 import { isQuestion } from "../../engine/conversation/lexicon.js";
-import { SessionActor } from "../../engine/conversation/session.js";
 import { newSession, type SessionSettings } from "../../engine/conversation/state.js";
 import { VOICE_QUIET_MAX_MS } from "../../engine/conversation/synthesis.js";
 import { VirtualClock } from "../doubles/virtual-clock.js";

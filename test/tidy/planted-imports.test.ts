@@ -162,7 +162,7 @@ test("a transition that is not pure, however far away the reason is", () => {
     'export const note = "await";',
   ];
   for (const text of right) assert.deepEqual(turnWith(text), [], text);
-  const actor = { path: "engine/conversation/session.ts", text: "await Promise.resolve();" };
+  const actor = { path: "engine/conversation/actor.ts", text: "await Promise.resolve();" };
   assert.deepEqual(transitionIsPure([transition, actor]), []);
 });
 

@@ -4,7 +4,7 @@ import type { LRUCache } from "lru-cache";
 import type { LimitName } from "../../../engine/cluster/ipc-messages.js";
 import { sparseCache } from "../../../engine/sparse-cache.js";
 import type { Clock } from "../../../engine/time/clock.js";
-import type { MaybePromise } from "../../../engine/time/soon.js";
+import type { MaybePromise } from "../../../engine/time/maybe-promise.js";
 
 export interface RateLimit {
   /** Uses of one key within one window. */

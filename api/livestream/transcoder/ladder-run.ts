@@ -4,7 +4,7 @@ import { within } from "../../../engine/time/deadline.js";
 import { ladderArguments } from "./ladder-arguments.js";
 import type { LadderPlan } from "./ladder-plan.js";
 import { LadderProcess } from "./ladder-process.js";
-import { LogRateLimiter } from "./line-quota.js";
+import { LogRateLimiter } from "./log-rate-limiter.js";
 import type { Tracks } from "./published-stream.js";
 import { freeBytes, StreamFolder } from "./stream-folder.js";
 import { TrackFlow, type TrackKind } from "./track-flow.js";

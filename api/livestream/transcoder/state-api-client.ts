@@ -1,4 +1,4 @@
-import type { LadderStatus } from "../ladder-board.js";
+import type { LadderStatus } from "../encoder-status.js";
 
 const ANSWER_TIMEOUT_MS = 5_000;
 

@@ -9,9 +9,9 @@ import {
   parseSettings,
   wholeNumber,
 } from "../../../engine/settings.js";
-import { LADDERS_MAX } from "../ladder-board.js";
+import { LADDERS_MAX } from "../encoder-status.js";
 import type { Rung } from "./ladder-plan.js";
-import type { ShelfSettings } from "./recording/recording-shelf.js";
+import type { ShelfSettings } from "./recording/recording-archive.js";
 
 /** What an operator can set of the transcoder; deploy/livestream/ingest/README.md explains each. */
 export interface TranscoderConfig {

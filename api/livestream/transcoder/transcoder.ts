@@ -7,7 +7,7 @@ import type { EncodingBudget } from "./encoding-budget.js";
 import { Ladder, type LadderParts } from "./ladder.js";
 import { readingArguments } from "./ladder-arguments.js";
 import { folderOf } from "./ladder-run.js";
-import { LogRateLimiter } from "./line-quota.js";
+import { LogRateLimiter } from "./log-rate-limiter.js";
 import {
   type MediaServer,
   MediaServerGone,

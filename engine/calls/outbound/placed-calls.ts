@@ -1,7 +1,7 @@
 import type { Ending } from "../../conversation/call-end.js";
 import type { OutboundClaims } from "../../security/outbound-token.js";
 import type { CallInfo } from "../../telephony/call-info.js";
-import type { MaybePromise } from "../../time/soon.js";
+import type { MaybePromise } from "../../time/maybe-promise.js";
 import type { LiveCall } from "../live-calls.js";
 
 /** What the vendor says of a placed call; words that are not known mean nothing. */

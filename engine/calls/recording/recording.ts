@@ -2,8 +2,8 @@ import type { RawFormat } from "../../audio/audio-format.js";
 import type { Conversion, ConversionListener } from "../../audio/conversion-queue.js";
 import { mp3Stream } from "../../audio/mp3-frames.js";
 import { decodePcm, decodeSamples } from "../../audio/sample-coding.js";
+import type { CallAudioTap } from "../../conversation/actor.js";
 import type { LegAudio } from "../../conversation/leg-audio.js";
-import type { CallAudioTap } from "../../conversation/session.js";
 import type { CancelTimer, Clock } from "../../time/clock.js";
 import { WAV_CHANNELS } from "./recording-file.js";
 

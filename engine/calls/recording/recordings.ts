@@ -8,7 +8,7 @@ import type { AudioPool } from "../../audio/audio-pool.js";
 import { decodePcm } from "../../audio/sample-coding.js";
 import { type Bucket, BucketFault, placeOf } from "../../bucket/bucket.js";
 import { ObjectReader } from "../../bucket/object-reader.js";
-import type { CallAudioTap } from "../../conversation/session.js";
+import type { CallAudioTap } from "../../conversation/actor.js";
 import { Failure } from "../../failure.js";
 import type { Logger } from "../../log.js";
 import type { CancelTimer, Clock } from "../../time/clock.js";

@@ -10,7 +10,7 @@ import {
 } from "../contracts.js";
 import type { AnswerTimes } from "./answer-times.js";
 import { asVendorError, type Chain, type ChainLink, worstOf } from "./chain.js";
-import { ReplyTimeout } from "./patience.js";
+import { ReplyTimeout } from "./chain-timeouts.js";
 
 const SENTENCE_END = /[.!?…。！？]["'”’)\]]*\s+/gu;
 

@@ -10,7 +10,7 @@ import {
 } from "../contracts.js";
 import { AudioRing, UnsettledAudio } from "../stt-stream/audio-feed.js";
 import { asVendorError, type Chain, type ChainLink, worstOf } from "./chain.js";
-import { ReplyTimeout } from "./patience.js";
+import { ReplyTimeout } from "./chain-timeouts.js";
 
 export interface Doubted<Link> {
   readonly link: Link;

@@ -8,7 +8,7 @@ import {
 } from "../contracts.js";
 import type { AnswerTimes } from "./answer-times.js";
 import { asVendorError, type Chain, type ChainLink, worstOf } from "./chain.js";
-import { ReplyTimeout } from "./patience.js";
+import { ReplyTimeout } from "./chain-timeouts.js";
 
 /** Audio comes faster than it is heard: a voice that pauses for longer when its sentence is given up has stalled. */
 const GAP_MAX_MS = 500;

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { LADDERS_MAX } from "../../../api/livestream/ladder-board.js";
+import { LADDERS_MAX } from "../../../api/livestream/encoder-status.js";
 import { StateApi } from "./state-api.js";
 
 const WELL = { status: "ok", service: "parley-livestream" };

@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import { eventStreamAnswer } from "../../../api/http/endpoints/api-endpoint.js";
 import { CallEventStreams } from "../../../api/routes/call-routes.js";
-import type { CallEvent } from "../../../engine/calls/call-news.js";
+import type { CallEvent } from "../../../engine/calls/call-events.js";
 import type { Watcher } from "../../../engine/calls/topic-watchers.js";
 import { NO_METRICS } from "../../../engine/conversation/effects.js";
 

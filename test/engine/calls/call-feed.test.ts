@@ -1,12 +1,12 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { CallFeed, type Watched } from "../../../engine/calls/call-feed.js";
 import {
   type CallEvent,
   callsTopic,
   callTopic,
   type SaidWords,
-} from "../../../engine/calls/call-news.js";
+} from "../../../engine/calls/call-events.js";
+import { CallFeed, type Watched } from "../../../engine/calls/call-feed.js";
 import { NO_METRICS } from "../../../engine/conversation/effects.js";
 import { Failure } from "../../../engine/failure.js";
 import { VirtualClock } from "../../doubles/virtual-clock.js";

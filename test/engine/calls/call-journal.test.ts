@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { type TestContext, test } from "node:test";
-import type { CallEvent, SaidWords } from "../../../engine/calls/call-news.js";
+import type { CallEvent, SaidWords } from "../../../engine/calls/call-events.js";
 import { CALLER_LEFT, SPEECH_FAILED } from "../../../engine/conversation/call-end.js";
 import type { TurnSave } from "../../../engine/conversation/effects.js";
 import { VendorError } from "../../../engine/vendors/contracts.js";

@@ -1,9 +1,9 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { OpenRefusal, type RefusalReason } from "../../../engine/calls/open-refusal.js";
+import type { CallAudioTap } from "../../../engine/conversation/actor.js";
 import { ORGANIZATION_ENDED } from "../../../engine/conversation/call-end.js";
 import { WEB_AUDIO, webStreamAudio } from "../../../engine/conversation/leg-audio.js";
-import type { CallAudioTap } from "../../../engine/conversation/session.js";
 import { AgentUnavailable } from "../../../engine/tenancy/agents/agent-for-call.js";
 import { VendorError } from "../../../engine/vendors/contracts.js";
 import { StorageUnwritable } from "../../../storage/statements/storage-failure.js";

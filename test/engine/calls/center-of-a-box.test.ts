@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { CallSlots } from "../../../engine/calls/admission.js";
-import type { Cluster } from "../../../engine/calls/shared-box.js";
+import type { Cluster } from "../../../engine/calls/cluster.js";
 import { EventLoopDelay } from "../../../engine/metrics/event-loop-delay.js";
 import { callRecord } from "../../storage/sample-records.js";
 import { centerFor } from "./center-stand.js";

@@ -1,4 +1,4 @@
-import type { CallEvent, SaidWords } from "../../../engine/calls/call-news.js";
+import type { CallEvent, SaidWords } from "../../../engine/calls/call-events.js";
 import type { SummaryTask } from "../../../engine/calls/call-summaries.js";
 import type { CallEnd, SavedTurn } from "../../../storage/calls/call-store.js";
 import type { HistoryChange, HistoryKey } from "../../../storage/calls/history-store.js";

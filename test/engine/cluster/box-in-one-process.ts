@@ -7,7 +7,7 @@ import type {
 import type { OtherNodes } from "../../../engine/cluster/other-nodes.js";
 import { ClusterPrimary } from "../../../engine/cluster/primary.js";
 import type { Logger } from "../../../engine/log.js";
-import type { Metric } from "../../../engine/metrics/box-metrics.js";
+import type { Metric } from "../../../engine/metrics/cluster-metrics.js";
 import { SilentLogger } from "../../doubles/silent-logger.js";
 import { VirtualClock } from "../../doubles/virtual-clock.js";
 

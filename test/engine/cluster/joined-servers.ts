@@ -1,7 +1,7 @@
 import { Nodes } from "../../../engine/cluster/nodes.js";
 import type { LocalServer } from "../../../engine/cluster/other-nodes.js";
 import type { Database } from "../../../storage/database.js";
-import type { BusListener, Mail } from "../../../storage/nodes/mail.js";
+import type { BusListener, Mail } from "../../../storage/nodes/message-bus.js";
 import type { NodeStart } from "../../../storage/nodes/node-store.js";
 import { RecordingLogger } from "../../doubles/recording-logger.js";
 import { VirtualClock } from "../../doubles/virtual-clock.js";

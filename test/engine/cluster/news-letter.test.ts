@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import type { CallEvent } from "../../../engine/calls/call-news.js";
+import type { CallEvent } from "../../../engine/calls/call-events.js";
 import {
   eventMessages,
   readEvents,

@@ -3,7 +3,7 @@ import { test } from "node:test";
 import { NODE_ANSWERS, NodeBus } from "../../../engine/cluster/node-bus.js";
 import type { LocalServer } from "../../../engine/cluster/other-nodes.js";
 import { END_REASONS } from "../../../engine/conversation/call-end.js";
-import type { BusListener, Mail } from "../../../storage/nodes/mail.js";
+import type { BusListener, Mail } from "../../../storage/nodes/message-bus.js";
 import { RecordingLogger } from "../../doubles/recording-logger.js";
 import { VirtualClock } from "../../doubles/virtual-clock.js";
 

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import type { CallEvent } from "../../../engine/calls/call-news.js";
+import type { CallEvent } from "../../../engine/calls/call-events.js";
 import type { PublishedEvent } from "../../../engine/cluster/ipc-messages.js";
 import { eventChannelOf, NodeEvents, WATCHES } from "../../../engine/cluster/node-events.js";
 import { NO_METRICS } from "../../../engine/conversation/effects.js";

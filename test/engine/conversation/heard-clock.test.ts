@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { HeardClock } from "../../../engine/conversation/session.js";
+import { HeardClock } from "../../../engine/conversation/actor.js";
 import { SeededRandom } from "../../simulation/seeded-random.js";
 
 const FRAME_MS = 20;

@@ -1,9 +1,9 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
+import { SessionActor } from "../../../engine/conversation/actor.js";
 import { CALLER_LEFT } from "../../../engine/conversation/call-end.js";
 import type { SessionEffect } from "../../../engine/conversation/effects.js";
 import type { SessionEvent } from "../../../engine/conversation/events.js";
-import { SessionActor } from "../../../engine/conversation/session.js";
 import { newSession } from "../../../engine/conversation/state.js";
 import { PLAIN_SETTINGS } from "../../doubles/recorded-call.js";
 

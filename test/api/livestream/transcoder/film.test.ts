@@ -3,7 +3,10 @@ import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSyn
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { test } from "node:test";
-import { FILM_SEC_MAX, remuxToMp4 } from "../../../../api/livestream/transcoder/recording/film.js";
+import {
+  FILM_SEC_MAX,
+  remuxToMp4,
+} from "../../../../api/livestream/transcoder/recording/mp4-remuxer.js";
 
 test("what is a mp4 already is not remuxed again when a later part of the recording failed", async (t) => {
   const tools = mkdtempSync(join(tmpdir(), "parley-film-"));

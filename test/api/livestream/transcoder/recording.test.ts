@@ -17,7 +17,7 @@ import {
   RecordingArchive,
   type RemuxToMp4,
   type ShelfSettings,
-} from "../../../../api/livestream/transcoder/recording/recording-shelf.js";
+} from "../../../../api/livestream/transcoder/recording/recording-archive.js";
 import { StreamFolder } from "../../../../api/livestream/transcoder/stream-folder.js";
 import { RecordingLogger } from "../../../doubles/recording-logger.js";
 import { VirtualClock } from "../../../doubles/virtual-clock.js";

@@ -7,7 +7,7 @@ import { PCM_8K } from "../../../../engine/audio/audio-format.js";
 import type { RecordedFormat } from "../../../../engine/calls/recording/recording.js";
 import { RecordingFile } from "../../../../engine/calls/recording/recording-file.js";
 import { Recordings } from "../../../../engine/calls/recording/recordings.js";
-import type { CallAudioTap } from "../../../../engine/conversation/session.js";
+import type { CallAudioTap } from "../../../../engine/conversation/actor.js";
 import { Failure } from "../../../../engine/failure.js";
 import { RecordingLogger } from "../../../doubles/recording-logger.js";
 import { VirtualClock } from "../../../doubles/virtual-clock.js";

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { type TestContext, test } from "node:test";
-import { PostgresMail } from "../../../storage/postgres/postgres-mail.js";
+import { PostgresMail } from "../../../storage/postgres/postgres-message-bus.js";
 import type { StatementPort } from "../../../storage/statements/statement-port.js";
 import { saidByServer } from "./scripted-pool.js";
 import { ScriptedServer } from "./scripted-server.js";

@@ -5,7 +5,7 @@ import type { Logger } from "../../../../engine/log.js";
 import type { CancelTimer, Clock } from "../../../../engine/time/clock.js";
 import { STREAM_KEY } from "../../webhook-form.js";
 import { freeBytes } from "../stream-folder.js";
-import { isRemuxed } from "./film.js";
+import { isRemuxed } from "./mp4-remuxer.js";
 import { Recording } from "./recording.js";
 import { endPlaylist } from "./recording-playlist.js";
 

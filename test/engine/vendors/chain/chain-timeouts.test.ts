@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { getEventListeners } from "node:events";
 import { beforeEach, test } from "node:test";
-import { ReplyTimeout } from "../../../../engine/vendors/chain/patience.js";
+import { ReplyTimeout } from "../../../../engine/vendors/chain/chain-timeouts.js";
 import { VirtualClock } from "../../../doubles/virtual-clock.js";
 
 let clock: VirtualClock;

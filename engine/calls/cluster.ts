@@ -1,7 +1,7 @@
 import type { Ending } from "../conversation/call-end.js";
 import type { BreakerExchange } from "../vendors/chain/breakers.js";
 import type { Slots } from "./admission.js";
-import type { CallEventBus } from "./call-news.js";
+import type { CallEventBus } from "./call-events.js";
 
 /** The box that this process shares with others; they have calls of their own. */
 export interface Cluster {

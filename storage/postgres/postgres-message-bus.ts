@@ -1,5 +1,5 @@
 import { Client } from "pg";
-import { type BusListener, MAIL_BYTES_MAX, type Mail } from "../nodes/mail.js";
+import { type BusListener, MAIL_BYTES_MAX, type Mail } from "../nodes/message-bus.js";
 import type { StatementPort } from "../statements/statement-port.js";
 import { connectionSettings } from "./postgres-pool.js";
 

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { Failure } from "../../../engine/failure.js";
-import { Semaphore } from "../../../engine/security/bounded-work.js";
+import { Semaphore } from "../../../engine/security/semaphore.js";
 
 /** Work that ends when the test says so. */
 class ScriptedWork {

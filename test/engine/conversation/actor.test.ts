@@ -1,8 +1,8 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { MULAW_8K } from "../../../engine/audio/audio-format.js";
+import { Session } from "../../../engine/conversation/actor.js";
 import { CALLER_LEFT, type Ending } from "../../../engine/conversation/call-end.js";
-import { Session } from "../../../engine/conversation/session.js";
 import { VendorError } from "../../../engine/vendors/contracts.js";
 
 function sessionWith() {

@@ -4,7 +4,7 @@ import {
   boxMetricsText,
   type Metric,
   processMetrics,
-} from "../../../engine/metrics/box-metrics.js";
+} from "../../../engine/metrics/cluster-metrics.js";
 import { EventLoopDelay } from "../../../engine/metrics/event-loop-delay.js";
 import { Metrics } from "../../../engine/metrics/metrics.js";
 
