@@ -1,3 +1,5 @@
+/** A session process's ways to what the owner of its box has. */
+
 import { CallSlots, type Slots } from "../calls/admission.js";
 import type { CallNews, NewsExchange, NewsTopic } from "../calls/call-news.js";
 import type { LiveCall } from "../calls/live-calls.js";
