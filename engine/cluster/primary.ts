@@ -1,3 +1,5 @@
+/** What must be one for all session processes of a box: call slots, holders of calls, one-use tokens, placed calls, news, breakers. */
+
 import { isDeepStrictEqual } from "node:util";
 import type { Database } from "../../storage/database.js";
 import { CallSlots } from "../calls/admission.js";

@@ -1,3 +1,5 @@
+/** A session process's ways to what the owner of its box has. */
+
 import { CallSlots, type Slots } from "../calls/admission.js";
 import type { CallEvent, CallEventBus, CallTopic } from "../calls/call-events.js";
 import type { LiveCall } from "../calls/live-calls.js";

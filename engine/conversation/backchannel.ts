@@ -1,3 +1,5 @@
+/** Recognizes backchannels ("uh-huh", "yeah, okay"), which neither stop the agent nor need a reply. */
+
 import type { SaidMessage, SessionEffect } from "./effects.js";
 import { isQuestion, PhraseList } from "./lexicon.js";
 import type { SentSentence } from "./playback-ledger.js";

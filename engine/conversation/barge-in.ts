@@ -1,3 +1,5 @@
+/** What the caller's speech does to the agent's: it is paused, stopped, resumed, or goes on. */
+
 import type { InterruptionSensitivity } from "../../storage/records.js";
 import {
   isAnsweringYes,

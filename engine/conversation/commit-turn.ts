@@ -1,3 +1,5 @@
+/** Ends a turn: what the caller heard of it goes into the history and the record, the rest is kept beside it. */
+
 import type { CallMetrics, HistoryMessage } from "../../storage/records.js";
 import type { Ending, EndReason } from "./call-end.js";
 import { echoBehindSuspectedEcho, spokenBeforeAfter } from "./echo.js";

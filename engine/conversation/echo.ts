@@ -1,3 +1,5 @@
+/** Tells the agent's own words, which come back through a loudspeaker, from those of the caller. */
+
 import {
   isCharacter,
   isInDigits,

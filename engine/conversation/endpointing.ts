@@ -1,3 +1,5 @@
+/** Decides when the caller's turn is over: open endings, dictated numbers and addresses, and how long the agent waits for more. */
+
 import { ownEcho } from "./echo.js";
 import type { SessionEffect } from "./effects.js";
 import type { TimerFiredEvent, TranscriptEvent, UtteranceEndEvent } from "./events.js";

@@ -1,3 +1,5 @@
+/** A caller who is silent, and one who speaks without any result of STT. */
+
 import { CALLER_SILENT } from "./call-end.js";
 import type { SessionEffect } from "./effects.js";
 import type { TimerFiredEvent, VoiceHeardEvent } from "./events.js";

@@ -1,3 +1,5 @@
+/** Words of the languages that agents speak: tokens, phrases, numbers, and what makes a question. */
+
 const CHARACTERS = String.raw`[\p{Script=Han}\p{Script=Hiragana}\p{Script=Katakana}]`;
 const WORD = new RegExp(String.raw`${CHARACTERS}|[\p{L}\p{N}\p{M}'’]+`, "gu");
 const CHARACTER = new RegExp(`^${CHARACTERS}$`, "u");

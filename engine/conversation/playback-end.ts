@@ -1,3 +1,5 @@
+/** What happens when the caller has heard all of a turn: the next turn, a goodbye, or the end of the call. */
+
 import { backchannelPhrases } from "./backchannel.js";
 import { type Ending, isRevocable, SPEECH_FAILED } from "./call-end.js";
 import { commitTurn } from "./commit-turn.js";

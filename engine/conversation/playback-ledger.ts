@@ -1,3 +1,5 @@
+/** Which words of the agent the caller has heard, and when. */
+
 import { spokenWords, wordsOf } from "./lexicon.js";
 
 /** So many words of the text a voice may leave out or say in another way, as it does with numbers, before it is lost track of. */

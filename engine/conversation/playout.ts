@@ -1,3 +1,5 @@
+/** Has sentences synthesized ahead of what plays, and sends them to the caller in order. */
+
 import type { Ending } from "./call-end.js";
 import type { SessionEffect, TurnKind } from "./effects.js";
 import { type PlaybackLedger, recordSent } from "./playback-ledger.js";

@@ -1,3 +1,5 @@
+/** Performs the effects of a call: LLM, TTS, timers, tools, messages. */
+
 import type { Logger } from "../log.js";
 import type { CancelTimer, Clock } from "../time/clock.js";
 import { type ChatMessage, type LanguageModel, VendorError } from "../vendors/contracts.js";

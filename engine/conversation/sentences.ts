@@ -1,3 +1,8 @@
+/**
+ * Splits the text of a reply into the sentences that TTS gets: abbreviations, boundaries, cuts of long sentences, and what
+ * cannot be spoken.
+ */
+
 /** Words that carry a full stop without ending a sentence: English, Spanish, French, German. Lower case, last stop left off. */
 
 const setOf = (words: string): ReadonlySet<string> => new Set(words.trim().split(/\s+/));

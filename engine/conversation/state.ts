@@ -1,3 +1,5 @@
+/** All that is known of a call and of the turn under way. It imports no rule. */
+
 import type {
   BackchannelHandling,
   CallMetrics,

@@ -1,3 +1,5 @@
+/** Has sentences spoken by TTS, and delivers their sound to the caller as it comes. */
+
 import { bytesPerMs } from "../audio/audio-format.js";
 import { AudioPoolOverloaded } from "../audio/conversion-queue.js";
 import { FairCache } from "../fair-cache.js";

@@ -5,6 +5,9 @@ import { notedMigrations, releasedMigrations } from "../schema/releases.js";
 /** Kept by triggers, so that copying the rows that they count fills them. */
 const COUNTED = new Set(["callTotals", "auditTotals"]);
 
+/** Columns under their former names, with today's. */
+const RENAMED = new Map([["publicOrigins", "allowedOrigins"]]);
+
 /**
  * Makes a database as the release with only the first migrations left it. Its rows are those of today's database, as
  * far as that release had tables and columns for them.
@@ -19,8 +22,9 @@ export function makeOldDatabase(todaysPath: string, oldPath: string, migrationCo
   file.prepare("attach database ? as today").run(todaysPath);
   for (const table of textsOf(file, TABLES)) {
     if (COUNTED.has(table) || table.startsWith("kysely_")) continue;
-    const columns = textsOf(file, `select name from pragma_table_info('${table}')`).join(", ");
-    file.exec(`insert into main.${table} (${columns}) select ${columns} from today.${table}`);
+    const columns = textsOf(file, `select name from pragma_table_info('${table}')`);
+    const todays = columns.map((column) => RENAMED.get(column) ?? column);
+    file.exec(`insert into main.${table} (${columns}) select ${todays} from today.${table}`);
   }
   file.close();
 }
