@@ -159,14 +159,14 @@ function newCarrier(parts: SessionParts, localBaseUrl: () => string) {
   const bucket = recordingsBucket && new Bucket(recordingsBucket, { clock, authorities });
   const uploads = bucket && { bucket, waitingBytesMax };
   const dialTargets = isSandboxed ? undefined : tenancy.dialTargets;
-  const around = { dialTargets, clock, newId, log };
-  const shared = { ...around, database, agents, vendors, uploads, box: box.shared, runId };
+  const deps = { dialTargets, clock, newId, log };
+  const shared = { ...deps, database, agents, vendors, uploads, box: box.shared, runId };
   const calls = new CallCenter({ ...settings, ...shared });
   const callControl = new CallControl(callControlApis(reachable, context), log);
   const tokens = new OutboundTokens({ secret: settings.jwtSecret, clock });
   const { opener, slots, liveCalls, journal } = calls;
   const outboundCalls = new OutboundCalls({
-    ...around,
+    ...deps,
     telephony: outboundTelephony(reachable, context),
     missing: missingSettings(reachable),
     tokens,

@@ -87,11 +87,11 @@ async function answered(
   const vendor = DEFAULT_PHONE_VENDOR;
   const parameters = { [PLACED_CALL_PARAMETER]: callId };
   const streamBase = await streamAddress();
-  const around = { ...options, streamBase, parameters, isNextNamed: true };
+  const deps = { ...options, streamBase, parameters, isNextNamed: true };
   const connect = () => {
     const callKey = placedCallKey(callId);
     const stream = { vendor, orgId, agentId, callerRef, callKey, attempt: 0 };
-    return connectDocument(request, documents, stream, streamTokens.mint(stream), around);
+    return connectDocument(request, documents, stream, streamTokens.mint(stream), deps);
   };
   const answer =
     signed === undefined ? connect() : await answeredWebhooks.answerTo(signed, connect);

@@ -121,9 +121,9 @@ async function answer(
   const streamBase = otherAddress ?? (await options.streamAddress());
   const placedCallId = next.kind === "askedAgain" ? next.placedCallId : undefined;
   const parameters = placedCallId === undefined ? {} : { [PLACED_CALL_PARAMETER]: placedCallId };
-  const around = { ...options, streamBase, parameters, isNextNamed: true };
+  const deps = { ...options, streamBase, parameters, isNextNamed: true };
   const token = await streamTokenFor(next.claims, options);
-  const connect = () => connectDocument(request, documents, next.claims, token, around);
+  const connect = () => connectDocument(request, documents, next.claims, token, deps);
   const asked = signed && { ...signed, id: `${signed.id} ${claims.callKey} ${claims.attempt}` };
   const document =
     asked === undefined ? connect() : await answeredWebhooks.answerTo(asked, connect);

@@ -107,8 +107,8 @@ async function answer(request: IncomingRequest, options: PhoneWebhookOptions): P
   });
   const streamBase = otherAddress ?? (await options.streamAddress());
   const isNextNamed = found.namesNextOnRequest !== true || query.get("continue") === "yes";
-  const around = { ...options, streamBase, isNextNamed };
-  const connect = () => connectDocument(request, documents, claims, token, around);
+  const deps = { ...options, streamBase, isNextNamed };
+  const connect = () => connectDocument(request, documents, claims, token, deps);
   const answered =
     signed === undefined ? connect() : await options.answeredWebhooks.answerTo(signed, connect);
   if (answered === undefined) {

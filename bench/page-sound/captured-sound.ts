@@ -37,10 +37,10 @@ export class CapturedSound {
   /** The end of the sound at that moment, which is that moment where there is none; undefined while it may go on. */
   silentFrom(atMs: number): number | undefined {
     if (this.#heardUntilMs < atMs + SILENCE_MS) return undefined;
-    const around = this.#stretches.find(
+    const deps = this.#stretches.find(
       ({ beganAtMs, endedAtMs }) => beganAtMs <= atMs && endedAtMs >= atMs,
     );
-    if (around === undefined) return atMs;
-    return this.#heardUntilMs - around.endedAtMs >= SILENCE_MS ? around.endedAtMs : undefined;
+    if (deps === undefined) return atMs;
+    return this.#heardUntilMs - deps.endedAtMs >= SILENCE_MS ? deps.endedAtMs : undefined;
   }
 }

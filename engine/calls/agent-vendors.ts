@@ -112,8 +112,8 @@ export class VendorChains {
   readonly #deps: ChainDeps;
   readonly #watch: ChainWatch;
 
-  constructor(around: ChainDeps, watch: ChainWatch) {
-    this.#deps = around;
+  constructor(deps: ChainDeps, watch: ChainWatch) {
+    this.#deps = deps;
     this.#watch = watch;
   }
 
@@ -248,11 +248,11 @@ export interface AgentVendorsOptions {
 export function agentVendors(
   forCall: AgentForCall,
   audio: LegAudio,
-  { chains: around, cipher, context }: AgentVendorsOptions,
+  { chains: deps, cipher, context }: AgentVendorsOptions,
   callInfo?: CallInfo,
 ): AgentVendors {
   const answers = new AnswerLog();
-  const chains = new VendorChains(around, answers);
+  const chains = new VendorChains(deps, answers);
   let lost: LostCategory | undefined;
   const orLost = <Client>(
     category: Category,
@@ -284,7 +284,7 @@ export function agentVendors(
         () => chains.llm(forCall),
         (by) => by,
       ),
-      around.clock.epochMs(),
+      deps.clock.epochMs(),
       callInfo,
     ),
     stt: orLost<SpeechToText>(
@@ -307,9 +307,9 @@ type Thinking = Pick<AgentForCall, "agent" | "llm" | "fallbacks">;
  * The agent's language model in a chat, as in a call. Throws a VendorError when the settings or credentials of its provider cannot
  * be used, and nobody stands in for it.
  */
-export function agentLlm(forCall: Thinking, around: ChainDeps): AgentLlm {
-  const client = new VendorChains(around, new AnswerLog()).llm(forCall);
-  return llmOf(forCall, client, around.clock.epochMs());
+export function agentLlm(forCall: Thinking, deps: ChainDeps): AgentLlm {
+  const client = new VendorChains(deps, new AnswerLog()).llm(forCall);
+  return llmOf(forCall, client, deps.clock.epochMs());
 }
 
 function llmOf(

@@ -25,10 +25,10 @@ import { utcDate } from "../time/utc-date.js";
 import type { TurnTools } from "../tools/tool-log.js";
 import type { TurnAnswers } from "../vendors/chain/answer-log.js";
 import type { VendorError } from "../vendors/contracts.js";
-import type { SaidWords } from "./call-events.js";
 import type { CallFeed } from "./call-feed.js";
 import type { CallSummaries } from "./call-summaries.js";
 import { EarlierMessages, type SummaryAccess } from "./earlier-messages.js";
+import { LiveTranscript } from "./live-transcript.js";
 import { type HistoryAccess, SharedHistory } from "./shared-history.js";
 import {
   afterLosses,
@@ -81,42 +81,6 @@ export function newCall(start: CallStart, atMs: number): CallRecord {
   };
 }
 
-/** A turn may wait long for being stored; of what is said meanwhile the oldest is left out. */
-const PRESENT_WORDS_MAX = 50;
-
-/** What was said in a call and is in no stored turn yet: who begins to watch finds it nowhere else. */
-export class LiveTranscript {
-  #words: readonly SaidWords[] = [];
-  /** Words of turns that are over and are not stored yet. */
-  readonly #settled = new WeakSet<SaidWords>();
-
-  get all(): readonly SaidWords[] {
-    return this.#words;
-  }
-
-  /** What is not final stands until more is known: then it is replaced. */
-  add(words: SaidWords): void {
-    const open = this.#words.findLastIndex(
-      (each) => each.role === words.role && !each.isFinal && !this.#settled.has(each),
-    );
-    const said = open === -1 ? [...this.#words, words] : this.#words.with(open, words);
-    this.#words = said.slice(-PRESENT_WORDS_MAX);
-  }
-
-  /** A turn is over: its record has all but what the caller is just saying, once the answer is called. */
-  settle(): () => void {
-    const ofTurn = new Set(this.#words.filter(isOfTurn));
-    for (const words of ofTurn) this.#settled.add(words);
-    return () => {
-      this.#words = this.#words.filter((words) => !ofTurn.has(words));
-    };
-  }
-}
-
-function isOfTurn({ role, isFinal }: SaidWords): boolean {
-  return isFinal || role === "assistant";
-}
-
 export interface JournalDeps {
   readonly calls: Pick<CallStore, "start" | "findById" | "saveTurn" | "annotate" | "finish">;
   readonly history: HistoryAccess & SummaryAccess;
@@ -140,9 +104,9 @@ export class CallJournal {
   readonly #deps: JournalDeps;
   readonly #writes: CallWrites;
 
-  constructor(around: JournalDeps) {
-    this.#deps = around;
-    this.#writes = new CallWrites(around);
+  constructor(deps: JournalDeps) {
+    this.#deps = deps;
+    this.#writes = new CallWrites(deps);
   }
 
   /** Turns, notes and ends that the store refuses for now. */
@@ -267,14 +231,14 @@ export class CallEntry implements CallRecorder {
   readonly #present = new LiveTranscript();
   #isEnded = false;
 
-  constructor(around: JournalDeps, writes: CallWrites, start: CallStart, began: Moment) {
-    this.#deps = around;
+  constructor(deps: JournalDeps, writes: CallWrites, start: CallStart, began: Moment) {
+    this.#deps = deps;
     this.#writes = writes;
     this.#start = start;
     this.#began = began;
     const { orgId, historyKey: key, earlier = [] } = start;
-    this.#history = new SharedHistory(around.history, { orgId, key }, earlier, around.log);
-    const { history: store, summaries, clock, log } = around;
+    this.#history = new SharedHistory(deps.history, { orgId, key }, earlier, deps.log);
+    const { history: store, summaries, clock, log } = deps;
     const id = { orgId, key };
     this.earlier = new EarlierMessages({ store, summaries, clock, log }, id, start.callId, earlier);
   }

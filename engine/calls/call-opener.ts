@@ -160,10 +160,10 @@ const INTERNAL_ERROR: Ending = {
 };
 
 /** Joins actor and effects into a session that, however it ends, is written down and gives back its slot. */
-export function assembleSession(parts: SessionParts, around: AssemblyDeps): Session {
+export function assembleSession(parts: SessionParts, deps: AssemblyDeps): Session {
   const { callId, settings, history, caller, entry } = parts;
   const { llm, tts, answers } = parts.vendors;
-  const { cache, playoutDelays, voicePaces, phrases, clock, liveCalls, slots, log } = around;
+  const { cache, playoutDelays, voicePaces, phrases, clock, liveCalls, slots, log } = deps;
   const tools = new ToolLog(clock);
   const toolbox = tools.watch(parts.vendors.toolbox);
   const vendorFailed = once((category, error) => entry.vendorFailed(category, error));
@@ -180,7 +180,7 @@ export function assembleSession(parts: SessionParts, around: AssemblyDeps): Sess
     },
   };
   const voice = { tts, cache, playoutDelays, voicePaces, phrases };
-  const preemptiveReplies = around.preemptiveBudget.of(parts.orgId);
+  const preemptiveReplies = deps.preemptiveBudget.of(parts.orgId);
   const surroundings = {
     clock,
     llm,
@@ -283,10 +283,10 @@ export class CallOpener {
   readonly #minutes: MonthlyMinutes;
   #stopping = false;
 
-  constructor(around: OpenerDeps) {
-    this.#deps = around;
-    const { database, clock } = around;
-    this.#conversations = new Conversations(around);
+  constructor(deps: OpenerDeps) {
+    this.#deps = deps;
+    const { database, clock } = deps;
+    this.#conversations = new Conversations(deps);
     this.#minutes = new MonthlyMinutes(database, clock);
   }
 

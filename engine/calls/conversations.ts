@@ -74,8 +74,8 @@ interface FoundCall {
 export class Conversations {
   readonly #deps: ConversationDeps;
 
-  constructor(around: ConversationDeps) {
-    this.#deps = around;
+  constructor(deps: ConversationDeps) {
+    this.#deps = deps;
   }
 
   /** A key that is unknown, too old or of another organization begins a new conversation. */

@@ -1,6 +1,6 @@
 import type { Category } from "../../storage/records.js";
 import { bytesPerMs, type InputFormat } from "../audio/audio-format.js";
-import { VoiceMeter } from "../audio/voice-meter.js";
+import { VoiceActivityDetector } from "../audio/vad.js";
 import type {
   SpeechListener,
   SpeechStream,
@@ -183,7 +183,7 @@ export class Session implements SpeechListener {
   readonly #vendorLog: VendorLog;
   readonly #bytesPerMs: number;
   readonly #tap: CallAudioTap | undefined;
-  readonly #voice: VoiceMeter;
+  readonly #voice: VoiceActivityDetector;
   readonly #voicePieces = new VoicePieces();
   readonly #heardClock = new HeardClock();
   #stream: SpeechStream | undefined;
@@ -204,7 +204,7 @@ export class Session implements SpeechListener {
     this.#vendorLog = vendorLog;
     this.#bytesPerMs = bytesPerMs(heard);
     this.#tap = tap;
-    this.#voice = new VoiceMeter(heard);
+    this.#voice = new VoiceActivityDetector(heard);
   }
 
   /** Audio that the recognizer was given, in ms. */

@@ -55,8 +55,8 @@ export class CallPhrases {
   #isClosed = false;
   #cancel: CancelTimer = () => undefined;
 
-  constructor(around: PhraseDeps, onReady: (text: string, spoken: SpokenSentence) => void) {
-    this.#deps = around;
+  constructor(deps: PhraseDeps, onReady: (text: string, spoken: SpokenSentence) => void) {
+    this.#deps = deps;
     this.#onReady = onReady;
   }
 
@@ -178,9 +178,9 @@ export class EffectRunner implements EffectPerformer {
   #voiceAtMs: number | undefined;
   #deliver: (event: SessionEvent) => void = () => {};
 
-  constructor(around: EffectDeps, startedAtMs: number) {
-    this.#deps = around;
-    this.#phrases = new CallPhrases(around, (text, { durationMs, words }) => {
+  constructor(deps: EffectDeps, startedAtMs: number) {
+    this.#deps = deps;
+    this.#phrases = new CallPhrases(deps, (text, { durationMs, words }) => {
       this.report({ type: "phraseReady", text, durationMs, words });
     });
     this.#startedAtMs = startedAtMs;

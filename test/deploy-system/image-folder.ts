@@ -64,7 +64,7 @@ interface Around {
   readonly environment: Environment;
 }
 
-function follow({ instruction, words }: Step, stage: Building, around: Around): void {
+function follow({ instruction, words }: Step, stage: Building, deps: Around): void {
   switch (instruction) {
     case "WORKDIR":
       stage.workFolder = join(stage.folder, words);
@@ -86,12 +86,12 @@ function follow({ instruction, words }: Step, stage: Building, around: Around): 
       stage.healthcheck = v.parse(Words, JSON.parse(words.replace(/^.*?\bCMD /, "")));
       break;
     case "COPY":
-      copy(words.split(" "), stage, around);
+      copy(words.split(" "), stage, deps);
       break;
     case "RUN":
       execFileSync("sh", ["-ec", insideOf(stage.folder, words)], {
         cwd: stage.workFolder,
-        env: { ...around.environment, ...stage.environment },
+        env: { ...deps.environment, ...stage.environment },
         stdio: ["ignore", "ignore", "inherit"],
       });
       break;

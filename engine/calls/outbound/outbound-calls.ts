@@ -125,8 +125,8 @@ export class OutboundCalls implements PlacedCalls {
   /** Who answered, of calls that have no record yet. */
   readonly #answeredBy = new Map<string, string>();
 
-  constructor(around: OutboundDeps) {
-    this.#deps = around;
+  constructor(deps: OutboundDeps) {
+    this.#deps = deps;
   }
 
   get ringingCount(): number {

@@ -284,13 +284,13 @@ export class Recording implements CallAudioTap {
   #endsAt: number | undefined;
   #isOver = false;
 
-  constructor(format: RecordedFormat, sink: RecordingSink, around: RecordingDeps) {
+  constructor(format: RecordedFormat, sink: RecordingSink, deps: RecordingDeps) {
     this.#format = format;
     this.#sink = sink;
-    this.#deps = around;
-    this.#startedAtMs = around.clock.monotonicMs();
+    this.#deps = deps;
+    this.#startedAtMs = deps.clock.monotonicMs();
     this.#placement = new CallerPlacement(this.#callerTrack, format.heard.sampleRateHz);
-    this.#stopFlushing = around.clock.every(FLUSH_MS, () => this.#flush());
+    this.#stopFlushing = deps.clock.every(FLUSH_MS, () => this.#flush());
   }
 
   /** Audio that is held in memory, of both sides. */

@@ -6,7 +6,7 @@ import {
   silenceByte,
   silenceOf,
 } from "../../audio/audio-format.js";
-import { VoiceMeter } from "../../audio/voice-meter.js";
+import { VoiceActivityDetector } from "../../audio/vad.js";
 import type { CancelTimer, Clock } from "../../time/clock.js";
 import type { VendorSocket } from "../transport/web-socket.js";
 import type { FeedRules } from "./stt-dialect.js";
@@ -109,7 +109,7 @@ const ONSET_MS = 500;
 /** From where on the audio of a call is to be heard again by who has not heard it. Positions are bytes of the whole stream. */
 export class UnsettledAudio {
   readonly #format: InputFormat;
-  readonly #meter: VoiceMeter;
+  readonly #meter: VoiceActivityDetector;
   #endByte = 0;
   #settledByte = 0;
   /** Where the voice begins that nothing was settled of, and where the newest ends. */
@@ -118,7 +118,7 @@ export class UnsettledAudio {
 
   constructor(format: InputFormat) {
     this.#format = format;
-    this.#meter = new VoiceMeter(format);
+    this.#meter = new VoiceActivityDetector(format);
   }
 
   /** Whole samples, as they come. */

@@ -1,5 +1,5 @@
 import { bytesPerMs, type InputFormat } from "../../audio/audio-format.js";
-import { VoiceMeter } from "../../audio/voice-meter.js";
+import { VoiceActivityDetector } from "../../audio/vad.js";
 import type { CancelTimer, Clock } from "../../time/clock.js";
 import {
   type ListenOptions,
@@ -48,7 +48,7 @@ export type Hearing = "fine" | "doubtful" | "unanswered" | "deaf" | "lost";
  * hears nothing. Results count, with words or without, and ends; what it says about a voice that starts does not.
  */
 export class SttStallWatch {
-  readonly #meter: VoiceMeter;
+  readonly #meter: VoiceActivityDetector;
   readonly #bytesPerMs: number;
   #unheardMs = 0;
   /** Voice of the newest utterance, and the silence after it. */
@@ -65,7 +65,7 @@ export class SttStallWatch {
   #deafTimes = 0;
 
   constructor(format: InputFormat) {
-    this.#meter = new VoiceMeter(format);
+    this.#meter = new VoiceActivityDetector(format);
     this.#bytesPerMs = bytesPerMs(format);
   }
 

@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import { MULAW_8K, PCM_8K } from "../../../engine/audio/audio-format.js";
 import { encodeMulaw } from "../../../engine/audio/mulaw.js";
-import { VoiceMeter } from "../../../engine/audio/voice-meter.js";
+import { VoiceActivityDetector } from "../../../engine/audio/vad.js";
 
 const PIECE_MS = 20;
 const PIECE_SAMPLES = 160;
@@ -15,15 +15,15 @@ function piece(level: number): Uint8Array {
 }
 
 /** How much of a voice is heard in sound of one level. */
-function heardMs(meter: VoiceMeter, level: number, durationMs: number): number {
+function heardMs(meter: VoiceActivityDetector, level: number, durationMs: number): number {
   let voicedMs = 0;
   for (let ms = 0; ms < durationMs; ms += PIECE_MS) voicedMs += meter.hear(piece(level));
   return voicedMs;
 }
 
 /** On a line that is known to be silent. */
-function quietLine(): VoiceMeter {
-  const meter = new VoiceMeter(PCM_8K);
+function quietLine(): VoiceActivityDetector {
+  const meter = new VoiceActivityDetector(PCM_8K);
   assert.equal(heardMs(meter, 0, 400), 0);
   return meter;
 }
@@ -31,7 +31,7 @@ function quietLine(): VoiceMeter {
 test("on a silent line a voice is louder than 160, from its third piece on", () => {
   assert.equal(heardMs(quietLine(), 160, 200), 0);
   assert.equal(heardMs(quietLine(), 161, 200), 160);
-  const mulaw = new VoiceMeter(MULAW_8K);
+  const mulaw = new VoiceActivityDetector(MULAW_8K);
   const sound = (level: number) => encodeMulaw(new Int16Array(PIECE_SAMPLES).fill(level));
   for (let n = 0; n < 20; n += 1) mulaw.hear(sound(0));
   const heard = [1, 2, 3].map(() => mulaw.hear(sound(-3_000)));
@@ -50,8 +50,8 @@ test("three loud pieces of five are a voice, two are a click", () => {
 });
 
 test("a line that begins loud is learnt for 300 ms, and only what is 3.5 times as loud as 400 is a voice", () => {
-  assert.equal(heardMs(new VoiceMeter(PCM_8K), 1_400, 2_000), 0);
-  assert.equal(heardMs(new VoiceMeter(PCM_8K), 1_401, 2_000), 280);
+  assert.equal(heardMs(new VoiceActivityDetector(PCM_8K), 1_400, 2_000), 0);
+  assert.equal(heardMs(new VoiceActivityDetector(PCM_8K), 1_401, 2_000), 280);
 });
 
 test("what never pauses is a voice for a few seconds, by how loud it is, and above 14,000 for ever", () => {

@@ -14,8 +14,8 @@ export const STORE_KEY = {
 
 /** An object store for one test, and the settings with which it is reached. */
 export async function objectStore(context: TestContext, onChange?: () => void) {
-  const around = onChange === undefined ? {} : { onChange };
-  const store = await ObjectStore.start({ key: STORE_KEY, bucket: BUCKET, ...around });
+  const deps = onChange === undefined ? {} : { onChange };
+  const store = await ObjectStore.start({ key: STORE_KEY, bucket: BUCKET, ...deps });
   context.after(() => store.stop());
   const settings: BucketSettings = {
     name: BUCKET,

@@ -38,24 +38,24 @@ const LLM = {
 
 /** A call that began at noon, on a store in memory; `keptCharsMax` is what may wait for that store. */
 function entryOf(keptCharsMax = 1_000) {
-  const around = new WrittenCalls();
-  const writes = new CallWrites({ clock: around.clock, log: around.log, keptCharsMax });
+  const deps = new WrittenCalls();
+  const writes = new CallWrites({ clock: deps.clock, log: deps.log, keptCharsMax });
   const start = { ...CALL_START, earlier: [EARLIER] };
-  const began = { atMs: NOON_MS, monotonicMs: around.clock.monotonicMs() };
-  const entry = new CallEntry(around, writes, start, began);
+  const began = { atMs: NOON_MS, monotonicMs: deps.clock.monotonicMs() };
+  const entry = new CallEntry(deps, writes, start, began);
   /** What the store was given in its last request of that kind. */
-  const last = (step: string) => around.asked.findLast(([what]) => what === step)?.slice(1);
-  return { around, writes, entry, last };
+  const last = (step: string) => deps.asked.findLast(([what]) => what === step)?.slice(1);
+  return { deps, writes, entry, last };
 }
 
 const unwritable = () => new StorageUnwritable("SQLITE_FULL", "database or disk is full");
 
 test("an end is stored whole: how long it was, why, what was said, what it used, and what nobody heard", async () => {
-  const { around, writes, entry, last } = entryOf();
+  const { deps, writes, entry, last } = entryOf();
   entry.attach(LLM, () => 12_500, 300_000);
   entry.wasDeaf(700.2);
   entry.wasDeaf(700.3);
-  around.clock.advance(90_049);
+  deps.clock.advance(90_049);
   entry.ended(SPEECH_FAILED, { ...TURN, report: undefined });
   await writes.settled();
   assert.deepEqual(last("finish"), [
@@ -83,13 +83,13 @@ test("an end is stored whole: how long it was, why, what was said, what it used,
     },
   ]);
   assert.deepEqual(last("replace"), [ID, [EARLIER], [EARLIER, ASKED], NOON_MS + 90_049]);
-  assert.deepEqual(around.steps, ["replace", "finish"], "its words come before it");
+  assert.deepEqual(deps.steps, ["replace", "finish"], "its words come before it");
   const { reason: endReason, status } = SPEECH_FAILED;
-  assert.deepEqual(around.told, [{ type: "ended", callId: "call", status, endReason }]);
-  assert.deepEqual(around.summed, [{ orgId: "org", callId: "call", llm: LLM }]);
-  assert.deepEqual(around.measured.at(-1), ["callEnded", ["web", SPEECH_FAILED]]);
+  assert.deepEqual(deps.told, [{ type: "ended", callId: "call", status, endReason }]);
+  assert.deepEqual(deps.summed, [{ orgId: "org", callId: "call", llm: LLM }]);
+  assert.deepEqual(deps.measured.at(-1), ["callEnded", ["web", SPEECH_FAILED]]);
   const told = { callId: "call", orgId: "org", channel: "web", reason: "speechFailed" };
-  assert.deepEqual(around.log.lines, [
+  assert.deepEqual(deps.log.lines, [
     { level: "info", fields: { ...told, durationSec: 90, ...METRICS }, message: "call ended" },
   ]);
 });
@@ -100,19 +100,19 @@ test("a length is told to a tenth of a second, and is never more than the call w
     [12_350, 12_350, 12.4],
     [20_001, 20_000, 20],
   ] as const) {
-    const { around, writes, entry } = entryOf();
+    const { deps, writes, entry } = entryOf();
     entry.attach(LLM, () => 0, 20_000);
-    around.clock.stall(passedMs);
+    deps.clock.stall(passedMs);
     entry.ended(CALLER_LEFT, NOTHING_SAID);
     await writes.settled();
-    const [end] = around.ends;
+    const [end] = deps.ends;
     assert.deepEqual([end?.endedAtMs, end?.durationSec], [NOON_MS + endedAfterMs, durationSec]);
   }
 });
 
 test("what a caller noticed is marked in the record: five seconds unheard, or one wait of five seconds", async () => {
   const marksOf = async (sttOutageMs: number, ...waitsMs: readonly (number | undefined)[]) => {
-    const { around, writes, entry } = entryOf();
+    const { deps, writes, entry } = entryOf();
     if (sttOutageMs > 0) entry.wasDeaf(sttOutageMs);
     for (const totalMs of waitsMs) {
       const report = { turn: 1, kind: "reply", outcome: "played" } as const;
@@ -120,7 +120,7 @@ test("what a caller noticed is marked in the record: five seconds unheard, or on
     }
     entry.ended(CALLER_LEFT, NOTHING_SAID);
     await writes.settled();
-    return around.ends[0]?.metadata;
+    return deps.ends[0]?.metadata;
   };
   const ended = { endReason: "callerLeft", endMessage: "the caller hung up" };
   assert.deepEqual(await marksOf(0, undefined, 4_999), ended);
@@ -133,11 +133,11 @@ test("what a caller noticed is marked in the record: five seconds unheard, or on
 
 test("a call whose every reply failed has failed, whoever ended it; one answer or no question is enough that it has not", async () => {
   const statusOf = async (...reports: readonly TurnReport[]) => {
-    const { around, writes, entry } = entryOf();
+    const { deps, writes, entry } = entryOf();
     for (const report of reports) entry.turnSaved({ ...TURN, report });
     entry.ended(CALLER_LEFT, NOTHING_SAID);
     await writes.settled();
-    const [end] = around.ends;
+    const [end] = deps.ends;
     return [end?.status, end?.metadata["endReason"], end?.metadata["everyReplyFailed"]];
   };
   const reply = { turn: 1, kind: "reply" } as const;
@@ -147,19 +147,19 @@ test("a call whose every reply failed has failed, whoever ended it; one answer o
   assert.deepEqual(await statusOf(greeting, failed, failed), ["failed", "callerLeft", true]);
   assert.deepEqual(await statusOf(failed, answered), ["completed", "callerLeft", undefined]);
   assert.deepEqual(await statusOf(greeting), ["completed", "callerLeft", undefined]);
-  const { around, writes, entry } = entryOf();
+  const { deps, writes, entry } = entryOf();
   entry.turnSaved({ ...TURN, report: failed });
   entry.ended(SPEECH_FAILED, NOTHING_SAID);
   await writes.settled();
-  assert.equal(around.ends[0]?.metadata["everyReplyFailed"], undefined, "its end says why");
+  assert.equal(deps.ends[0]?.metadata["everyReplyFailed"], undefined, "its end says why");
 });
 
 test("a turn is stored with its conversation, who answered and what tools did, and watchers are told then", async () => {
-  const { around, writes, entry, last } = entryOf();
+  const { deps, writes, entry, last } = entryOf();
   const hedges = { asked: 1, won: 0, withheld: 0, wastedTokens: 7 };
   const answers = { llm: { vendor: "openai", model: "small", hedges } };
   const tools = { tools: [{ name: "find", input: "{}", ok: true, ms: 1 }] };
-  around.clock.advance(2_000);
+  deps.clock.advance(2_000);
   entry.turnSaved(TURN, answers, tools);
   await writes.settled();
   assert.deepEqual(last("saveTurn"), [
@@ -172,38 +172,38 @@ test("a turn is stored with its conversation, who answered and what tools did, a
     },
     { id: ID, known: [EARLIER], kept: [EARLIER, ASKED], savedAtMs: NOON_MS + 2_000 },
   ]);
-  assert.deepEqual(around.told, [{ type: "turn", callId: "call", metrics: METRICS }]);
-  assert.deepEqual(around.measured, [
+  assert.deepEqual(deps.told, [{ type: "turn", callId: "call", metrics: METRICS }]);
+  assert.deepEqual(deps.measured, [
     ["turnEnded", REPORT],
     ["hedged", hedges],
   ]);
   entry.turnSaved({ ...TURN, report: undefined, added: [] }, {}, tools);
   await writes.settled();
-  assert.equal(around.turns.at(-1)?.turn, undefined);
+  assert.equal(deps.turns.at(-1)?.turn, undefined);
   assert.equal(last("saveTurn")?.[2], undefined, "nothing was added to the conversation");
-  assert.equal(around.measured.length, 2, "a turn without a report is none");
+  assert.equal(deps.measured.length, 2, "a turn without a report is none");
 });
 
 test("a turn that is stored is not stored again when only its conversation has to be", async () => {
-  const { around, writes, entry } = entryOf();
-  around.isReplaced = false;
-  around.fault = (what) => {
+  const { deps, writes, entry } = entryOf();
+  deps.isReplaced = false;
+  deps.fault = (what) => {
     if (what === "replace") throw unwritable();
   };
   entry.turnSaved(TURN);
   while (writes.keptCount === 0) await new Promise(setImmediate);
-  assert.deepEqual([around.steps, around.told], [["saveTurn", "replace"], []]);
-  around.fault = () => undefined;
-  around.isReplaced = true;
-  around.clock.advance(RETRY_MS);
+  assert.deepEqual([deps.steps, deps.told], [["saveTurn", "replace"], []]);
+  deps.fault = () => undefined;
+  deps.isReplaced = true;
+  deps.clock.advance(RETRY_MS);
   await writes.settled();
-  assert.deepEqual(around.steps, ["saveTurn", "replace", "replace"]);
-  assert.equal(around.told.length, 1);
+  assert.deepEqual(deps.steps, ["saveTurn", "replace", "replace"]);
+  assert.equal(deps.told.length, 1);
 });
 
 test("words count among what waits, and those of tools too; an end keeps its facts without them", async () => {
-  const { around, writes, entry } = entryOf(10);
-  around.fault = () => {
+  const { deps, writes, entry } = entryOf(10);
+  deps.fault = () => {
     throw unwritable();
   };
   const said = {
@@ -215,59 +215,59 @@ test("words count among what waits, and those of tools too; an end keeps its fac
   while (writes.keptCount === 0) await new Promise(setImmediate);
   entry.turnSaved(said);
   entry.ended(CALLER_LEFT, TURN);
-  const lost = around.log.ofLevel("error").map(({ message }) => message);
+  const lost = deps.log.ofLevel("error").map(({ message }) => message);
   assert.deepEqual(lost.slice(1), ["a turn could not be stored"]);
-  around.fault = () => undefined;
-  around.clock.advance(RETRY_MS);
+  deps.fault = () => undefined;
+  deps.clock.advance(RETRY_MS);
   await writes.settled();
-  const [end] = around.ends;
+  const [end] = deps.ends;
   assert.deepEqual([end?.messages, end?.metadata["lostTurns"]], [[], 2]);
-  assert.ok(!around.steps.includes("replace"), "nor is its conversation stored");
+  assert.ok(!deps.steps.includes("replace"), "nor is its conversation stored");
 });
 
 test("an end is stored though its conversation cannot be, and once though that is tried again", async () => {
   const refused = entryOf();
-  refused.around.fault = (what) => {
+  refused.deps.fault = (what) => {
     if (what === "replace") throw new Error("refused");
   };
   refused.entry.ended(CALLER_LEFT, TURN);
   await refused.writes.settled();
-  assert.deepEqual(refused.around.steps, ["replace", "finish"]);
-  const [line] = refused.around.log.ofLevel("error");
+  assert.deepEqual(refused.deps.steps, ["replace", "finish"]);
+  const [line] = refused.deps.log.ofLevel("error");
   assert.equal(line?.message, "the end of a call could not be stored");
   assert.match(String(line?.fields["error"]), /refused/);
 
   const late = entryOf();
-  late.around.fault = (what) => {
+  late.deps.fault = (what) => {
     if (what === "replace") throw unwritable();
   };
   late.entry.ended(CALLER_LEFT, TURN);
   while (late.writes.keptCount === 0) await new Promise(setImmediate);
-  late.around.fault = () => undefined;
-  late.around.clock.advance(RETRY_MS);
+  late.deps.fault = () => undefined;
+  late.deps.clock.advance(RETRY_MS);
   await late.writes.settled();
-  assert.deepEqual(late.around.steps, ["replace", "finish", "replace"]);
+  assert.deepEqual(late.deps.steps, ["replace", "finish", "replace"]);
 });
 
 test("a call ends once, and without a model it is not summed up", async () => {
-  const { around, writes, entry } = entryOf();
+  const { deps, writes, entry } = entryOf();
   entry.ended(CALLER_LEFT, NOTHING_SAID);
   entry.ended(SPEECH_FAILED, NOTHING_SAID);
   await writes.settled();
-  assert.deepEqual(around.steps, ["finish"]);
-  assert.deepEqual(around.measured, [["callEnded", ["web", CALLER_LEFT]]]);
-  assert.deepEqual([around.summed, around.log.ofLevel("error")], [[], []]);
-  assert.equal(around.ends[0]?.usage.sttSeconds, 0, "nobody listened");
+  assert.deepEqual(deps.steps, ["finish"]);
+  assert.deepEqual(deps.measured, [["callEnded", ["web", CALLER_LEFT]]]);
+  assert.deepEqual([deps.summed, deps.log.ofLevel("error")], [[], []]);
+  assert.equal(deps.ends[0]?.usage.sttSeconds, 0, "nobody listened");
 });
 
 test("a call that was over before it began is begun and ended, or left alone where it has its record", async () => {
   const stored = async (begin: () => Promise<boolean>) => {
-    const { around, writes, entry } = entryOf();
+    const { deps, writes, entry } = entryOf();
     entry.endedBeforeItBegan(SPEECH_FAILED, begin);
     entry.ended(CALLER_LEFT, NOTHING_SAID);
     await writes.settled();
-    const errors = around.log.ofLevel("error").map(({ message }) => message);
-    return [around.steps, around.measured, errors];
+    const errors = deps.log.ofLevel("error").map(({ message }) => message);
+    return [deps.steps, deps.measured, errors];
   };
   const measured = [["callEnded", ["web", SPEECH_FAILED]]];
   assert.deepEqual(await stored(async () => true), [["finish"], measured, []]);
@@ -279,34 +279,32 @@ test("a call that was over before it began is begun and ended, or left alone whe
 });
 
 test("what is said is told to who watches, and to who comes later until its turn is stored", async () => {
-  const { around, writes, entry } = entryOf();
+  const { deps, writes, entry } = entryOf();
   const words = { role: "user", text: "hi", isFinal: true } as const;
   entry.attach(LLM, () => 0, 1);
   entry.said({ type: "transcript", ...words });
   entry.said({ type: "error", message: "no words" });
-  assert.deepEqual(around.told, [{ type: "words", callId: "call", ...words }]);
-  assert.deepEqual(around.present.get("call")?.(), [words]);
+  assert.deepEqual(deps.told, [{ type: "words", callId: "call", ...words }]);
+  assert.deepEqual(deps.present.get("call")?.(), [words]);
   entry.turnSaved(TURN);
-  assert.deepEqual(around.present.get("call")?.(), [words]);
+  assert.deepEqual(deps.present.get("call")?.(), [words]);
   await writes.settled();
-  assert.deepEqual(around.present.get("call")?.(), []);
+  assert.deepEqual(deps.present.get("call")?.(), []);
   entry.ended(CALLER_LEFT, NOTHING_SAID);
-  assert.equal(around.present.size, 0);
+  assert.equal(deps.present.size, 0);
 });
 
 test("what vendors did not do is counted, and logged with what their support asks for", () => {
-  const { around, entry } = entryOf();
+  const { deps, entry } = entryOf();
   const error = new VendorError("openai", "refused", "openai: no", { status: 400, requestId: "r" });
   entry.vendorFailed("llm", error);
   entry.wasDeaf(250);
-  assert.deepEqual(around.measured, [
+  assert.deepEqual(deps.measured, [
     ["failed", ["llm", error]],
     ["listenerWasDeaf", 250],
   ]);
   const fields = { callId: "call", category: "llm", vendor: "openai", fault: "refused" };
   const support = { status: 400, requestId: "r", reason: "openai: no" };
   const message = "vendor request failed";
-  assert.deepEqual(around.log.lines, [
-    { level: "warn", fields: { ...fields, ...support }, message },
-  ]);
+  assert.deepEqual(deps.log.lines, [{ level: "warn", fields: { ...fields, ...support }, message }]);
 });

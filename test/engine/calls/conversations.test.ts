@@ -14,8 +14,8 @@ async function stand(context: TestContext) {
   const liveCalls = { has: (callId: string) => callId === "live" };
   const others = { hasElsewhere: (_callId: string) => Promise.resolve(false) };
   const hasElsewhere = (callId: string) => others.hasElsewhere(callId);
-  const around = { database, journal, clock, newId, liveCalls, hasElsewhere };
-  const conversations = new Conversations(around);
+  const deps = { database, journal, clock, newId, liveCalls, hasElsewhere };
+  const conversations = new Conversations(deps);
   await database.history.replace({ orgId: "org", key: KEY }, [], HISTORY, clock.epochMs());
   const find = () => conversations.find("org", "agent", BY_KEY);
   const store = async (id: string) => {

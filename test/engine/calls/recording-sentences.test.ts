@@ -28,7 +28,7 @@ function newRecording() {
     }
     return true;
   };
-  const around = {
+  const deps = {
     clock,
     decodeMp3: () => {
       const decoding = newDecoding();
@@ -40,7 +40,7 @@ function newRecording() {
     onSentenceLost: (error: unknown) => story.push(`lost: ${String(error)}`),
     onWhole: () => story.push("whole"),
   };
-  const recording = new Recording(FORMAT, { write }, around);
+  const recording = new Recording(FORMAT, { write }, deps);
   /** The agent's sound as runs of equal samples: from which ms, for how long, how loud. */
   const heard = () => {
     const runs: { atMs: number; forMs: number; loudness: number }[] = [];

@@ -29,11 +29,11 @@ function chained(hedging = false, unusable: readonly string[] = []) {
       return provider.id === "first" ? clients.first : clients.second;
     };
   const clients = { llm: by(models), tts: by(voices), stt: by(ears) };
-  const around = chainsOf(clients, clock);
+  const deps = chainsOf(clients, clock);
   const told: string[] = [];
   const say = (what: string) => (category: Category, link: { vendor: string; modelId: string }) =>
     void told.push(`${category} ${link.vendor} ${link.modelId} ${what}`);
-  const chains = new VendorChains(around, {
+  const chains = new VendorChains(deps, {
     answered: say("answered"),
     failed: say("failed"),
     hedged: (category, outcome) => told.push(`${category} ${outcome}`),
@@ -53,7 +53,7 @@ function chained(hedging = false, unusable: readonly string[] = []) {
     sttModelId: "ears",
     fallbacks: { llm: [pair("llm")], tts: [{ ...pair("tts"), speed: 1.2 }], stt: [pair("stt")] },
   };
-  return { clock, around, chains, told, models, voices, ears, forCall };
+  return { clock, deps, chains, told, models, voices, ears, forCall };
 }
 
 const settled = () => new Promise(setImmediate);
@@ -145,8 +145,8 @@ test("whom nobody can be asked with is left out, and where nobody is left that i
   ]) {
     assert.throws(ask, { name: "VendorError", vendor: "first", fault: "unauthorized" });
   }
-  const { chains, forCall, around } = chained();
-  around.clients.llm = () => {
+  const { chains, forCall, deps } = chained();
+  deps.clients.llm = () => {
     throw new TypeError("a mistake");
   };
   assert.throws(() => chains.llm(forCall), TypeError);
@@ -157,8 +157,8 @@ test("a late model has another beside it only where the agent's author wants tha
     [false, []],
     [true, [["org"]]],
   ] as const) {
-    const { chains, around, forCall } = chained(hedging);
-    const of = t.mock.method(around.hedging, "of");
+    const { chains, deps, forCall } = chained(hedging);
+    const of = t.mock.method(deps.hedging, "of");
     chains.llm(forCall);
     assert.deepEqual(
       of.mock.calls.map(({ arguments: given }) => given),

@@ -27,7 +27,7 @@ after(() => pool.close());
 function speaking(changes: Partial<SpeechRequest> = {}, conversions: Conversions = pool) {
   const client = new ScriptedVoice();
   const durations = new SpeechDurations();
-  const around = {
+  const deps = {
     vendor: "acme",
     orgId: "org",
     voice: "voice",
@@ -43,7 +43,7 @@ function speaking(changes: Partial<SpeechRequest> = {}, conversions: Conversions
     passed.push(Buffer.from(audio));
     order.push("audio");
   };
-  const voice = new VerifiedVoice(client, around);
+  const voice = new VerifiedVoice(client, deps);
   const spoken = voice.synthesize({ ...REQUEST, onWords, ...changes }, take, caller.signal);
   spoken.catch(() => undefined);
   const [synthesis] = client.syntheses;

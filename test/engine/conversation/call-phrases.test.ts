@@ -23,9 +23,9 @@ class Voice {
     const spoken = { vendor: "scripted", client, modelId: "aria", speed: 1, language: "en" };
     const tts = { ...spoken, format, cacheKey: "voice" };
     const caller = new RecordingCaller();
-    const around = { caller, phrases: this.#keeper, tts, cache: new SpeechCache(0), clock };
+    const deps = { caller, phrases: this.#keeper, tts, cache: new SpeechCache(0), clock };
     const ready: string[] = [];
-    const phrases = new CallPhrases(around, (text) => ready.push(text));
+    const phrases = new CallPhrases(deps, (text) => ready.push(text));
     return { phrases, ready, caller };
   }
 

@@ -61,8 +61,8 @@ export class EffectTrial {
     const phrases = new PhraseKeeper(clock);
     const voice = { tts, cache, playoutDelays, voicePaces: this.paces, phrases };
     const preemptiveReplies = new PreemptiveBudget(100, clock).of("org");
-    const around = { clock, llm, ...voice, toolbox, preemptiveReplies, caller, recorder, log };
-    this.runner = new EffectRunner(around, clock.monotonicMs());
+    const deps = { clock, llm, ...voice, toolbox, preemptiveReplies, caller, recorder, log };
+    this.runner = new EffectRunner(deps, clock.monotonicMs());
     this.runner.deliverTo((event) => {
       this.events.push(event);
       this.#onEvent();

@@ -63,9 +63,9 @@ test("a fraction never gives more than its share, never tears a word, and grows 
         assert.ok(whole.startsWith(heard));
         assert.ok(less >= 1 || heard.length <= Math.floor(whole.length * less));
         assert.ok(heardPart(whole, more).startsWith(heard));
-        const around = whole.slice(heard.length - 1, heard.length + 1);
+        const deps = whole.slice(heard.length - 1, heard.length + 1);
         assert.doesNotMatch(
-          heard === "" ? "" : around,
+          heard === "" ? "" : deps,
           /^[a-zü]{2}$|^[\uD800-\uDBFF][\uDC00-\uDFFF]$/i,
         );
       },

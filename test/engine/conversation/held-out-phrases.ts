@@ -24,7 +24,7 @@ export const HELD_OUT: Readonly<Record<"en" | "de" | "fr" | "es" | "nl", HeldOut
   en: {
     open: split(
       `Yeah so I had a question regarding | Hang on, it was on the | I'm just wondering whether | The thing I ordered was, wait | That
-      must have been around | Give me a second to look | It should be roughly | What I actually wanted was | We'd also need another |
+      must have been deps | Give me a second to look | It should be roughly | What I actually wanted was | We'd also need another |
       some time between | and on top of that I'd | Thursday or possibly even | what was he called again | So the problem with it is |
       because you see | I don't know if it's better to | The last time I called you guys | Depending on whether | Not the blue one but |
       If that's not possible then`,

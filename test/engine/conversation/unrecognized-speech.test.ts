@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { PCM_16K } from "../../../engine/audio/audio-format.js";
-import { VoiceMeter } from "../../../engine/audio/voice-meter.js";
+import { VoiceActivityDetector } from "../../../engine/audio/vad.js";
 import type { SessionEffect } from "../../../engine/conversation/effects.js";
 import { onVoiceHeard, VoicePieces } from "../../../engine/conversation/idle.js";
 import { stockPhrases } from "../../../engine/conversation/stock-phrases.js";
@@ -10,7 +10,7 @@ import { FRAME_MS, LOUD, QUIET } from "../../doubles/voiced-frames.js";
 
 /** Pieces of a voice in a microphone's audio, each with the moment at which it is complete. */
 class Microphone {
-  readonly #meter = new VoiceMeter(PCM_16K);
+  readonly #meter = new VoiceActivityDetector(PCM_16K);
   readonly #pieces = new VoicePieces();
   readonly found: string[] = [];
   #atMs = 0;

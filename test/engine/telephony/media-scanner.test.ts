@@ -143,12 +143,12 @@ test("what it accepts, a parser reads the same", () => {
       return mostly.map((text) => `"${name}":${text}`);
     });
   const inner = fc.array(pairsOf(usual), { maxLength: 4 });
-  const around: readonly (readonly [string, fc.Arbitrary<string>])[] = [
+  const deps: readonly (readonly [string, fc.Arbitrary<string>])[] = [
     ["sequenceNumber", fc.constantFrom('"5"', "20")],
     ["streamSid", fc.constant('"MZ1"')],
     ["event", fc.constantFrom('"media"', '"stop"')],
   ];
-  const outer = fc.array(pairsOf(around), { maxLength: 2 });
+  const outer = fc.array(pairsOf(deps), { maxLength: 2 });
   const end = fc.constantFrom("}", "}", "}", "", "}}", "} ", ",}");
   const text = fc.tuple(outer, inner, outer, end).map(([before, media, after, close]) => {
     const parts = ['"event":"media"', ...before, `"media":{${media.join(",")}}`, ...after];

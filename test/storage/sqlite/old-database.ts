@@ -24,7 +24,9 @@ export function makeOldDatabase(todaysPath: string, oldPath: string, migrationCo
     if (COUNTED.has(table) || table.startsWith("kysely_")) continue;
     const columns = textsOf(file, `select name from pragma_table_info('${table}')`);
     const todays = columns.map((column) => RENAMED.get(column) ?? column);
-    file.exec(`insert into main.${table} (${columns.join()}) select ${todays.join()} from today.${table}`);
+    file.exec(
+      `insert into main.${table} (${columns.join()}) select ${todays.join()} from today.${table}`,
+    );
   }
   file.close();
 }

@@ -40,9 +40,9 @@ async function stand(context: TestContext, waitingBytesMax = 1_000_000_000) {
       throw new Error("nothing here has another rate");
     },
   });
-  const around = { dataDir, store: database.recordings, audioPool, clock, log };
+  const deps = { dataDir, store: database.recordings, audioPool, clock, log };
   const uploads = { bucket, waitingBytesMax };
-  const newRecordings = () => new Recordings({ ...around, uploads });
+  const newRecordings = () => new Recordings({ ...deps, uploads });
   const folder = join(dataDir, "recordings", "org");
   const waiting = () => readdir(folder).catch((): string[] => []);
   const factsOf = async (callId = "call") =>
@@ -59,7 +59,7 @@ async function stand(context: TestContext, waitingBytesMax = 1_000_000_000) {
     tap.end();
     return true;
   };
-  const inFolder = () => new Recordings(around);
+  const inFolder = () => new Recordings(deps);
   const made = { newRecordings, inFolder, record, waiting, factsOf };
   return { ...made, database, changes, store, clock, log, folder };
 }

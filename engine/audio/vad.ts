@@ -35,7 +35,7 @@ const MULAW_SIZES = Uint16Array.from(
  * Tells a voice from the noise of a line by loudness alone, for less than a microsecond for each 20 ms of a call: it is asked where
  * a recognizer is late or silent, and errs towards "somebody speaks", which costs a wait and no word.
  */
-export class VoiceMeter {
+export class VoiceActivityDetector {
   readonly #isMulaw: boolean;
   readonly #pieceBytes: number;
   readonly #strideBytes: number;

@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import { MULAW_8K, PCM_8K } from "../../../engine/audio/audio-format.js";
 import { encodeMulaw } from "../../../engine/audio/mulaw.js";
-import { VoiceMeter } from "../../../engine/audio/voice-meter.js";
+import { VoiceActivityDetector } from "../../../engine/audio/vad.js";
 import { SeededRandom } from "../../simulation/seeded-random.js";
 
 const PHONE_HZ = 8_000;
@@ -31,7 +31,7 @@ function bytesOf(pcm: Int16Array): Uint8Array {
 }
 
 /** Whether a voice was heard in each tenth of a second. */
-function heard(meter: VoiceMeter, audio: Uint8Array, bytesPerMs: number): boolean[] {
+function heard(meter: VoiceActivityDetector, audio: Uint8Array, bytesPerMs: number): boolean[] {
   const tenths: boolean[] = [];
   for (let from = 0; from < audio.length; from += 100 * bytesPerMs) {
     tenths.push(meter.hear(audio.subarray(from, from + 100 * bytesPerMs)) > 0);
@@ -45,7 +45,7 @@ for (const [room, level] of [
   ["a car", 400],
 ] as const) {
   test(`in ${room} a voice is told from the noise`, () => {
-    const meter = new VoiceMeter(MULAW_8K);
+    const meter = new VoiceActivityDetector(MULAW_8K);
     const mulaw = (pcm: Int16Array) => heard(meter, encodeMulaw(pcm), 8);
     assert.ok(!mulaw(noise(2_000, level)).includes(true), "noise is no voice");
     const spoken = mulaw(speech(6_000, level));
@@ -56,13 +56,13 @@ for (const [room, level] of [
 }
 
 test("16-bit samples are measured as µ-law is", () => {
-  const meter = new VoiceMeter(PCM_8K);
+  const meter = new VoiceActivityDetector(PCM_8K);
   assert.ok(!heard(meter, bytesOf(noise(1_000, 30)), 16).includes(true));
   assert.ok(heard(meter, bytesOf(speech(1_000, 30)), 16).filter(Boolean).length >= 9);
 });
 
 test("what is loud and never pauses is noise after some seconds", () => {
-  const meter = new VoiceMeter(MULAW_8K);
+  const meter = new VoiceActivityDetector(MULAW_8K);
   meter.hear(encodeMulaw(noise(1_000, 30)));
   const fan = heard(meter, encodeMulaw(noise(15_000, 600)), 8);
   assert.ok(fan.slice(0, 5).includes(true));
@@ -70,14 +70,14 @@ test("what is loud and never pauses is noise after some seconds", () => {
 });
 
 test("a click is no voice", () => {
-  const meter = new VoiceMeter(MULAW_8K);
+  const meter = new VoiceActivityDetector(MULAW_8K);
   const line = noise(1_000, 20);
   line.fill(20_000, 4_000, 4_100);
   assert.ok(!heard(meter, encodeMulaw(line), 8).includes(true));
 });
 
 test("a quiet line is known after a few pieces: a low voice that begins at once is heard soon", () => {
-  const meter = new VoiceMeter(PCM_8K);
+  const meter = new VoiceActivityDetector(PCM_8K);
   heard(meter, bytesOf(noise(60, 12)), 16);
   const low = speech(1_000, 12).map((sample) => sample / 5);
   assert.equal(heard(meter, bytesOf(low), 16)[0], true);

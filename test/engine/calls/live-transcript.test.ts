@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { LiveTranscript } from "../../../engine/calls/call-journal.js";
+import { LiveTranscript } from "../../../engine/calls/live-transcript.js";
 
 const PRESENT_WORDS_MAX = 50;
 const caller = (text: string, isFinal = true) => ({ role: "user", text, isFinal }) as const;
