@@ -21,12 +21,14 @@ const EMPTY = Buffer.alloc(0);
 interface CountedBody {
   readonly owner: string;
   readonly byteCount: number;
+  /** All of it has come, and its request is being answered: it cannot be refused any more. */
+  readonly isWhole: boolean;
   refuse(error: HttpRefusal): void;
 }
 
 /**
- * How many bytes of bodies wait in this process for their request to be answered. An owner that has too many is refused more,
- * and when the process has too many, the owner that has most of them loses its newest body.
+ * Bounds the bytes of all bodies whose requests are not answered yet. An owner above its own limit gets a 429. When the process
+ * has too many, the newest unfinished body of the owner with most bytes gets a 503, or the body that has just grown.
  */
 export class BodyRoom {
   readonly #bytesByOwner = new Map<string, number>();
@@ -47,7 +49,7 @@ export class BodyRoom {
     this.#bodies.add(body);
     this.#add(body.owner, bytes);
     if (this.#byteCount <= BODIES_BYTES_MAX) return true;
-    const givesWay = this.#newestOfLargest() ?? body;
+    const givesWay = this.#newestUnfinished() ?? body;
     if (givesWay === body) this.#add(body.owner, -bytes);
     givesWay.refuse(
       new HttpRefusal(503, "the server has too many unfinished requests", RETRY_LATER),
@@ -65,12 +67,15 @@ export class BodyRoom {
     if (this.#bodies.delete(body)) this.#add(body.owner, -body.byteCount);
   }
 
-  #newestOfLargest(): CountedBody | undefined {
-    let largest: string | undefined;
-    for (const [owner, bytes] of this.#bytesByOwner) {
-      if (bytes > (this.#bytesByOwner.get(largest ?? "") ?? 0)) largest = owner;
+  /** The newest unfinished body of the owner with most bytes; undefined when all bodies are whole. */
+  #newestUnfinished(): CountedBody | undefined {
+    let newest: CountedBody | undefined;
+    const bytesOf = ({ owner }: CountedBody): number => this.#bytesByOwner.get(owner) ?? 0;
+    for (const body of this.#bodies) {
+      if (body.isWhole) continue;
+      if (newest === undefined || bytesOf(body) >= bytesOf(newest)) newest = body;
     }
-    return [...this.#bodies].findLast(({ owner }) => owner === largest);
+    return newest;
   }
 
   #add(owner: string, bytes: number): void {
@@ -103,6 +108,7 @@ export class RequestBody implements CountedBody {
   #resolve: (bytes: Buffer) => void = () => undefined;
   #reject: (error: Error) => void = () => undefined;
   #isSettled = false;
+  #isWhole = false;
   #parts: Buffer[] = [];
   #byteCount = 0;
   #cancelDeadline: CancelTimer = () => undefined;
@@ -140,6 +146,10 @@ export class RequestBody implements CountedBody {
   /** Bytes that are kept. */
   get byteCount(): number {
     return this.#byteCount;
+  }
+
+  get isWhole(): boolean {
+    return this.#isWhole;
   }
 
   /** It is known whose request it is. */
@@ -185,6 +195,7 @@ export class RequestBody implements CountedBody {
     }
     const [only = EMPTY] = this.#parts;
     const bytes = this.#parts.length < 2 ? only : Buffer.concat(this.#parts, this.#byteCount);
+    this.#isWhole = true;
     this.#settle();
     this.#resolve(bytes);
   }

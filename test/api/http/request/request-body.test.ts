@@ -5,6 +5,7 @@ import { after, afterEach, before, test } from "node:test";
 import {
   BODIES_BYTES_MAX,
   BODIES_PER_OWNER_BYTES_MAX,
+  BodyRoom,
 } from "../../../../api/http/request/request-body.js";
 import { EdgeOnLoopback, endpoint, text } from "../edge-on-loopback.js";
 import type { Received } from "../loopback-client.js";
@@ -127,4 +128,23 @@ test("those of all together are bounded: who has most gives way to a newcomer", 
   // All is full with either of the two, whichever comes first.
   await hold(OWNERS * LITTLE_BYTES, "192.0.2.200");
   assert.match(await most, /^HTTP\/1\.1 503 .*too many unfinished requests/s);
+});
+
+function counted(owner: string, isWhole: boolean, refused: string[]) {
+  return { owner, isWhole, byteCount: 0, refuse: () => void refused.push(owner) };
+}
+
+test("a body that has come whole gives no other one room: an unfinished one is refused, or the one that grows", () => {
+  const refused: string[] = [];
+  const room = new BodyRoom();
+  const small = counted("small", false, refused);
+  assert.ok(room.take(small, 1));
+  for (let owner = 0; owner < BODIES_BYTES_MAX / BODIES_PER_OWNER_BYTES_MAX; owner += 1) {
+    const bytes = BODIES_PER_OWNER_BYTES_MAX - (owner === 0 ? 1 : 0);
+    assert.ok(room.take(counted(`whole ${owner}`, true, refused), bytes));
+  }
+  assert.deepEqual([refused, room.byteCount], [[], BODIES_BYTES_MAX]);
+  const newcomer = counted("newcomer", false, refused);
+  assert.equal(room.take(newcomer, 100), false);
+  assert.deepEqual([refused, room.byteCount], [["newcomer"], BODIES_BYTES_MAX]);
 });
