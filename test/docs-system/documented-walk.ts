@@ -88,7 +88,10 @@ class Reader {
     await this.#session.run("export PORT=0");
     const job = await this.#session.start(this.#withPorts(command), listening);
     this.#running.set(documentedPort, job);
-    await this.#session.run(`export PORT=${this.#running.get("8080")?.port ?? "0"}`);
+    const { port } = this.#running.get("8080") ?? { port: "0" };
+    await this.#session.run(`export PORT=${port}`);
+    // A server listens before it takes calls: its audio pool is ready a moment later, on a busy machine several seconds.
+    if (documentedPort === "8080") await this.#session.run(untilReady(port));
   }
 
   /** Any free port where none is known yet. */
@@ -104,6 +107,11 @@ class Reader {
   #expectNoRefusal(): void {
     assert.doesNotMatch(this.#printed ?? "", /"error":|^undefined$/m);
   }
+}
+
+/** The session ends a command that takes too long. */
+function untilReady(port: string): string {
+  return `until curl -sf http://127.0.0.1:${port}/api/ready >/dev/null; do sleep 0.1; done`;
 }
 
 function asRun(text: string): string {
