@@ -3,6 +3,7 @@ import { after, before, test } from "node:test";
 import { COUNT, cleared, closeServer, heard, PacerWatch, ring } from "./telephone-stand.js";
 import { TestServer } from "./test-server.js";
 
+const COUNT_TO_SEVEN = COUNT.slice(0, COUNT.indexOf(" Number 8."));
 const clock = new PacerWatch();
 let server: TestServer;
 before(async () => {
@@ -22,9 +23,11 @@ test("an agent that has heard itself goes on though the recognizer mishears it, 
   await caller.say("count to 9");
   await caller.until(({ type }) => type === "audio");
   server.sandbox.faults.deepgram = { misheardEvery: 4 };
+  await heard(caller, `${COUNT} ${COUNT_TO_SEVEN}`);
+  // A last word that is misheard and comes late, on a busy machine, is no echo to the server any more but a turn.
+  server.sandbox.faults.deepgram = {};
   await heard(caller, `${COUNT} ${COUNT}`);
   await caller.until(({ type }) => type === "quiet");
-  server.sandbox.faults.deepgram = {};
   assert.equal(caller.events.filter(cleared).length, 0);
 
   await caller.say("count to 9");
