@@ -10,7 +10,7 @@ import {
   defaultsOf,
   type Environment,
   flag,
-  httpFront,
+  httpBackend,
   httpUrl,
   list,
   loadEnvFile,
@@ -48,7 +48,7 @@ export interface Config extends TelephonySettings, RecordingSettings {
   readonly port: number;
   /** Answers health checks alone; 0: none. */
   readonly healthPort: number;
-  readonly httpFront: BackendChoice;
+  readonly httpBackend: BackendChoice;
   /** Processes that carry calls; 1 is this one alone, 0 as many as the box has cores for. */
   readonly workers: number;
   readonly dataDir: string;
@@ -150,7 +150,7 @@ const Settings = v.object({
   HOST: v.optional(v.string(), "0.0.0.0"),
   PORT: wholeNumber(8080, 0, 65_535),
   HEALTH_PORT: wholeNumber(0, 0, 65_535),
-  HTTP_BACKEND: httpFront,
+  HTTP_BACKEND: httpBackend,
   WORKERS: wholeNumber(0, 0, 256),
   DATA_DIR: v.optional(v.string(), "./data"),
   DATABASE_URL: v.optional(databaseUrl),
@@ -280,7 +280,7 @@ function configOf(env: v.InferOutput<typeof Variables>): Config {
     host: env.HOST,
     port: env.PORT,
     healthPort: env.HEALTH_PORT,
-    httpFront: env.HTTP_BACKEND,
+    httpBackend: env.HTTP_BACKEND,
     workers: env.WORKERS,
     dataDir: env.DATA_DIR,
     databaseUrl: env.DATABASE_URL,

@@ -127,11 +127,11 @@ export const logLevel = v.optional(
 );
 
 /** What speaks HTTP and WebSocket; `auto` is uWebSockets.js where it loads, else Node's own. */
-export const httpFront = v.optional(
+export const httpBackend = v.optional(
   v.picklist(["auto", "uws", "node"], "expected auto, uws or node"),
   "auto",
 );
-export type BackendChoice = v.InferOutput<typeof httpFront>;
+export type BackendChoice = v.InferOutput<typeof httpBackend>;
 
 /** Former names of variables, refused so that no setting is lost in silence. */
 const RENAMED_VARIABLES: Readonly<Record<string, string>> = {

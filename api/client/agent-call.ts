@@ -14,7 +14,7 @@ import type { Sound } from "./sound.js";
 export interface CredentialSource {
   /** A client token, or how to get one: asked for again when the connection has to be made anew. */
   readonly token?: string | (() => string | Promise<string>) | undefined;
-  /** Never in a page: whoever opens it could read the key. */
+  /** Never put it into a page: every visitor could read it. */
   readonly apiKey?: string | undefined;
 }
 

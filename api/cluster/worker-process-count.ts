@@ -49,7 +49,7 @@ const UNASKED_MAX = 16;
 export interface SharingSettings {
   /** 0: as many as the box has cores for. */
   readonly workers: number;
-  readonly httpFront: BackendChoice;
+  readonly httpBackend: BackendChoice;
 }
 
 /**
@@ -57,13 +57,13 @@ export interface SharingSettings {
  * one is left to what a box has once: the owner with its storage thread.
  */
 export async function sessionProcessCount(
-  { workers, httpFront }: SharingSettings,
+  { workers, httpBackend }: SharingSettings,
   log: Logger,
   cores = usableCores(),
 ): Promise<number> {
   const count = workers === 0 ? Math.min(UNASKED_MAX, Math.max(1, cores - 1)) : workers;
   if (count === 1) return 1;
-  if (process.platform === "linux" && httpFront !== "node" && (await uwsLoads())) return count;
+  if (process.platform === "linux" && httpBackend !== "node" && (await uwsLoads())) return count;
   // Who has not asked for several misses nothing that was promised.
   const level = workers === 0 ? "info" : "warn";
   log[level](

@@ -48,7 +48,7 @@ const BODY_BYTES_MAX = 1024 * 1024;
 export interface RestartingPortOptions {
   readonly host: string;
   readonly port: number;
-  readonly httpFront: BackendChoice;
+  readonly httpBackend: BackendChoice;
   readonly log: Logger;
 }
 
@@ -94,8 +94,8 @@ export class RestartingPort {
   }
 
   async #newServer(): Promise<HttpServer> {
-    const { httpFront, log } = this.#options;
-    const server = new HttpServer(await openBackend(httpFront, log), { sharesPort: true });
+    const { httpBackend, log } = this.#options;
+    const server = new HttpServer(await openBackend(httpBackend, log), { sharesPort: true });
     server.webSocket("/*", DOOR);
     server.handle("any", "/*", (response) => refuse(response));
     return server;
@@ -314,11 +314,11 @@ export class SessionProcesses {
 
   private constructor(options: SessionProcessesOptions, port: number) {
     const { count, orders, log } = options;
-    const { host, httpFront } = orders.settings;
+    const { host, httpBackend } = orders.settings;
     this.#options = options;
     this.#port = port;
     this.#restartWaits = Array.from({ length: count }, () => new RestartWait());
-    this.#restartingPort = new RestartingPort({ host, port, httpFront, log });
+    this.#restartingPort = new RestartingPort({ host, port, httpBackend, log });
   }
 
   /** Their process ids. */

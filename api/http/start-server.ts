@@ -22,7 +22,7 @@ export interface HttpConfig {
   readonly host: string;
   /** 0: the system chooses. */
   readonly port: number;
-  readonly httpFront: BackendChoice;
+  readonly httpBackend: BackendChoice;
   /** Other processes of this box listen on the same port. */
   readonly sharesPort?: boolean;
   /** Addresses or CIDR blocks. */
@@ -91,7 +91,7 @@ function toConsole(basePath: string): Answer {
 /** Serves the REST API. Rejects when the address cannot be had, or names a proxy that is none. */
 export async function startServer(parts: HttpParts): Promise<RunningServer> {
   const { config, clock, services } = parts;
-  const front = await openBackend(config.httpFront, parts.logger);
+  const front = await openBackend(config.httpBackend, parts.logger);
   const server = new HttpServer(front, config);
   const edge = new Router({
     ...parts,

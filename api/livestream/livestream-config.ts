@@ -5,7 +5,7 @@ import {
   defaultsOf,
   type Environment,
   flag,
-  httpFront,
+  httpBackend,
   httpUrl,
   list,
   logLevel,
@@ -20,7 +20,7 @@ import { STREAM_KEY } from "./webhook-form.js";
 export interface LiveStreamConfig {
   readonly host: string;
   readonly port: number;
-  readonly httpFront: BackendChoice;
+  readonly httpBackend: BackendChoice;
   /** Where the ingest writes playlists; left out, no qualities are told. */
   readonly hlsRoot: string | undefined;
   /** In front of the playlists' addresses; left out, they begin with `/hls/`. */
@@ -65,7 +65,7 @@ const privateStreams = v.pipe(
 const Settings = v.object({
   HOST: v.optional(v.string(), "0.0.0.0"),
   LIVESTREAM_PORT: wholeNumber(4_000, 0, 65_535),
-  HTTP_BACKEND: httpFront,
+  HTTP_BACKEND: httpBackend,
   HLS_ROOT: v.optional(v.string()),
   PUBLIC_BASE_URL: v.optional(httpUrl),
   WEBHOOK_NETWORKS: networks,
@@ -94,7 +94,7 @@ export function parseLiveStreamConfig(environment: Environment): LiveStreamConfi
   return {
     host: env.HOST,
     port: env.LIVESTREAM_PORT,
-    httpFront: env.HTTP_BACKEND,
+    httpBackend: env.HTTP_BACKEND,
     hlsRoot: env.HLS_ROOT,
     publicBaseUrl: env.PUBLIC_BASE_URL?.replace(/\/+$/, ""),
     webhookNetworks: env.WEBHOOK_NETWORKS,

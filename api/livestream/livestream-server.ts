@@ -107,7 +107,7 @@ export interface LiveStreamParts {
 export async function startLiveStream(parts: LiveStreamParts): Promise<LiveStreamServer> {
   const { config, log, clock } = parts;
   const core = newCore(parts);
-  const server = new HttpServer(await openBackend(config.httpFront, log));
+  const server = new HttpServer(await openBackend(config.httpBackend, log));
   let isStopping = false;
   addEndpoints(
     newRouter(parts, server, () => isStopping),

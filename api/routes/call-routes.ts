@@ -13,7 +13,7 @@ import { timestamp } from "./timestamp.js";
 
 type CallEvents = typeof CALL_EVENTS;
 
-/** Streams of what happens in calls. What is told to many who watch the same is put into words once. */
+/** Streams of call events. A batch for several watchers is serialized once. */
 export class CallEventStreams {
   readonly #batches = new WeakMap<readonly CallEvent[], EventBatch<CallEvents>>();
 

@@ -9,7 +9,7 @@ import {
   databaseUrl,
   defaultsOf,
   flag,
-  httpFront,
+  httpBackend,
   httpUrl,
   list,
   logLevel,
@@ -90,7 +90,7 @@ test("what is not set has its default, and what is unknown is refused", () => {
       ["debug", "info", "warn", "error", "silent"],
       "expected debug, info, warn, error or silent",
     ],
-    [httpFront, "auto", ["auto", "uws", "node"], "expected auto, uws or node"],
+    [httpBackend, "auto", ["auto", "uws", "node"], "expected auto, uws or node"],
   ] as const) {
     assert.equal(read(schema), byDefault);
     assert.deepEqual(

@@ -18,7 +18,7 @@ import type { Customer } from "./test-customers.js";
 const CALLS = 12;
 /** Connections that are open at the same time: each process has some of them. */
 const CONNECTIONS = 24;
-const asked = { workers: 2, httpFront: frontUnderTest.choice };
+const asked = { workers: 2, httpBackend: frontUnderTest.choice };
 
 const processCount = await sessionProcessCount(asked, new SilentLogger());
 if (processCount > 1) describe("what the processes of a box know of each other", boxTests);

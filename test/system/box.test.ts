@@ -21,7 +21,7 @@ const GREETING = "Hello there.";
 const CALLS = 20;
 const ATTEMPTS = 500;
 const LIMIT = 10;
-const asked = { workers: 2, httpFront: frontUnderTest.choice };
+const asked = { workers: 2, httpBackend: frontUnderTest.choice };
 
 // Elsewhere one process carries all calls, which every other test tests.
 const processCount = await sessionProcessCount(asked, new SilentLogger());

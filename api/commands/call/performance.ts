@@ -5,7 +5,7 @@ import type { Turn } from "./turn.js";
 
 /** How often the reply is looked at. */
 export const LOOK_MS = 20;
-/** Somebody who interrupts has heard a word or two. */
+/** A caller hears a word or two before interrupting. */
 const LISTENING_MS = 800;
 
 /** Looks at a reply every 20 ms, and knows when to interrupt it. */
@@ -18,7 +18,7 @@ export class Interrupter {
     this.#leftMsMin = leftMsMin;
   }
 
-  /** Whether to interrupt now, when so much of what has come has not been played; negative for so long a silence. */
+  /** Whether to interrupt now. `leftMs`: received audio that is not played yet; negative: ms of silence since. */
   isNow(leftMs: number): boolean {
     if (leftMs > 0) this.#heardMs += LOOK_MS;
     return this.#heardMs >= LISTENING_MS || leftMs <= this.#leftMsMin;

@@ -26,7 +26,7 @@ export async function explainDialling(error: unknown, url: string): Promise<Erro
   if (error instanceof WebhookRefusal) {
     return new CommandFault(await wordsFor(error, url), { cause: error });
   }
-  // What `fetch` rejects with when nobody listens, or nobody answers in time.
+  // `fetch` rejects with these when the connection is refused or the request times out.
   const isUnheard =
     error instanceof TypeError || (error instanceof Error && error.name === "TimeoutError");
   if (isUnheard) return new CommandFault(await diagnose(url), { cause: error });

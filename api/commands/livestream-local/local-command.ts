@@ -167,7 +167,7 @@ export function requireNoOther(ports: readonly number[]): void {
   }
 }
 
-/** Undefined for a folder of somebody else, or of a start that has not come so far. */
+/** Undefined if the folder belongs to another program, or its start has not written the note yet. */
 function readCopy(root: string): RunningCopy | undefined {
   try {
     return v.parse(RunningCopy, JSON.parse(readFileSync(join(root, NOTE), "utf8")));

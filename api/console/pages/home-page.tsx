@@ -63,7 +63,7 @@ export function SparkLine({
   );
 }
 
-/** What somebody does who sees this for the first time. */
+/** The steps of a new user. */
 export function FirstSteps() {
   return (
     <section className="card stack">

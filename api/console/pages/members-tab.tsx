@@ -18,7 +18,7 @@ const OPTIONS = ROLES.map((value) => ({ value, label: ROLE_WORDS[value] }));
 
 const MARKED_PATHS = ["name", "email", "password"];
 
-/** Somebody who is let in from now on, with a password to begin with. */
+/** Adds a member, with an initial password. */
 export function NewMember({ onClose }: { onClose: () => void }) {
   const [name, setName] = useState("");
   const [email, setEmail] = useState("");

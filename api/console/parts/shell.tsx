@@ -208,7 +208,7 @@ function SessionOver() {
   );
 }
 
-/** The same person goes on with the page; somebody else signs out first. */
+/** The same user continues on the page. Another user has to sign out first. */
 function SignInAgain({ onClose }: { onClose: () => void }) {
   const me = useMe();
   const [password, setPassword] = useState("");

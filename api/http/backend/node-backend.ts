@@ -284,7 +284,7 @@ export class NodeRequest implements HttpRequest {
   }
 }
 
-/** A client that was silent is pinged so long before it is broken off, as by uWebSockets.js. */
+/** A silent client is pinged this long before its connection is closed, as uWebSockets.js does. */
 const PING_BEFORE_SEC = 8;
 const NO_CODE = 1005;
 const BROKEN = 1006;
@@ -297,7 +297,7 @@ export class AnsweringSocket extends WebSocket {
   #isBroken = false;
   onConcluded: (code: number, reason: string) => void = () => undefined;
 
-  /** Called by the library only. What was wrong is told right after this. */
+  /** Only the library calls this. It reports the error right afterwards. */
   override close(code?: number, reason?: string | Buffer): void {
     const words = reason?.toString() ?? "";
     queueMicrotask(() => {
@@ -546,7 +546,7 @@ function namedBranch<Value>(branch: Branch<Value>, segment: string): Branch<Valu
 
 const HEAD_BYTES_MAX = 4 * 1024;
 const HEADER_LINES_MAX = 100;
-/** After this, Node breaks the connection without an answer of ours: more than a body is given, which is told so. */
+/** Node then closes the connection without an answer. It is longer than the deadline of a body, which gets a 408. */
 const REQUEST_MAX_MS = 40_000;
 const TIMEOUT_CHECK_MS = 2_000;
 const SOCKET_CHECK_SEC = 4;

@@ -21,8 +21,8 @@ const EMPTY = Buffer.alloc(0);
 interface CountedBody {
   readonly owner: string;
   readonly byteCount: number;
-  /** All of it has come, and its request is being answered: it cannot be refused any more. */
-  readonly isWhole: boolean;
+  /** It cannot be refused any more. One that still counts has come whole, and its request is being answered. */
+  readonly isSettled: boolean;
   refuse(error: HttpRefusal): void;
 }
 
@@ -72,7 +72,7 @@ export class BodyRoom {
     let newest: CountedBody | undefined;
     const bytesOf = ({ owner }: CountedBody): number => this.#bytesByOwner.get(owner) ?? 0;
     for (const body of this.#bodies) {
-      if (body.isWhole) continue;
+      if (body.isSettled) continue;
       if (newest === undefined || bytesOf(body) >= bytesOf(newest)) newest = body;
     }
     return newest;
@@ -108,7 +108,6 @@ export class RequestBody implements CountedBody {
   #resolve: (bytes: Buffer) => void = () => undefined;
   #reject: (error: Error) => void = () => undefined;
   #isSettled = false;
-  #isWhole = false;
   #parts: Buffer[] = [];
   #byteCount = 0;
   #cancelDeadline: CancelTimer = () => undefined;
@@ -148,8 +147,8 @@ export class RequestBody implements CountedBody {
     return this.#byteCount;
   }
 
-  get isWhole(): boolean {
-    return this.#isWhole;
+  get isSettled(): boolean {
+    return this.#isSettled;
   }
 
   /** It is known whose request it is. */
@@ -195,7 +194,6 @@ export class RequestBody implements CountedBody {
     }
     const [only = EMPTY] = this.#parts;
     const bytes = this.#parts.length < 2 ? only : Buffer.concat(this.#parts, this.#byteCount);
-    this.#isWhole = true;
     this.#settle();
     this.#resolve(bytes);
   }

@@ -133,7 +133,7 @@ export class LoopbackPlatform {
       config: {
         host: "127.0.0.1",
         port: 0,
-        httpFront: frontUnderTest.choice,
+        httpBackend: frontUnderTest.choice,
         trustedProxies: [],
         corsOrigins: [],
         authLimit: UNLIMITED,

@@ -44,8 +44,8 @@ test("without a binary `auto` is Node's own, and `uws` says what to do", () => {
 });
 
 test("HTTP_BACKEND takes auto, uws or node", () => {
-  assert.equal(parseConfig({}).httpFront, "auto");
-  assert.equal(parseConfig({ HTTP_BACKEND: "node" }).httpFront, "node");
+  assert.equal(parseConfig({}).httpBackend, "auto");
+  assert.equal(parseConfig({ HTTP_BACKEND: "node" }).httpBackend, "node");
   assert.throws(
     () => parseConfig({ HTTP_BACKEND: "express" }),
     /HTTP_BACKEND: expected auto, uws or node/,

@@ -130,8 +130,8 @@ test("those of all together are bounded: who has most gives way to a newcomer", 
   assert.match(await most, /^HTTP\/1\.1 503 .*too many unfinished requests/s);
 });
 
-function counted(owner: string, isWhole: boolean, refused: string[]) {
-  return { owner, isWhole, byteCount: 0, refuse: () => void refused.push(owner) };
+function counted(owner: string, isSettled: boolean, refused: string[]) {
+  return { owner, isSettled, byteCount: 0, refuse: () => void refused.push(owner) };
 }
 
 test("a body that has come whole gives no other one room: an unfinished one is refused, or the one that grows", () => {
