@@ -1,3 +1,4 @@
+import assert from "node:assert/strict";
 import { readFileSync } from "node:fs";
 import { writeFile } from "node:fs/promises";
 import { join } from "node:path";
@@ -18,6 +19,29 @@ export async function writeReleasedFile(filePath: string): Promise<void> {
 /** SQL that makes the database again where there is an empty one. */
 export function releasedDump(): string {
   return gunzipSync(readFileSync(join(FOLDER, "f0d55b19.sql.gz"))).toString();
+}
+
+/** The row of an agent of `f0d55b19`, under the names that migration 018 gave its settings. */
+export function releasedAgentToday(row: unknown): object {
+  const { publicOrigins, thresholds, ...rest } = row as Readonly<Record<string, unknown>>;
+  const { silenceTimeoutMs, maxCallDurationSec, interruptionSensitivity, endpointingMs, ...old } =
+    JSON.parse(String(thresholds));
+  const today = {
+    silenceTimeoutMs,
+    maxCallDurationSec,
+    interruptionSensitivity,
+    backchannels: "ignore",
+    preemptiveGeneration: old.earlyReply,
+    onProviderFailure: old.onVendorsLost,
+    onUnrecognizedSpeech: old.onUnrecognizedSpeech,
+    endpointingMs,
+    maxEndpointingDelayMs: old.patienceMs,
+    dtmfDigits: old.keypadDigits,
+    fillerAfterMs: old.waitingWordMs,
+    idleTimeoutMs: old.callerSilenceMs,
+  };
+  assert.equal(old.agreementWords, "ignored");
+  return { ...rest, allowedOrigins: publicOrigins, thresholds: JSON.stringify(today) };
 }
 
 export interface ReleasedMigration {

@@ -18,7 +18,12 @@ import { SCHEMA_VERSION } from "../../../storage/sqlite/sqlite-file.js";
 import { Sqlite } from "../../../storage/sqlite/sqlite-library.js";
 import { tables } from "../../../storage/tables.js";
 import { createDatabaseFile, temporaryDatabase, temporaryFile } from "../temporary-file.js";
-import { notedMigrations, releasedMigrations, writeReleasedFile } from "./releases.js";
+import {
+  notedMigrations,
+  releasedAgentToday,
+  releasedMigrations,
+  writeReleasedFile,
+} from "./releases.js";
 import { sqliteShape } from "./schema-shape.js";
 
 /** More than a migration reads at once. */
@@ -40,29 +45,6 @@ function rowsOf(file: BetterSqlite3.Database, table: string): readonly object[] 
   return file.prepare(`select * from "${table}" order by 1, 2`).all() as object[];
 }
 
-/** The settings of an agent of f0d55b19, under the names that migration 018 gave them. */
-function inTodaysNames(row: object): object {
-  const { publicOrigins, thresholds, ...rest } = row as Readonly<Record<string, unknown>>;
-  const { silenceTimeoutMs, maxCallDurationSec, interruptionSensitivity, endpointingMs, ...old } =
-    JSON.parse(String(thresholds));
-  const today = {
-    silenceTimeoutMs,
-    maxCallDurationSec,
-    interruptionSensitivity,
-    backchannels: "ignore",
-    preemptiveGeneration: old.earlyReply,
-    onProviderFailure: old.onVendorsLost,
-    onUnrecognizedSpeech: old.onUnrecognizedSpeech,
-    endpointingMs,
-    maxEndpointingDelayMs: old.patienceMs,
-    dtmfDigits: old.keypadDigits,
-    fillerAfterMs: old.waitingWordMs,
-    idleTimeoutMs: old.callerSilenceMs,
-  };
-  assert.equal(old.agreementWords, "ignored");
-  return { ...rest, allowedOrigins: publicOrigins, thresholds: JSON.stringify(today) };
-}
-
 test("a file that main of f0d55b19 made is brought up to date, and has the same rows", async (context) => {
   const filePath = temporaryFile();
   await mkdir(dirname(filePath), { recursive: true });
@@ -74,7 +56,7 @@ test("a file that main of f0d55b19 made is brought up to date, and has the same 
     .all()
     .map(String);
   const before = names.map((name) => rowsOf(file, name));
-  const agents = before[names.indexOf("agents")]?.map(inTodaysNames) ?? [];
+  const agents = before[names.indexOf("agents")]?.map(releasedAgentToday) ?? [];
   assert.equal(agents.length, 2);
   assert.ok(before.every((rows) => rows.length > 0));
   assert.equal(file.pragma("user_version", { simple: true }), 14);
