@@ -49,7 +49,7 @@ export interface Config extends TelephonySettings, RecordingSettings {
   /** Answers health checks alone; 0: none. */
   readonly healthPort: number;
   readonly httpBackend: BackendChoice;
-  /** Processes that carry calls; 1 is this one alone, 0 as many as the box has cores for. */
+  /** Processes that carry calls; 1 is this one alone, 0 as many as the server has cores for. */
   readonly workers: number;
   readonly dataDir: string;
   /** PostgreSQL in place of the file in `dataDir`. */

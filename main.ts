@@ -1,5 +1,5 @@
 import { join } from "node:path";
-import { sessionProcessCount } from "./api/cluster/worker-process-count.js";
+import { workerCount } from "./api/cluster/worker-process-count.js";
 import { announce, banner } from "./api/start-up/announcement.js";
 import { consoleAddress } from "./api/start-up/console-address.js";
 import { openHealthPort } from "./api/start-up/health-port.js";
@@ -8,13 +8,13 @@ import { openIfAsked } from "./api/start-up/open-browser.js";
 import { asStartFault, StartFault } from "./api/start-up/start-fault.js";
 import { ConfigFault, DATABASE_FILE, readConfig } from "./config.js";
 import { newLogger } from "./engine/log.js";
-import { startBox, startParley } from "./parley.js";
+import { startParley, startServerWithWorkers } from "./parley.js";
 
 async function main(): Promise<void> {
   const config = readConfig();
   const log = newLogger(config.logLevel);
-  const workers = await sessionProcessCount(config, log);
-  const start = workers > 1 ? startBox : startParley;
+  const workers = await workerCount(config, log);
+  const start = workers > 1 ? startServerWithWorkers : startParley;
   const parley = await start({ ...config, workers }, log).catch((error: unknown) => {
     throw asStartFault(error, join(config.dataDir, DATABASE_FILE));
   });

@@ -1,9 +1,9 @@
 import { randomUUID } from "node:crypto";
 import { join } from "node:path";
 import { sharedLimits } from "./api/cluster/cluster-limits.js";
-import { joinNodes, loneMember } from "./api/cluster/cluster-nodes.js";
-import { SessionProcesses } from "./api/cluster/worker-processes.js";
-import { type SessionSettings, startSessionServer } from "./api/cluster/worker-server.js";
+import { joinNodes, soleWorker } from "./api/cluster/cluster-nodes.js";
+import { WorkerProcesses } from "./api/cluster/worker-processes.js";
+import { type SessionSettings, startWorkerServer } from "./api/cluster/worker-server.js";
 import { singleProcess } from "./api/cluster/worker-side.js";
 import { freePort } from "./api/http/backend/free-port.js";
 import { localUrl } from "./api/start-up/local-url.js";
@@ -57,7 +57,7 @@ export interface Parley extends Server {
 }
 
 /** Processes that carry calls, and this one, which has what must be one for all of them. */
-export interface Box extends Server {
+export interface ServerWithWorkers extends Server {
   /** The ids of the processes that carry calls. */
   readonly pids: () => readonly number[];
 }
@@ -70,23 +70,23 @@ export async function startParley(
 ): Promise<Parley> {
   const stop = once(async (drainTimeoutMs = config.drainTimeoutMs) => {
     // Where there are no others, nothing may come before the drain, whose deadline begins with the stop.
-    if (lone !== undefined) await lone.owner.stopTaking();
+    if (lone !== undefined) await lone.primary.stopTaking();
     await server.stop(drainTimeoutMs);
     lone?.close();
     await installation.close();
   });
   const installation = await openInstallation(config, log, clock, () => void stop(0));
   const { settings, database, cipher, tenancy, nodes } = installation;
-  const lone = nodes && loneMember({ settings, database, nodes, clock, log });
-  const box = lone?.member ?? singleProcess(settings.jwtSecret, clock);
-  const about = { settings, database, cipher, tenancy, box, clock, newId: randomUUID, log };
+  const lone = nodes && soleWorker({ settings, database, nodes, clock, log });
+  const cluster = lone?.worker ?? singleProcess(settings.jwtSecret, clock);
+  const about = { settings, database, cipher, tenancy, cluster, clock, newId: randomUUID, log };
   const runId = randomUUID();
   await nodes?.addRun(runId);
-  const starting = startSessionServer({ ...about, isFirst: true, runId });
+  const starting = startWorkerServer({ ...about, isFirst: true, runId });
   const server = await orClosed(starting, installation);
   if (lone !== undefined) {
-    lone.member.began(server);
-    await nodes?.serve(lone.owner.asNode);
+    lone.worker.began(server);
+    await nodes?.serve(lone.primary.asNode);
   }
   const { port, calls } = server;
   await installation.listensOn(port);
@@ -94,22 +94,22 @@ export async function startParley(
 }
 
 /** As `startParley`, with processes that carry the calls. */
-export async function startBox(
+export async function startServerWithWorkers(
   config: Config,
   log: Logger,
   clock: Clock = new SystemClock(),
-): Promise<Box> {
+): Promise<ServerWithWorkers> {
   const port = await freePort(config.host, config.port);
   const stop = once(async (drainTimeoutMs = config.drainTimeoutMs) => {
-    if (nodes !== undefined) await owner.stopTaking();
+    if (nodes !== undefined) await primary.stopTaking();
     await processes.stop(drainTimeoutMs);
-    owner.close();
+    primary.close();
     await installation.close();
   });
   const installation = await openInstallation(config, log, clock, () => void stop(0));
   const { settings, keys, database, nodes } = installation;
   const limits = sharedLimits(settings, clock, () => nodes?.liveCount ?? 1);
-  const owner = new ClusterPrimary({
+  const primary = new ClusterPrimary({
     limits,
     database,
     nodes,
@@ -117,19 +117,19 @@ export async function startBox(
     clock,
     log,
   });
-  database.recordChanges.tellOthersBy(() => owner.recordsChanged());
+  database.recordChanges.tellOthersBy(() => primary.recordsChanged());
   const { workers: count, logLevel } = config;
   const addRun = (runId: string) => nodes?.addRun(runId) ?? Promise.resolve();
   const orders = { settings, keys, writers: database.writers, logLevel };
-  const parts = { count, orders, owner, addRun, database, clock, log };
-  const processes = await orClosed(SessionProcesses.start(parts, port), installation);
-  await nodes?.serve(owner.asNode);
+  const parts = { count, orders, primary, addRun, database, clock, log };
+  const processes = await orClosed(WorkerProcesses.start(parts, port), installation);
+  await nodes?.serve(primary.asNode);
   await installation.listensOn(port);
   const endAll = () => processes.endAll();
   return { ...installation, port, pids: () => processes.pids, endAll, stop };
 }
 
-/** What a box has once, whatever carries its calls. */
+/** What a server has once, whatever carries its calls. */
 async function openInstallation(config: Config, log: Logger, clock: Clock, onLost: () => void) {
   const { dataDir } = config;
   makeDataFolder(dataDir);

@@ -127,7 +127,7 @@ interface ArrangementRun {
 }
 
 /**
- * The same calls in one process as the reference, and in two with one that has what is one for the box. The control are two
+ * The same calls in one process as the reference, and in two with one that has what is one for the server. The control are two
  * servers that share nothing: what they cost more than one is the machine's part, what two processes of one cost more than they
  * is ours.
  */

@@ -8,12 +8,12 @@ import { pinThisProcess } from "./stand/child-process.js";
 import { type PreparedVoice, startPreparedVendors } from "./stand/prepared-vendors.js";
 import { type ServerStand, startServerStand } from "./stand/stand.js";
 
-/** `npm run bench:capacity -- [most calls]`: how many calls this box carries, and the setting that keeps it there. */
+/** `npm run bench:capacity -- [most calls]`: how many calls this server carries, and the setting that keeps it there. */
 const CALLS_MAX = Number(process.argv[2] ?? 300);
 const SEARCH_MAX_MS = 75_000;
 /** Turns of one step, and their interruptions: see CapacitySearch. */
 const PHRASES_PER_CALL = 1.5;
-/** A box is not to be run at the edge of what it carries. */
+/** A server is not to be run at the edge of what it carries. */
 const SAFE_SHARE = 0.8;
 
 interface Kind {
@@ -54,7 +54,7 @@ function describe(name: string, { steps, calls, isLowerBound }: Capacity): strin
       `  ${String(step.calls).padStart(4)} calls: p99 ${step.latencyP99Ms.toFixed(1)} ms, server ${percent(step.cpuShare)} of a core, callers and vendors ${percent(step.loadShare)}, callers ${step.ownDelayMs.toFixed(1)} ms late: ${step.isGood ? "good" : "too much"}`,
   );
   const why = isLowerBound
-    ? "at least: the callers and vendors, who share this box, or the time gave out before the server did"
+    ? "at least: the callers and vendors, who share this server, or the time gave out before the server did"
     : "the next step was too much for the server";
   return [`${name}: ${calls} calls (${why})`, ...rows].join("\n");
 }

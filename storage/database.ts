@@ -92,7 +92,7 @@ function tellServers(mail: Mail): Promise<void> {
   return mail.post(RECORDS_CHANGED, "").catch((error: Error) => process.emitWarning(error));
 }
 
-/** The database that another process of this box has open. */
+/** The database that another process of this server has open. */
 export function joinDatabase(writers: StatementPort["writers"], way: StoreWay): Database {
   return new Database(new RelayedStore(writers, way));
 }
@@ -186,7 +186,7 @@ export class Database {
     return this.#backend.writers;
   }
 
-  /** Runs what another process of this box asks, which has no database of its own. Never rejects. */
+  /** Runs what another process of this server asks, which has no database of its own. Never rejects. */
   relay(request: RelayedRequest): Promise<RelayedOutcome> {
     return runRelayed(this.#backend, request);
   }

@@ -22,7 +22,7 @@ export function usesPerMinute(settings: LimitSettings): Readonly<Record<LimitNam
   };
 }
 
-/** What counts the uses of a whole box; each of `serverCount()` boxes allows its part. */
+/** What counts the uses of a whole server; each of `serverCount()` boxes allows its part. */
 export function sharedLimits(
   settings: LimitSettings,
   clock: Clock,

@@ -35,7 +35,7 @@ export async function joinNodes(options: JoiningOptions): Promise<Nodes | undefi
   return nodes;
 }
 
-export interface LoneMemberOptions {
+export interface SoleWorkerOptions {
   readonly settings: SessionSettings;
   readonly database: Database;
   readonly nodes: Nodes;
@@ -43,16 +43,16 @@ export interface LoneMemberOptions {
   readonly log: Logger;
 }
 
-/** A box with one process among several servers: that process asks an owner too, which is in it. */
-export function loneMember(options: LoneMemberOptions) {
+/** A server with one process among several servers: that process asks an primary too, which is in it. */
+export function soleWorker(options: SoleWorkerOptions) {
   const { settings, database, clock, log, nodes } = options;
   const limits = sharedLimits(settings, clock, () => nodes.liveCount);
-  const owner = new ClusterPrimary({ ...options, limits, metrics: () => Promise.resolve([]) });
-  const ownersSide: { link?: WorkerLink } = {};
-  const member = new ClusterWorker({
+  const primary = new ClusterPrimary({ ...options, limits, metrics: () => Promise.resolve([]) });
+  const primarySide: { link?: WorkerLink } = {};
+  const worker = new ClusterWorker({
     name: 1,
     sharesPort: false,
-    post: (message) => ownersSide.link?.receive(message),
+    post: (message) => primarySide.link?.receive(message),
     jwtSecret: settings.jwtSecret,
     clock,
     log,
@@ -60,13 +60,13 @@ export function loneMember(options: LoneMemberOptions) {
     stop: () => Promise.resolve(),
     endAll: () => undefined,
   });
-  ownersSide.link = owner.join(1, {
-    post: (message) => member.owner.receive(message),
+  primarySide.link = primary.join(1, {
+    post: (message) => worker.primary.receive(message),
     started: () => undefined,
   });
   const close = () => {
-    member.close();
-    owner.close();
+    worker.close();
+    primary.close();
   };
-  return { owner, member, close };
+  return { primary, worker, close };
 }

@@ -2,10 +2,10 @@ import type { Cluster } from "../../engine/calls/cluster.js";
 import type { LiveCall, LiveCalls } from "../../engine/calls/live-calls.js";
 import type { OutboundCalls } from "../../engine/calls/outbound/outbound-calls.js";
 import type { PlacedCalls } from "../../engine/calls/outbound/placed-calls.js";
-import { type IpcMessage, Link } from "../../engine/cluster/ipc-link.js";
+import type { Elsewhere } from "../../engine/cluster/coordination.js";
+import { type Handlers, type IpcMessage, Link } from "../../engine/cluster/ipc-link.js";
 import {
   type ClusterState,
-  type Elsewhere,
   HEARTBEAT_MS,
   type LimitName,
   type PrimaryRequests,
@@ -31,14 +31,14 @@ import type { CallInfoStore } from "../../engine/telephony/call-info.js";
 import type { CancelTimer, Clock } from "../../engine/time/clock.js";
 import type { MaybePromise } from "../../engine/time/maybe-promise.js";
 import type { UseLimiter } from "../http/request/rate-limiter.js";
-import type { SessionServer } from "./worker-server.js";
+import type { WorkerServer } from "./worker-server.js";
 import type { WorkerSide } from "./worker-side.js";
 
 /** How soon the others learn that this process is late, or no longer. */
 const LOOK_MS = 250;
 
 export interface ClusterWorkerOptions {
-  /** This process's among those of its box. */
+  /** This worker's among those of its server. */
   readonly name: number;
   readonly sharesPort: boolean;
   readonly post: (message: IpcMessage) => void;
@@ -51,7 +51,7 @@ export interface ClusterWorkerOptions {
   readonly endAll: () => void;
 }
 
-/** A session process's side of the box: what must be one for all of them it asks of the owner. */
+/** A worker's side of its server: it asks the primary for what must be one for all workers. */
 export class ClusterWorker implements WorkerSide {
   readonly shared: Cluster;
   readonly streamTokens: StreamTokenRegistry;
@@ -59,12 +59,12 @@ export class ClusterWorker implements WorkerSide {
   readonly callInfos: CallInfoStore;
   readonly answeredWebhooks: WebhookAnswers;
   readonly tokenUses: TokenUseRegistry;
-  readonly owner: Link<PrimaryRequests, WorkerRequests>;
+  readonly primary: Link<PrimaryRequests, WorkerRequests>;
   readonly #options: ClusterWorkerOptions;
   readonly #slots: WorkerCallSlots;
-  readonly #news: WorkerEventBus;
+  readonly #events: WorkerEventBus;
   readonly #breakers: WorkerBreakers;
-  #box: ClusterState = { callCount: 0, taking: [], isDrained: false, otherServersTake: false };
+  #cluster: ClusterState = { callCount: 0, taking: [], isDrained: false, otherServersTake: false };
   #state: WorkerState = { isServing: false, isLate: false };
   #placedCalls: WorkerPlacedCalls | undefined;
   #liveCalls: LiveCalls | undefined;
@@ -75,29 +75,30 @@ export class ClusterWorker implements WorkerSide {
   constructor(options: ClusterWorkerOptions) {
     const { jwtSecret: secret, clock, log, post } = options;
     this.#options = options;
-    this.owner = new Link<PrimaryRequests, WorkerRequests>(post, this.#handlers(), log);
-    this.#slots = new WorkerCallSlots(this.owner);
-    this.#news = new WorkerEventBus(this.owner);
-    this.#breakers = new WorkerBreakers(this.owner);
-    this.shared = this.#sharedBox();
-    this.streamTokens = new WorkerStreamTokens(new StreamTokens({ secret, clock }), this.owner);
+    this.primary = new Link<PrimaryRequests, WorkerRequests>(post, this.#handlers(), log);
+    this.#slots = new WorkerCallSlots(this.primary);
+    this.#events = new WorkerEventBus(this.primary);
+    this.#breakers = new WorkerBreakers(this.primary);
+    this.shared = this.#sharedCluster();
+    this.streamTokens = new WorkerStreamTokens(new StreamTokens({ secret, clock }), this.primary);
     this.streamUuids = {
-      mint: (claims) => this.owner.ask("mintUuid", claims),
-      redeem: (uuid) => this.owner.ask("redeemUuid", uuid),
+      mint: (claims) => this.primary.ask("mintUuid", claims),
+      redeem: (uuid) => this.primary.ask("redeemUuid", uuid),
     };
     this.callInfos = {
-      keep: (call, info) => this.owner.ask("keepCallInfo", { call, info }),
-      find: (call) => this.owner.ask("findCallInfo", call),
+      keep: (call, info) => this.primary.ask("keepCallInfo", { call, info }),
+      find: (call) => this.primary.ask("findCallInfo", call),
     };
     this.tokenUses = {
-      take: (token, historyKey) => this.owner.ask("takeToken", { ...usedPart(token), historyKey }),
+      take: (token, historyKey) =>
+        this.primary.ask("takeToken", { ...usedPart(token), historyKey }),
       opened: (token, historyKey) =>
-        this.owner.tell("tokenOpened", { ...usedPart(token), historyKey }),
-      giveBack: (token) => this.owner.tell("giveTokenBack", usedPart(token)),
+        this.primary.tell("tokenOpened", { ...usedPart(token), historyKey }),
+      giveBack: (token) => this.primary.tell("giveTokenBack", usedPart(token)),
     };
     this.answeredWebhooks = {
       answerTo: ({ id, isUnique }, make) =>
-        this.owner.ask("answerWebhook", { id, isUnique, answer: make() }),
+        this.primary.ask("answerWebhook", { id, isUnique, answer: make() }),
     };
   }
 
@@ -106,24 +107,24 @@ export class ClusterWorker implements WorkerSide {
   }
 
   streamAddress(): Promise<string | undefined> {
-    return this.owner.ask("streamAddress", undefined);
+    return this.primary.ask("streamAddress", undefined);
   }
 
   get otherServersTake(): boolean {
-    return this.#box.otherServersTake;
+    return this.#cluster.otherServersTake;
   }
 
   elsewhere(): Promise<Elsewhere | undefined> {
-    return this.owner.ask("elsewhere", undefined);
+    return this.primary.ask("elsewhere", undefined);
   }
 
   limiterOf(limit: LimitName): UseLimiter {
-    return { take: (key) => this.owner.ask("use", { limit, key }) };
+    return { take: (key) => this.primary.ask("take", { limit, key }) };
   }
 
   placedCalls(own: OutboundCalls, tokens: OutboundTokens): PlacedCalls {
-    const { owner } = this;
-    this.#placedCalls = new WorkerPlacedCalls({ own, tokens, slots: this.#slots, owner });
+    const { primary } = this;
+    this.#placedCalls = new WorkerPlacedCalls({ own, tokens, slots: this.#slots, primary });
     return this.#placedCalls;
   }
 
@@ -139,39 +140,39 @@ export class ClusterWorker implements WorkerSide {
   endCall(own: LiveCalls, callId: string, ending: Ending): MaybePromise<boolean> {
     const call = own.find(callId);
     call?.end(ending);
-    return call === undefined ? this.owner.ask("endCall", { callId, ending }) : true;
+    return call === undefined ? this.primary.ask("endCall", { callId, ending }) : true;
   }
 
-  /** Resolves when the other processes of the box know that what they keep may be out of date; never rejects. */
+  /** Resolves when the other workers know that what they keep may be out of date; never rejects. */
   async recordsChanged(): Promise<void> {
-    await this.owner.ask("recordsChanged", undefined).catch((error: unknown) => {
-      this.#options.log.warn({ error }, "the others were not told of a change");
+    await this.primary.ask("recordsChanged", undefined).catch((error: unknown) => {
+      this.#options.log.warn({ error }, "the other workers were not notified of a change");
     });
   }
 
-  /** The metrics of the whole box. */
+  /** The metrics of all workers. */
   metricsText(): Promise<string> {
-    return this.owner.ask("metrics", undefined);
+    return this.primary.ask("metrics", undefined);
   }
 
-  /** The server listens: from now on the others are told how it fares, and a late one leaves connections to them. */
-  began({ port, calls, http }: SessionServer): void {
+  /** The server listens: from now on the others know how it fares, and a late one leaves connections to them. */
+  began({ port, calls, http }: WorkerServer): void {
     const { clock, log } = this.#options;
     this.#metrics = calls.metrics;
     const look = () => {
       this.#tell({ isServing: calls.isServing, isLate: calls.isLate });
       http.takeConnections(!calls.isLate || !this.shared.othersTake).catch((error: unknown) => {
-        log.error({ error }, "the port could not be listened on again");
+        log.error({ error }, "failed to listen on the port again");
       });
     };
     this.#stopLooking = clock.every(LOOK_MS, look);
-    this.owner.tell("started", port);
+    this.primary.tell("started", port);
     look();
   }
 
-  /** From now on the owner sees when the event loop of this process stands still. */
+  /** From now on the primary sees when the event loop of this process stands still. */
   sendHeartbeats(isDebugged: () => boolean): void {
-    const send = () => this.owner.tell("heartbeat", { isDebugged: isDebugged() });
+    const send = () => this.primary.tell("heartbeat", { isDebugged: isDebugged() });
     this.#stopBeating = this.#options.clock.every(HEARTBEAT_MS, send);
     send();
   }
@@ -185,63 +186,63 @@ export class ClusterWorker implements WorkerSide {
     const { isServing, isLate } = this.#state;
     if (state.isServing === isServing && state.isLate === isLate) return;
     this.#state = state;
-    this.owner.tell("state", state);
+    this.primary.tell("state", state);
   }
 
-  #sharedBox(): Cluster {
-    const box = () => this.#box;
+  #sharedCluster(): Cluster {
+    const state = () => this.#cluster;
     const { name } = this.#options;
     return {
       slots: this.#slots,
-      news: this.#news,
+      events: this.#events,
       breakers: this.#breakers,
       hasCall: (callId) => this.#hasElsewhere(callId),
       endCall: (callId, ending) => this.#endElsewhere(callId, ending),
       get callCount() {
-        return box().callCount;
+        return state().callCount;
       },
       get isDrained() {
-        return box().isDrained;
+        return state().isDrained;
       },
       get othersTake() {
-        return box().taking.some((other) => other !== name);
+        return state().taking.some((other) => other !== name);
       },
     };
   }
 
   #hasElsewhere(callId: string): Promise<boolean> {
-    return this.#ifAnswered(callId, this.owner.ask("hasCall", callId));
+    return this.#ifAnswered(callId, this.primary.ask("hasCall", callId));
   }
 
   #endElsewhere(callId: string, ending: Ending): Promise<boolean> {
-    return this.#ifAnswered(callId, this.owner.ask("endCall", { callId, ending }));
+    return this.#ifAnswered(callId, this.primary.ask("endCall", { callId, ending }));
   }
 
   async #ifAnswered(callId: string, answer: Promise<boolean>): Promise<boolean> {
     return answer.catch((error: unknown) => {
-      this.#options.log.info({ error, callId }, "call owner did not respond");
+      this.#options.log.info({ error, callId }, "call primary did not respond");
       return false;
     });
   }
 
-  #handlers() {
+  #handlers(): Handlers<WorkerRequests> {
     const { stop, endAll, onRecordsChanged } = this.#options;
     return {
-      isRinging: (callId: string) => this.#placedCalls?.handlers.isRinging(callId) ?? false,
-      handOver: (call: WorkerRequests["handOver"]["asks"]) =>
-        this.#placedCalls?.handlers.handOver(call),
-      report: (report: WorkerRequests["report"]["asks"]) =>
-        this.#placedCalls?.handlers.report(report),
-      endCall: ({ callId, ending }: WorkerRequests["endCall"]["asks"]) =>
-        this.#liveCalls?.find(callId)?.end(ending),
-      subscribed: (wanted: WorkerRequests["subscribed"]["asks"]) =>
-        this.#news.handlers.subscribed(wanted),
-      news: (sent: WorkerRequests["news"]["asks"]) => this.#news.handlers.news(sent),
-      breakers: (all: WorkerRequests["breakers"]["asks"]) => this.#breakers.handlers.breakers(all),
+      isRinging: (callId) => this.#placedCalls?.handlers.isRinging(callId) ?? false,
+      handOver: (call) => this.#placedCalls?.handlers.handOver(call),
+      report: (report) => this.#placedCalls?.handlers.report(report) ?? false,
+      endCall: ({ callId, ending }) => {
+        const call = this.#liveCalls?.find(callId);
+        call?.end(ending);
+        return call !== undefined;
+      },
+      subscribed: (subscription) => this.#events.handlers.subscribed(subscription),
+      published: (published) => this.#events.handlers.published(published),
+      breakers: (events) => this.#breakers.handlers.breakers(events),
       metrics: async () => (await this.#metrics?.page()) ?? [],
       recordsChanged: onRecordsChanged,
-      box: (box: ClusterState) => {
-        this.#box = box;
+      cluster: (state) => {
+        this.#cluster = state;
       },
       stop,
       endAll,

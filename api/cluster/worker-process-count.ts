@@ -43,20 +43,20 @@ function textOf(path: string): string {
   }
 }
 
-/** A box with more cores is asked how many of them calls may have. */
+/** A server with more cores is asked how many of them calls may have. */
 const UNASKED_MAX = 16;
 
 export interface SharingSettings {
-  /** 0: as many as the box has cores for. */
+  /** 0: as many as the server has cores for. */
   readonly workers: number;
   readonly httpBackend: BackendChoice;
 }
 
 /**
  * How many processes carry calls. Several only where the system gives each its part of the connections to one port. Of the cores
- * one is left to what a box has once: the owner with its storage thread.
+ * one is left to what a server has once: the primary with its storage thread.
  */
-export async function sessionProcessCount(
+export async function workerCount(
   { workers, httpBackend }: SharingSettings,
   log: Logger,
   cores = usableCores(),

@@ -1,11 +1,11 @@
 /**
- * Started by the process that owns the box, never by hand: one of the processes that carry its calls. It watches the owner before it
- * loads anything else: one whose owner is killed meanwhile ends at once, and the next start finds nothing of it.
+ * Started by the process that owns the server, never by hand: one of the processes that carry its calls. It watches the primary before it
+ * loads anything else: one whose primary is killed meanwhile ends at once, and the next start finds nothing of it.
  */
-// The owner is told, and tells: a terminal and a service manager signal every process of theirs.
+// The primary is told, and tells: a terminal and a service manager signal every process of theirs.
 process.on("SIGTERM", () => undefined);
 process.on("SIGINT", () => undefined);
-// Without the owner nothing of a call can be stored.
+// Without the primary nothing of a call can be stored.
 process.once("disconnect", () => process.exit());
 if (!process.connected) process.exit();
 await import("./worker-work.js");

@@ -17,7 +17,7 @@ import { openBackend } from "../http/backend/open-backend.js";
 import { HttpServer } from "../http/server.js";
 import { CLOSE_CODE_BY_REFUSAL, closeReason } from "../voice/close-codes.js";
 import { errorMessage } from "../voice/voice-message.js";
-import type { FromOwner, SessionOrders } from "./worker-orders.js";
+import type { FromPrimary, WorkerOrders } from "./worker-orders.js";
 
 /**
  * Resolves when the process has ended, or could not be started, and all that it has said was taken. What it could not be told,
@@ -53,7 +53,7 @@ export interface RestartingPortOptions {
 }
 
 /**
- * Listens in the owner while no process that carries calls listens. Callers, requests and webhooks are told at once that the server
+ * Listens in the primary while no process that carries calls listens. Callers, requests and webhooks are told at once that the server
  * restarts, in place of a refused connection: 503 with `Retry-After`, and 1012 for a WebSocket, which the client takes for a reason
  * to come back.
  */
@@ -240,11 +240,11 @@ const CLOSE_AGAIN_MAX_MS = 30_000;
 /** After the drain: what the last writes of a process may take before it is ended. */
 const LAST_WORK_MAX_MS = 30_000;
 
-export interface SessionProcessesOptions {
+export interface WorkerProcessesOptions {
   readonly count: number;
   /** What all of them are told; the first is told which port is left to it. */
-  readonly orders: Omit<SessionOrders, "name" | "runId" | "isFirst" | "isKeeper">;
-  readonly owner: ClusterPrimary;
+  readonly orders: Omit<WorkerOrders, "name" | "runId" | "isFirst" | "isKeeper">;
+  readonly primary: ClusterPrimary;
   /** Told of each run before the first call that is opened under it. */
   readonly addRun: (runId: string) => Promise<void>;
   readonly database: Database;
@@ -258,7 +258,7 @@ interface Running {
   readonly gone: Promise<void>;
 }
 
-/** How a session process ended. */
+/** How a worker ended. */
 export interface ProcessEnd {
   readonly hasListened: boolean;
   readonly livedMs: number;
@@ -280,9 +280,9 @@ export class RestartWait {
   }
 }
 
-/** The session processes of a box: each carries calls of its own, and one that ends takes only those with it. */
-export class SessionProcesses {
-  readonly #options: SessionProcessesOptions;
+/** The workers of a server: each carries calls of its own, and one that ends takes only those with it. */
+export class WorkerProcesses {
+  readonly #options: WorkerProcessesOptions;
   readonly #running = new Map<number, Running>();
   readonly #waiting = new Set<CancelTimer>();
   readonly #port: number;
@@ -296,8 +296,8 @@ export class SessionProcesses {
   #isStopping = false;
 
   /** Resolves when all of them listen on `port`; rejects when one ends before. */
-  static async start(options: SessionProcessesOptions, port: number): Promise<SessionProcesses> {
-    const processes = new SessionProcesses(options, port);
+  static async start(options: WorkerProcessesOptions, port: number): Promise<WorkerProcesses> {
+    const processes = new WorkerProcesses(options, port);
     try {
       // The first puts right what an earlier run has left, before others have calls.
       await processes.#begin(0, true);
@@ -312,7 +312,7 @@ export class SessionProcesses {
     return processes;
   }
 
-  private constructor(options: SessionProcessesOptions, port: number) {
+  private constructor(options: WorkerProcessesOptions, port: number) {
     const { count, orders, log } = options;
     const { host, httpBackend } = orders.settings;
     this.#options = options;
@@ -371,13 +371,13 @@ export class SessionProcesses {
       await this.#ended(name, child, runId);
     });
     const ended = gone.then(() => {
-      throw new Error("a session process ended before it listened");
+      throw new Error("a worker ended before it listened");
     });
     await Promise.race([listening, ended]);
     this.#listening.add(name);
     this.#answerCallers();
     comeForward();
-    log.debug({ process: name, pid: child.pid }, "a session process takes calls");
+    log.debug({ process: name, pid: child.pid }, "a worker takes calls");
   }
 
   /** While others have calls, what begins in the place of one that has ended takes no time from them. */
@@ -385,39 +385,36 @@ export class SessionProcesses {
     if (pid === undefined || !isReplacement || this.#running.size === 0) return () => undefined;
     const { clock, log } = this.#options;
     const onFailure = (error: unknown) => {
-      log.warn({ error }, "the priority of a session process could not be set");
+      log.warn({ error }, "failed to set the priority of a worker");
     };
     return startedBehind({ pid, clock, gone, onFailure });
   }
 
   #join(name: number, child: ChildProcess, gone: Promise<void>, started: (port: number) => void) {
-    const { owner, log } = this.#options;
-    const link: WorkerLink = owner.join(name, {
+    const { primary, log } = this.#options;
+    const link: WorkerLink = primary.join(name, {
       post: (message) => post(child, { kind: "message", message }),
       started,
       hung: (missedBeats) => {
         log.error(
           { process: name, pid: child.pid, missedHeartbeats: missedBeats },
-          "a session process hangs: it is killed, and its calls with it",
+          "a worker hangs and is killed; its calls are lost",
         );
         child.kill("SIGKILL");
       },
     });
     this.#running.set(name, { child, link, gone });
     child.on("message", (message: IpcMessage) => link.receive(message));
-    child.on("error", (error) => log.error({ error, process: name }, "a session process failed"));
+    child.on("error", (error) => log.error({ error, process: name }, "a worker failed"));
   }
 
   async #ended(name: number, child: ChildProcess, runId: string): Promise<void> {
-    const { owner, log } = this.#options;
+    const { primary, log } = this.#options;
     this.#running.delete(name);
-    const slots = owner.leave(name);
+    const slots = primary.leave(name);
     if (this.#isStopping) return;
     const how = child.signalCode ?? `code ${child.exitCode}`;
-    log.error(
-      { process: name, how, calls: slots },
-      "a session process has ended; the others go on",
-    );
+    log.error({ process: name, how, calls: slots }, "a worker exited; the others go on");
     await this.#closeRun(runId, CLOSE_AGAIN_MIN_MS);
   }
 
@@ -428,7 +425,7 @@ export class SessionProcesses {
     } catch (error) {
       log.error(
         { error, againInMs: waitMs },
-        "the calls of a session process that ended could not be closed yet",
+        "failed to close the calls of a worker that exited; retrying",
       );
       if (!this.#isStopping) {
         const nextWaitMs = Math.min(2 * waitMs, CLOSE_AGAIN_MAX_MS);
@@ -437,7 +434,7 @@ export class SessionProcesses {
     }
   }
 
-  /** Unless the box stops before. */
+  /** Unless the server stops before. */
   #later(waitMs: number, act: () => void): void {
     const cancel = this.#options.clock.after(waitMs, () => {
       this.#waiting.delete(cancel);
@@ -450,10 +447,10 @@ export class SessionProcesses {
     if (this.#isStopping) return;
     const { log } = this.#options;
     const waitMs = this.#restartWaits[place]?.after(end) ?? RESTART_MIN_MS;
-    log.info({ place, waitMs, hadListened: end.hasListened }, "a session process starts again");
+    log.info({ place, waitMs, hadListened: end.hasListened }, "restarting a worker");
     this.#later(waitMs, () => {
       this.#begin(place, false, true).catch((error: unknown) => {
-        log.error({ error }, "a session process could not be started again");
+        log.error({ error }, "failed to restart a worker");
         // What has run tells of its end itself.
         if (!(error instanceof RunNotAdded)) return;
         const isAlone = this.#listening.size === 0;
@@ -473,6 +470,6 @@ class RunNotAdded extends Error {
   override readonly name = "RunNotAdded";
 }
 
-function post(child: ChildProcess, message: FromOwner): void {
+function post(child: ChildProcess, message: FromPrimary): void {
   if (child.connected) child.send(message);
 }

@@ -83,13 +83,13 @@ export interface SessionSettings
   readonly isTwilioSimulated: boolean;
 }
 
-export interface SessionParts {
+export interface WorkerServerParts {
   readonly settings: SessionSettings;
   readonly database: Database;
   readonly cipher: CredentialCipher;
   readonly tenancy: Tenancy;
-  readonly box: WorkerSide;
-  /** Whether it is the first of its box, which has to put right what an earlier run has left. */
+  readonly cluster: WorkerSide;
+  /** Whether it is the first of its server, which has to put right what an earlier run has left. */
   readonly isFirst: boolean;
   readonly leavesAudioSocket?: boolean;
   readonly runId: string;
@@ -98,7 +98,7 @@ export interface SessionParts {
   readonly log: Logger;
 }
 
-export interface SessionServer {
+export interface WorkerServer {
   readonly port: number;
   readonly calls: CallCenter;
   readonly http: HttpServer;
@@ -107,7 +107,7 @@ export interface SessionServer {
 }
 
 /** Builds all that carries calls, and serves. Rejects when one of the parts cannot start. */
-export async function startSessionServer(parts: SessionParts): Promise<SessionServer> {
+export async function startWorkerServer(parts: WorkerServerParts): Promise<WorkerServer> {
   const { clock } = parts;
   let port = 0;
   const carrier = newCarrier(parts, () => localUrl(parts.settings.host, port));
@@ -136,8 +136,8 @@ export async function startSessionServer(parts: SessionParts): Promise<SessionSe
 type Carrier = ReturnType<typeof newCarrier>;
 
 /** `localBaseUrl`: of this server for a vendor on the same machine, once it listens. */
-function newCarrier(parts: SessionParts, localBaseUrl: () => string) {
-  const { settings, database, cipher, tenancy, box, runId, clock, newId, log } = parts;
+function newCarrier(parts: WorkerServerParts, localBaseUrl: () => string) {
+  const { settings, database, cipher, tenancy, cluster, runId, clock, newId, log } = parts;
   const { allowPrivateProviders: allowPrivateAddresses, authorities, isSandboxed } = settings;
   const connections = new Connections({ clock, allowPrivateAddresses, authorities });
   const learned = new LearnedParameters((provider, { modelId, parameter, value, sentAs }) => {
@@ -148,7 +148,7 @@ function newCarrier(parts: SessionParts, localBaseUrl: () => string) {
   const hasLocalVendor = settings.isTwilioSimulated;
   const reachable = { ...settings, localBaseUrl: hasLocalVendor ? localBaseUrl : undefined };
   const clients = new VendorClients(cipher, { ...settings.platformUrls }, context);
-  const breakers = new Breakers(clock, box.shared?.breakers);
+  const breakers = new Breakers(clock, cluster.shared?.breakers);
   const hedging = new Hedging(settings.hedgingTokensPercent / 100);
   const [times, durations] = [new AnswerTimes(), new SpeechDurations()];
   const timeouts = settings.chainTimeouts;
@@ -160,7 +160,7 @@ function newCarrier(parts: SessionParts, localBaseUrl: () => string) {
   const uploads = bucket && { bucket, waitingBytesMax };
   const dialTargets = isSandboxed ? undefined : tenancy.dialTargets;
   const deps = { dialTargets, clock, newId, log };
-  const shared = { ...deps, database, agents, vendors, uploads, box: box.shared, runId };
+  const shared = { ...deps, database, agents, vendors, uploads, cluster: cluster.shared, runId };
   const calls = new CallCenter({ ...settings, ...shared });
   const callControl = new CallControl(callControlApis(reachable, context), log);
   const tokens = new OutboundTokens({ secret: settings.jwtSecret, clock });
@@ -176,23 +176,23 @@ function newCarrier(parts: SessionParts, localBaseUrl: () => string) {
     liveCalls,
     journal,
   });
-  const placedCalls = box.placedCalls(outboundCalls, tokens);
+  const placedCalls = cluster.placedCalls(outboundCalls, tokens);
   const made = { connections, learned, uploads, reachable, clients, breakers, chains };
   return { ...made, calls, callControl, outboundCalls, placedCalls };
 }
 
-async function serve(parts: SessionParts, carrier: Carrier) {
-  const { settings, database, tenancy, box, clock, newId, log } = parts;
+async function serve(parts: WorkerServerParts, carrier: Carrier) {
+  const { settings, database, tenancy, cluster, clock, newId, log } = parts;
   const { learned, reachable, clients, breakers, chains } = carrier;
   const { calls, callControl, outboundCalls, placedCalls } = carrier;
   const { agents } = tenancy;
   const llmOf = (forCall: AgentForCall) => agentLlm(forCall, chains);
   const clientTokens = new ClientTokens({ secret: settings.jwtSecret, clock });
   const clientAccess = new ClientAccess({ ...tenancy, database, clientTokens, clock });
-  const limiterOf: LimiterOf = (name, limit) => box.limiterOf(name, limit);
+  const limiterOf: LimiterOf = (name, limit) => cluster.limiterOf(name, limit);
   let closeRoutes: CloseRoutes = () => Promise.resolve(false);
   const running = await startServer({
-    config: httpConfig(settings, box),
+    config: httpConfig(settings, cluster),
     services: {
       ...tenancy,
       breakers,
@@ -205,7 +205,7 @@ async function serve(parts: SessionParts, carrier: Carrier) {
         calls: database.calls,
         feed: calls.feed,
         journal: calls.journal,
-        endCall: (callId, ending) => box.endCall(calls.liveCalls, callId, ending),
+        endCall: (callId, ending) => cluster.endCall(calls.liveCalls, callId, ending),
       }),
       recordings: calls.recordings,
       nodeList: new NodeList({ database, lone: loneNode(settings, calls), clock, newId }),
@@ -217,20 +217,20 @@ async function serve(parts: SessionParts, carrier: Carrier) {
     clock,
     newId,
     isDraining: () => calls.isStopping,
-    isDrained: () => box.shared?.isDrained === true,
+    isDrained: () => cluster.shared?.isDrained === true,
     isReady: () => calls.isReady,
     storeRefusal: () => calls.storeRefusal,
     keyRefusal: settings.keyRefusal,
-    metricsText: () => box.metricsText(calls.metrics),
+    metricsText: () => cluster.metricsText(calls.metrics),
     limiterOf,
     extend: async (server, edge) => {
-      const { streamTokens, streamUuids, callInfos, answeredWebhooks, tokenUses } = box;
-      const liveCalls = box.liveCalls(calls.liveCalls);
+      const { streamTokens, streamUuids, callInfos, answeredWebhooks, tokenUses } = cluster;
+      const liveCalls = cluster.liveCalls(calls.liveCalls);
       const tokens = { streamTokens, streamUuids, callInfos, answeredWebhooks, tokenUses };
-      const streamAddress = () => box.streamAddress();
-      const elsewhere = () => box.elsewhere();
+      const streamAddress = () => cluster.streamAddress();
+      const elsewhere = () => cluster.elsewhere();
       const isClosed = () =>
-        box.otherServersTake && (calls.isStopping || box.shared?.isDrained === true);
+        cluster.otherServersTake && (calls.isStopping || cluster.shared?.isDrained === true);
       const places = { streamAddress, elsewhere, isClosed };
       const asked = { ...tokens, ...places, liveCalls, limiterOf, placedCalls };
       const { leavesAudioSocket = false } = parts;

@@ -2,7 +2,8 @@ import type { Cluster } from "../../engine/calls/cluster.js";
 import type { LiveCalls } from "../../engine/calls/live-calls.js";
 import type { OutboundCalls } from "../../engine/calls/outbound/outbound-calls.js";
 import type { PlacedCalls } from "../../engine/calls/outbound/placed-calls.js";
-import type { Elsewhere, LimitName } from "../../engine/cluster/ipc-messages.js";
+import type { Elsewhere } from "../../engine/cluster/coordination.js";
+import type { LimitName } from "../../engine/cluster/ipc-messages.js";
 import type { Ending } from "../../engine/conversation/call-end.js";
 import type { Metrics } from "../../engine/metrics/metrics.js";
 import type { OutboundTokens } from "../../engine/security/outbound-token.js";
@@ -15,11 +16,11 @@ import type { Clock } from "../../engine/time/clock.js";
 import type { MaybePromise } from "../../engine/time/maybe-promise.js";
 import { type RateLimit, RateLimiter, type UseLimiter } from "../http/request/rate-limiter.js";
 
-/** What must be one for the box, as the server of a session process uses it. */
+/** What must be one for all workers, as the HTTP server of a worker uses it. */
 export interface WorkerSide {
-  /** Undefined where this process has the box, and its database, for itself. */
+  /** Undefined where this process is the only one of its server and of its database. */
   readonly shared: Cluster | undefined;
-  /** Other processes of the box listen on the same port. */
+  /** Other workers listen on the same port. */
   readonly sharesPort: boolean;
   readonly streamTokens: StreamTokenRegistry;
   readonly streamUuids: StreamUuidRegistry;
@@ -28,12 +29,12 @@ export interface WorkerSide {
   readonly tokenUses: TokenUseRegistry;
   limiterOf(name: LimitName, limit: RateLimit): UseLimiter;
   placedCalls(own: OutboundCalls, tokens: OutboundTokens): PlacedCalls;
-  /** The calls of the box; one that nobody has is there too, and its end does nothing. */
+  /** The calls of all workers; one that none of them has is found too, and its end does nothing. */
   liveCalls(own: LiveCalls): Pick<LiveCalls, "find">;
-  /** False where no process of the box has the call. */
+  /** False where no worker has the call. */
   endCall(own: LiveCalls, callId: string, ending: Ending): MaybePromise<boolean>;
   metricsText(own: Metrics): Promise<string>;
-  /** Where the next caller's stream is best sent; undefined where the box has no other address than that of all. */
+  /** Where the next caller's stream is best sent; undefined where one address serves all. */
   streamAddress(): MaybePromise<string | undefined>;
   /** Whether another server takes callers who come by the address that all of them share. */
   readonly otherServersTake: boolean;
@@ -41,7 +42,7 @@ export interface WorkerSide {
   elsewhere(): MaybePromise<Elsewhere | undefined>;
 }
 
-/** For a box with one session process, which is its own owner: every answer is there at once. */
+/** For a server of one process: every answer is there at once. */
 export function singleProcess(jwtSecret: string, clock: Clock): WorkerSide {
   return {
     shared: undefined,

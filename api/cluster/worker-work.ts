@@ -8,19 +8,19 @@ import { newTenancy } from "../../engine/tenancy/tenancy.js";
 import { SystemClock } from "../../engine/time/clock.js";
 import { joinDatabase } from "../../storage/database.js";
 import { ClusterWorker } from "./worker-client.js";
-import type { FromOwner, SessionOrders } from "./worker-orders.js";
-import { type SessionServer, startSessionServer } from "./worker-server.js";
+import type { FromPrimary, WorkerOrders } from "./worker-orders.js";
+import { startWorkerServer, type WorkerServer } from "./worker-server.js";
 
-/** What a session process does; `worker-process.ts` loads it. */
+/** What a worker does; `worker-process.ts` loads it. */
 
-async function begin(orders: SessionOrders): Promise<void> {
+async function begin(orders: WorkerOrders): Promise<void> {
   const { name, settings, keys, runId, isFirst, isKeeper } = orders;
   const { jwtSecret } = settings;
   const clock = new SystemClock();
   const newId = randomUUID;
   const log = newLogger(orders.logLevel, { process: name });
-  let server: SessionServer | undefined;
-  const member = new ClusterWorker({
+  let server: WorkerServer | undefined;
+  const worker = new ClusterWorker({
     name,
     sharesPort: true,
     post,
@@ -30,20 +30,20 @@ async function begin(orders: SessionOrders): Promise<void> {
     onRecordsChanged: () => database.recordChanges.heard(),
     stop: async (drainTimeoutMs) => {
       await server?.stop(drainTimeoutMs);
-      member.close();
+      worker.close();
       process.disconnect();
     },
     endAll: () => server?.calls.endAll(),
   });
-  process.on("message", (message: FromOwner) => {
-    if (message.kind === "message") member.owner.receive(message.message);
+  process.on("message", (message: FromPrimary) => {
+    if (message.kind === "message") worker.primary.receive(message.message);
   });
-  member.sendHeartbeats(() => debuggerUrl() !== undefined);
+  worker.sendHeartbeats(() => debuggerUrl() !== undefined);
   const database = joinDatabase(orders.writers, {
-    run: (request) => member.owner.ask("store", request),
-    look: () => member.owner.ask("lookAtStore", undefined),
+    run: (request) => worker.primary.ask("store", request),
+    look: () => worker.primary.ask("lookAtStore", undefined),
   });
-  database.recordChanges.tellOthersBy(() => member.recordsChanged());
+  database.recordChanges.tellOthersBy(() => worker.recordsChanged());
   const cipher = new CredentialCipher(keys.encryptionKey, keys.encryptionKeysOld);
   const { jwtSecretsOld: oldSecrets, jwtExpiresIn: expiresIn } = keys;
   const tokens = new AccessTokens({ secret: jwtSecret, oldSecrets, expiresIn, clock });
@@ -51,10 +51,10 @@ async function begin(orders: SessionOrders): Promise<void> {
   const parts = { database, cipher, clock, newId, log };
   const tenancy = newTenancy({ ...parts, tokens, allowPrivateAddresses });
   const leavesAudioSocket = !isKeeper;
-  const role = { box: member, runId, isFirst, leavesAudioSocket };
-  server = await startSessionServer({ ...parts, ...role, settings, tenancy });
+  const role = { cluster: worker, runId, isFirst, leavesAudioSocket };
+  server = await startWorkerServer({ ...parts, ...role, settings, tenancy });
   if (isKeeper && !isFirst) server.calls.recordings.startUpkeep();
-  member.began(server);
+  worker.began(server);
   process.on("unhandledRejection", (error) => {
     log.error({ error }, "unhandled promise rejection");
   });
@@ -64,10 +64,10 @@ function post(message: IpcMessage): void {
   if (process.connected) process.send?.(message);
 }
 
-process.once("message", (message: FromOwner) => {
+process.once("message", (message: FromPrimary) => {
   if (message.kind !== "begin") return;
   begin(message.orders).catch((error: unknown) => {
-    newLogger("error").error({ error }, "a session process cannot start");
+    newLogger("error").error({ error }, "a worker cannot start");
     process.exit(1);
   });
 });

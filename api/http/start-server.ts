@@ -23,7 +23,7 @@ export interface HttpConfig {
   /** 0: the system chooses. */
   readonly port: number;
   readonly httpBackend: BackendChoice;
-  /** Other processes of this box listen on the same port. */
+  /** Other processes of this server listen on the same port. */
   readonly sharesPort?: boolean;
   /** Addresses or CIDR blocks. */
   readonly trustedProxies: readonly string[];

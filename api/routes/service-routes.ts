@@ -11,7 +11,7 @@ export interface ServiceParts {
   readonly organizations: Organizations;
   readonly clock: Clock;
   readonly isDraining: () => boolean;
-  /** Whether an operator wants no new calls on this box, which is well. */
+  /** Whether an operator wants no new calls on this server, which is well. */
   readonly isDrained?: () => boolean;
   /** Whether a new call would be taken. */
   readonly isReady: () => boolean;

@@ -1,5 +1,5 @@
 import type { OpenRefusal, RefusalReason } from "../../engine/calls/open-refusal.js";
-import type { Elsewhere } from "../../engine/cluster/ipc-messages.js";
+import type { Elsewhere } from "../../engine/cluster/coordination.js";
 import { Failure } from "../../engine/failure.js";
 import type { MaybePromise } from "../../engine/time/maybe-promise.js";
 import { CLOSED_ROUTE_MESSAGE } from "../http/backend/http-backend.js";

@@ -62,7 +62,7 @@ export interface VoiceRoutesOptions {
   readonly host: string;
   /** 0 = no such door. */
   readonly audioSocketPort: number;
-  /** Another process of this box has the door's port. */
+  /** Another process of this server has the door's port. */
   readonly leavesAudioSocket?: boolean;
   readonly jwtSecret: string;
   readonly clock: Clock;

@@ -44,7 +44,7 @@ export interface Capacity {
   readonly steps: readonly CapacityStep[];
   /** The most calls that went well; 0 when none did. */
   readonly calls: number;
-  /** The end was the callers', who share the box, or of the time; the server may carry more. */
+  /** The end was the callers', who share the server, or of the time; the server may carry more. */
   readonly isLowerBound: boolean;
 }
 

@@ -120,7 +120,7 @@ export class Mp3PhoneScenario implements Scenario {
 }
 
 /**
- * More calls than one wants on a box: nobody may be lost. Of two cores the server has one, and its callers and vendors the
+ * More calls than one wants on a server: nobody may be lost. Of two cores the server has one, and its callers and vendors the
  * other, which they nearly fill: on fewer cores or beside other work it is they who are measured.
  */
 export class FullPhoneScenario implements Scenario {

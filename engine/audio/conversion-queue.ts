@@ -4,7 +4,7 @@ import type { ConversionFormats } from "./speech-conversion.js";
 
 /** Enough for a quantile that one slow batch does not move, and over in a tenth of a second of a full box. */
 const WAITS_KEPT_MAX = 64;
-/** What is older says nothing about now: a box that refuses calls must see its queue empty again though nothing passes it. */
+/** What is older says nothing about now: a server that refuses calls must see its queue empty again though nothing passes it. */
 const WAITS_KEPT_MS = 5_000;
 /** One slow thing is one: whoever looks every second must not meet it five times. */
 const LAST_KEPT_MS = 1_000;

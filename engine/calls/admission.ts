@@ -51,7 +51,7 @@ export function withTerms(agent: AgentRecord, terms: CallTerms | undefined): Age
   return { ...agent, thresholds, persona };
 }
 
-/** The slots as those use them who open calls, whether this process counts them or the owner of the box does. */
+/** The slots as those use them who open calls, whether this process counts them or the owner of the server does. */
 export interface Slots {
   /** False when the organization already has `callsMax` calls, without `replaces`, whose slot this call is to have. */
   acquire(
@@ -61,7 +61,7 @@ export interface Slots {
     replaces?: string,
   ): MaybePromise<boolean>;
   release(callId: string): void;
-  /** The calls that the organization has on this box. */
+  /** The calls that the organization has on this server. */
   countOf(orgId: string): MaybePromise<number>;
   /** The calls of this process. */
   readonly count: number;
@@ -75,7 +75,7 @@ export interface Slots {
 
 /**
  * The calls that each organization has in progress. A slot belongs to its call and is given back once, by the call's
- * own end; a second release does nothing. Where a box has several session processes, its owner counts for all of them.
+ * own end; a second release does nothing. Where a server has several workers, its owner counts for all of them.
  */
 export class CallSlots implements Slots {
   readonly #orgByCall = new Map<string, string>();
@@ -193,18 +193,18 @@ export async function takePlace(
 }
 
 export interface AdmissionLimits {
-  /** Calls at the same time on this box, of all organizations; `npm run bench:capacity` finds it. 0 = no such limit. */
+  /** Calls at the same time on this server, of all organizations; `npm run bench:capacity` finds it. 0 = no such limit. */
   readonly callsMax: number;
   /** How late the event loop may be (p99 of a second) before callers in progress would hear it. 0 = not looked at. */
   readonly eventLoopDelayMaxMs: number;
 }
 
 export interface AdmissionGauges {
-  /** On this box. */
+  /** On this server. */
   callCount(): number;
-  /** Whether another session process of this box takes calls, so that none has to be refused by this one. */
+  /** Whether another worker of this server takes calls, so that none has to be refused by this one. */
   othersTake(): boolean;
-  /** An operator wants no new calls on this box. */
+  /** An operator wants no new calls on this server. */
   isDrained(): boolean;
   /** p99 of the lateness of the event loop since the last look. */
   takeEventLoopDelayMs(): number;
@@ -220,7 +220,7 @@ const GOOD_LOOKS_TO_OPEN = 3;
 const AUDIO_POOL_WAIT_MAX_MS = 40;
 
 /**
- * Refuses new calls before those in progress suffer. Lateness is the honest sign of a full box: its processors show half
+ * Refuses new calls before those in progress suffer. Lateness is the honest sign of a full cluster: its processors show half
  * of their time idle when callers begin to hear it.
  */
 export class Admission {

@@ -45,8 +45,8 @@ const SUSPENDED: Ending = {
 };
 
 export interface CallCenterOptions extends AdmissionLimits, RecordingKeeping {
-  /** Left out where this process has the box for itself. */
-  readonly box?: Cluster | undefined;
+  /** Left out where this process has the server for itself. */
+  readonly cluster?: Cluster | undefined;
   readonly database: Database;
   readonly agents: Agents;
   readonly vendors: AgentVendorsOptions;
@@ -85,8 +85,8 @@ export class CallCenter {
   constructor(options: CallCenterOptions) {
     const { database, clock, log } = options;
     this.#options = options;
-    this.slots = options.box?.slots ?? new CallSlots();
-    this.feed = new CallFeed(clock, options.box?.news);
+    this.slots = options.cluster?.slots ?? new CallSlots();
+    this.feed = new CallFeed(clock, options.cluster?.events);
     const { liveCalls } = this;
     const cache = new SpeechCache(options.speechCacheBytes);
     const preemptiveBudget = new PreemptiveBudget(options.preemptiveWasteTokensPerHour, clock);
@@ -135,7 +135,7 @@ export class CallCenter {
       liveCalls,
       admission: this.#admission,
       storeWatch: this.#storeWatch,
-      hasElsewhere: async (callId) => (await options.box?.hasCall(callId)) ?? false,
+      hasElsewhere: async (callId) => (await options.cluster?.hasCall(callId)) ?? false,
       endCall: (callId, ending) => this.#endCall(callId, ending),
     });
     this.#upkeep = this.#startUpkeep();
@@ -145,16 +145,16 @@ export class CallCenter {
     return this.opener.stopping;
   }
 
-  /** Whether a new call would be taken, as far as this box is concerned. */
+  /** Whether a new call would be taken, as far as this server is concerned. */
   get isReady(): boolean {
     if (this.isStopping || this.#options.keyRefusal !== undefined) return false;
     const isFull = this.#admission.refusal !== undefined;
-    return (this.isServing && !isFull) || this.#options.box?.othersTake === true;
+    return (this.isServing && !isFull) || this.#options.cluster?.othersTake === true;
   }
 
-  /** Whether this process would take a new call, were it not late and the box not full. */
+  /** Whether this process would take a new call, were it not late and the server not full. */
   get isServing(): boolean {
-    const isWanted = !this.isStopping && this.#options.box?.isDrained !== true;
+    const isWanted = !this.isStopping && this.#options.cluster?.isDrained !== true;
     const refusal = this.#options.keyRefusal ?? this.storeRefusal;
     return this.#isWarm && isWanted && refusal === undefined;
   }
@@ -208,7 +208,7 @@ export class CallCenter {
     await this.recordings.start();
   }
 
-  /** In place of `recover`, for a process that begins beside others of its box: what is open is theirs. */
+  /** In place of `recover`, for a process that begins beside others of its server: what is open is theirs. */
   async join(): Promise<void> {
     this.audioPool();
     await this.#beat();
@@ -251,7 +251,7 @@ export class CallCenter {
   async #endCall(callId: string, ending: Ending): Promise<boolean> {
     const call = this.liveCalls.find(callId);
     call?.end(ending);
-    return call !== undefined || ((await this.#options.box?.endCall(callId, ending)) ?? false);
+    return call !== undefined || ((await this.#options.cluster?.endCall(callId, ending)) ?? false);
   }
 
   #isKnown(callId: string): boolean {
@@ -260,9 +260,9 @@ export class CallCenter {
 
   #gauges() {
     return {
-      callCount: () => this.#options.box?.callCount ?? this.liveCalls.count,
-      othersTake: () => this.#options.box?.othersTake ?? false,
-      isDrained: () => this.#options.box?.isDrained ?? false,
+      callCount: () => this.#options.cluster?.callCount ?? this.liveCalls.count,
+      othersTake: () => this.#options.cluster?.othersTake ?? false,
+      isDrained: () => this.#options.cluster?.isDrained ?? false,
       takeEventLoopDelayMs: () => this.#eventLoopDelay.take(this.liveCalls.count > 0),
       audioPoolWaitMs: () => {
         const stats = this.#audioPool?.stats;

@@ -8,7 +8,7 @@ export interface SaidWords {
   readonly isFinal: boolean;
 }
 
-/** What happens in a call, as who watches it is told. */
+/** What happens in a call, for those who watch it. */
 export type CallEvent =
   | {
       readonly type: "began";
@@ -19,7 +19,7 @@ export type CallEvent =
       readonly startedAtMs: number;
     }
   | ({ readonly type: "words"; readonly callId: string } & SaidWords)
-  /** What was said and is in no stored turn yet, in place of all words that were told before. */
+  /** What was said and is in no stored turn yet, in place of all words that were sent before. */
   | { readonly type: "present"; readonly callId: string; readonly words: readonly SaidWords[] }
   /** A turn is over and stored. */
   | { readonly type: "turn"; readonly callId: string; readonly metrics: CallMetrics }
@@ -31,27 +31,37 @@ export type CallEvent =
       readonly endReason: string;
     };
 
-/** What news are about: the calls of an organization, or one of them with its words. */
+/** What events are about: the calls of an organization, or one of them with its words. */
 export type CallTopic = string;
 
 export function callsTopic(orgId: string): CallTopic {
   return orgId;
 }
 
-/** Names the organization, too: nobody else hears of the call, whatever id is asked for. */
+/** Names the organization, too: no other one gets events of the call, whatever id is asked for. */
 export function callTopic(orgId: string, callId: string): CallTopic {
   return `${orgId}/${callId}`;
 }
 
-/** The way to who watches from another process of the box. */
+export interface Subscription {
+  readonly topic: CallTopic;
+  /** False when the last subscriber has left. */
+  readonly isWanted: boolean;
+}
+
+export interface PublishedEvent {
+  readonly topic: CallTopic;
+  readonly event: CallEvent;
+}
+
+/** Publishes events to subscribers in other processes and at other servers, and takes theirs. */
 export interface CallEventBus {
-  /** Whether somebody elsewhere wants to be told. */
-  isWanted(topic: CallTopic): boolean;
-  /** Somebody here wants to be told, or one more does, or nobody any more. */
-  want(topic: CallTopic, isWanted: boolean): void;
-  send(topic: CallTopic, news: CallEvent): void;
-  /** Where news from elsewhere go; set once. */
-  onEvent(receive: (topic: CallTopic, news: CallEvent) => void): void;
-  /** Who is told that somebody elsewhere begins to want the news of a topic; set once. */
-  onWanted(tell: (topic: CallTopic) => void): void;
+  /** Whether a subscriber elsewhere wants events of the topic. */
+  hasSubscribers(topic: CallTopic): boolean;
+  subscribe(subscription: Subscription): void;
+  publish(published: PublishedEvent): void;
+  /** Sets what takes events from elsewhere; called once. */
+  onEvent(receive: (published: PublishedEvent) => void): void;
+  /** Sets what is called when the first subscriber elsewhere comes; called once. */
+  onSubscribed(notify: (topic: CallTopic) => void): void;
 }

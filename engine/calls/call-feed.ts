@@ -31,7 +31,7 @@ export interface Watched {
 /** Tells who watches what happens in calls. Where nobody does, telling costs one look. */
 export class CallFeed {
   readonly #clock: Clock;
-  readonly #exchange: CallEventBus | undefined;
+  readonly #eventBus: CallEventBus | undefined;
   readonly #watched = new Map<CallTopic, TopicWatchers>();
   /** The calls that this process has, each with what was said and is in no stored turn yet. */
   readonly #calls = new Map<CallTopic, () => CallEvent>();
@@ -39,14 +39,14 @@ export class CallFeed {
   #count = 0;
   #isClosed = false;
 
-  /** With an exchange where other processes of the box have calls and watchers, too. */
-  constructor(clock: Clock, exchange?: CallEventBus) {
+  /** With an event bus where other processes have calls and watchers, too. */
+  constructor(clock: Clock, eventBus?: CallEventBus) {
     this.#clock = clock;
-    this.#exchange = exchange;
-    exchange?.onEvent((topic, news) => this.#watched.get(topic)?.tell(news));
-    exchange?.onWanted((topic) => {
+    this.#eventBus = eventBus;
+    eventBus?.onEvent(({ topic, event }) => this.#watched.get(topic)?.tell(event));
+    eventBus?.onSubscribed((topic) => {
       const present = this.#calls.get(topic)?.();
-      if (present !== undefined) exchange.send(topic, present);
+      if (present !== undefined) eventBus.publish({ topic, event: present });
     });
   }
 
@@ -120,14 +120,15 @@ export class CallFeed {
 
   #tell(topic: CallTopic, news: CallEvent): void {
     this.#watched.get(topic)?.tell(news);
-    if (this.#exchange?.isWanted(topic) === true) this.#exchange.send(topic, news);
+    if (this.#eventBus?.hasSubscribers(topic) !== true) return;
+    this.#eventBus.publish({ topic, event: news });
   }
 
   /** At once where the call is here; where it is elsewhere, it is asked for. */
   #tellPresent(topic: CallTopic, watcher: Watcher): void {
     const present = this.#calls.get(topic);
     if (present !== undefined) watcher.news([present()]);
-    else this.#exchange?.want(topic, true);
+    else this.#eventBus?.subscribe({ topic, isWanted: true });
   }
 
   #watchersOf(topic: CallTopic, togetherMs: number): TopicWatchers {
@@ -135,7 +136,7 @@ export class CallFeed {
     if (known !== undefined) return known;
     const watchers = new TopicWatchers(this.#clock, togetherMs);
     this.#watched.set(topic, watchers);
-    if (togetherMs > 0) this.#exchange?.want(topic, true);
+    if (togetherMs > 0) this.#eventBus?.subscribe({ topic, isWanted: true });
     return watchers;
   }
 
@@ -144,7 +145,7 @@ export class CallFeed {
     if (watchers?.remove(watch) !== true) return;
     if (watchers.isEmpty) {
       this.#watched.delete(topic);
-      this.#exchange?.want(topic, false);
+      this.#eventBus?.subscribe({ topic, isWanted: false });
     }
     this.#counts.remove(orgId);
     this.#count -= 1;

@@ -15,7 +15,7 @@ export interface CallSupervisionOptions {
   readonly calls: Pick<CallStore, "findById">;
   readonly feed: Pick<CallFeed, "requireRoom" | "watch">;
   readonly journal: Pick<CallJournal, "annotate">;
-  /** False where no process of this box has the call. */
+  /** False where no process of this server has the call. */
   readonly endCall: (callId: string, ending: Ending) => MaybePromise<boolean>;
   /** Whether who watches may still do so. */
   readonly standing: Pick<Standing, "holds">;

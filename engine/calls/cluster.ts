@@ -3,18 +3,18 @@ import type { BreakerExchange } from "../vendors/chain/breakers.js";
 import type { Slots } from "./admission.js";
 import type { CallEventBus } from "./call-events.js";
 
-/** The box that this process shares with others; they have calls of their own. */
+/** What this process shares with others that have calls of their own. */
 export interface Cluster {
   readonly slots: Slots;
   /** The calls of all processes. */
   readonly callCount: number;
-  readonly news: CallEventBus;
+  readonly events: CallEventBus;
   readonly breakers: BreakerExchange;
   /** Whether another process takes calls. */
   readonly othersTake: boolean;
-  /** An operator wants no new calls on this box. */
+  /** An operator wants no new calls on this server. */
   readonly isDrained: boolean;
-  /** Whether another process, of this box or of another server, has the call; false where that one does not answer. */
+  /** Whether another process, of this server or of another, has the call; false where that one does not answer. */
   hasCall(callId: string): Promise<boolean>;
   /** False where no other process has the call, or the one that should have it does not answer. */
   endCall(callId: string, ending: Ending): Promise<boolean>;

@@ -9,6 +9,18 @@ export type Requests<Table> = {
   readonly [Name in keyof Table]: { readonly asks: unknown; readonly answers: unknown };
 };
 
+/** The methods of an interface as requests between processes; each takes one argument, or none. */
+export type RequestsOf<Methods> = {
+  readonly [Name in keyof Methods]: Methods[Name] extends (
+    ...args: infer Args extends readonly unknown[]
+  ) => infer Answer
+    ? {
+        readonly asks: Args extends readonly [infer Asks] ? Asks : undefined;
+        readonly answers: Awaited<Answer>;
+      }
+    : never;
+};
+
 export type Handlers<Table extends Requests<Table>> = {
   readonly [Name in keyof Table]: (
     asks: Table[Name]["asks"],
@@ -51,14 +63,14 @@ interface Waiter {
 /** A process that answers nothing for so many questions stands still; further ones fail at once. */
 const QUESTIONS_WAITING_MAX = 20_000;
 
-/** Settles when who asked has dealt with what came of this: what is said then comes in a later parcel than the answer. */
+/** Settles when the asker has handled the answer: a message that is sent then arrives in a later batch than the answer. */
 export async function answered(given: Promise<unknown> | undefined): Promise<void> {
   if (given === undefined) return;
   await given.catch(() => undefined);
   await new Promise(setImmediate);
 }
 
-/** Questions and answers between two processes of one box, in order; both sides run the same build. */
+/** Questions and answers between two processes of one server, in order; both sides run the same build. */
 export class Link<Asked extends Requests<Asked>, Served extends Requests<Served>> {
   readonly #post: (message: IpcMessage) => void;
   readonly #handlers: Handlers<Served>;

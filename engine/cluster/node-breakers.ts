@@ -9,8 +9,8 @@ import {
   PAUSE_MAX_MS,
 } from "../vendors/chain/breakers.js";
 import { VENDOR_FAULTS } from "../vendors/contracts.js";
+import type { LocalBreakers } from "./coordination.js";
 import { messageChunks } from "./node-bus.js";
-import type { LocalBreakers } from "./other-nodes.js";
 
 /** Where every node hears what the others have found out of credentials. */
 export const BREAKERS = "parley breakers";
@@ -42,7 +42,7 @@ const Breaker = v.object({
 });
 
 /** Another version may be at work at the other node. */
-const BreakerLetter = v.pipe(
+const BreakersMessage = v.pipe(
   v.string(),
   v.parseJson(),
   v.object({
@@ -59,9 +59,9 @@ export interface ReadBreakers {
   readonly breakers: readonly BreakerEvent[];
 }
 
-/** Undefined of a text that is no such letter. */
+/** Undefined of a text that is no such message. */
 export function readBreakers(text: string): ReadBreakers | undefined {
-  const read = v.safeParse(BreakerLetter, text);
+  const read = v.safeParse(BreakersMessage, text);
   if (!read.success) return undefined;
   const { breakers, ...message } = read.output;
   const all = breakers.map((each) => ({ ...each, lastFault: each.lastFault }));
@@ -72,7 +72,7 @@ export function askingMessage(from: string): string {
   return JSON.stringify({ from, isAsking: true });
 }
 
-/** As few letters as hold all of them. */
+/** As few messages as hold all of them. */
 export function breakerMessages(
   from: string,
   breakers: readonly BreakerEvent[],
@@ -80,10 +80,10 @@ export function breakerMessages(
   return messageChunks(JSON.stringify({ from }).slice(0, -1), "breakers", breakers);
 }
 
-/** Credentials whose news wait for the letter before theirs; of each only the newest. */
+/** Credentials whose events wait for the message before theirs; of each only the newest. */
 const BREAKERS_WAITING_MAX = 1_000;
-/** Who has begun to listen is told of so many by each server, the newest; of others it learns by a failure of its own. */
-const BREAKERS_TOLD_MAX = 200;
+/** Each server sends this many to one that begins to listen, the newest; of others that one learns by a failure of its own. */
+const BREAKERS_SENT_MAX = 200;
 
 export interface NodeBreakersOptions extends LocalBreakers {
   readonly mail: Pick<Mail, "post">;
@@ -93,11 +93,11 @@ export interface NodeBreakersOptions extends LocalBreakers {
 }
 
 interface Waiting {
-  readonly news: BreakerEvent;
+  readonly event: BreakerEvent;
   readonly atMs: number;
 }
 
-/** News of breakers between the servers of a database; whoever misses some learns by a failure, or by a try, of its own. */
+/** Events of breakers between the servers of a database; one that misses some learns by a failure, or by a try, of its own. */
 export class NodeBreakers {
   readonly #options: NodeBreakersOptions;
   readonly #waiting = new Map<string, Waiting>();
@@ -117,21 +117,21 @@ export class NodeBreakers {
     ]);
   }
 
-  /** This node begins to listen, or does so again: the others tell what it has missed. Never rejects. */
+  /** This node begins to listen, or does so again: the others send what it has missed. Never rejects. */
   async ask(): Promise<void> {
     await this.#post(BREAKERS, [askingMessage(this.#options.startId)]);
   }
 
   /** To all others, at once: who comes first tries an open one, and the others keep away. */
-  tell(news: BreakerEvent): void {
+  publish(event: BreakerEvent): void {
     const waiting = this.#waiting;
-    const key = breakerKey(news);
+    const key = breakerKey(event);
     if (!waiting.has(key) && waiting.size >= BREAKERS_WAITING_MAX) this.#leftOutCount += 1;
-    else waiting.set(key, { news, atMs: this.#options.clock.monotonicMs() });
+    else waiting.set(key, { event, atMs: this.#options.clock.monotonicMs() });
     if (!this.#isPosting) void this.#postWaiting();
   }
 
-  /** One letter after the other, so that they arrive in order; what comes meanwhile goes next. */
+  /** Sends one message after the other, so that they arrive in order; what comes meanwhile goes next. */
   async #postWaiting(): Promise<void> {
     const { startId, log } = this.#options;
     this.#isPosting = true;
@@ -143,29 +143,32 @@ export class NodeBreakers {
     const count = this.#leftOutCount;
     this.#leftOutCount = 0;
     if (count > 0)
-      log.warn({ count }, "news of breakers for other servers were left out: too many");
+      log.warn({ count }, "dropped breaker events for other servers: too many were waiting");
   }
 
   #takeWaiting(): readonly BreakerEvent[] {
     const nowMs = this.#options.clock.monotonicMs();
     const all = [...this.#waiting.values()];
     this.#waiting.clear();
-    return all.map(({ news, atMs }) => afterWaiting(news, nowMs - atMs));
+    return all.map(({ event, atMs }) => afterWaiting(event, nowMs - atMs));
   }
 
   #hear(text: string): void {
     const { startId, known, onBreakers, log } = this.#options;
     const message = readBreakers(text);
     if (message === undefined) {
-      log.warn({ bytes: text.length }, "what another server said of breakers was not understood");
+      log.warn(
+        { bytes: text.length },
+        "failed to parse a message of another server about breakers",
+      );
       return;
     }
     const { from, isAsking, breakers } = message;
     if (from === startId) return;
     if (breakers.length > 0) onBreakers(breakers);
     if (!isAsking) return;
-    const told = known().slice(-BREAKERS_TOLD_MAX);
-    void this.#post(breakersChannelOf(from), breakerMessages(startId, told));
+    const newest = known().slice(-BREAKERS_SENT_MAX);
+    void this.#post(breakersChannelOf(from), breakerMessages(startId, newest));
   }
 
   async #post(channel: string, messages: readonly string[]): Promise<void> {
@@ -173,7 +176,7 @@ export class NodeBreakers {
     try {
       for (const message of messages) await mail.post(channel, message);
     } catch (error) {
-      log.warn({ error }, "the other servers were not told of breakers");
+      log.warn({ error }, "failed to send breaker events to the other servers");
     }
   }
 }

@@ -5,7 +5,7 @@ import { Failure } from "../failure.js";
 import type { Logger } from "../log.js";
 import { StoredCallInfo } from "../telephony/call-info.js";
 import type { CancelTimer, Clock } from "../time/clock.js";
-import type { LocalServer } from "./other-nodes.js";
+import type { LocalServer } from "./coordination.js";
 
 /** As few letters as hold all of the items, under `name` behind what all of them begin with. */
 export function messageChunks(
@@ -166,7 +166,7 @@ export interface NodeBusOptions {
   readonly handlers: Handlers;
   /** Something of the nodes has changed, or may have while nobody could say so. */
   readonly onChange: () => void;
-  /** Another server or a command line has changed what this box may keep in memory. */
+  /** Another server or a command line has changed what this server may keep in memory. */
   readonly onRecordsChanged: () => void;
   /** This node begins to listen, or does so again after a time in which it has heard nothing. */
   readonly onListening?: () => void;

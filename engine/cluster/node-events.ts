@@ -1,20 +1,17 @@
 import * as v from "valibot";
 import type { Mail } from "../../storage/nodes/message-bus.js";
+import type { CallEvent, CallTopic, PublishedEvent } from "../calls/call-events.js";
 import type { Logger } from "../log.js";
 import type { CancelTimer, Clock } from "../time/clock.js";
-import type { PublishedEvent } from "./ipc-messages.js";
+import type { LocalEvents } from "./coordination.js";
 import { messageChunks, roomIn } from "./node-bus.js";
-import type { LocalEvents } from "./other-nodes.js";
 
-export type CallEvent = PublishedEvent["news"];
-export type CallTopic = PublishedEvent["topic"];
-
-/** Where every node is told what somebody watches at another. */
+/** Where every node is asked for what is watched at another. */
 export const WATCHES = "parley watches";
-/** Where a node is told what it watches. */
-export const eventChannelOf = (startId: string): string => `parley news ${startId}`;
+/** Where a node receives the events that it watches. */
+export const eventChannelOf = (startId: string): string => `parley events ${startId}`;
 
-/** Stands before words of which only the end fits into a letter. */
+/** Stands before words of which only the end fits into a message. */
 const CUT_MARK = "… ";
 /** How much of too long a text is kept in each try to make it fit: what JSON makes of it cannot be foreseen. */
 const KEPT_SHARE = 0.9;
@@ -35,7 +32,7 @@ const saidWords = {
 };
 
 /** Another version may be at work at the other node. */
-const News = v.variant("type", [
+const Event = v.variant("type", [
   v.object({
     type: v.literal("began"),
     callId: v.string(),
@@ -60,38 +57,38 @@ const News = v.variant("type", [
 
 const Json = v.pipe(v.string(), v.parseJson());
 /** What happened in the calls of a topic, in order. */
-const NewsLetter = v.pipe(Json, v.object({ topic: v.string(), news: v.array(News) }));
-/** A node asks for the news of these topics, for a while. */
-const WatchLetter = v.pipe(Json, v.object({ from: v.string(), topics: v.array(v.string()) }));
+const EventsMessage = v.pipe(Json, v.object({ topic: v.string(), events: v.array(Event) }));
+/** A node asks for the events of these topics, for a while. */
+const WatchMessage = v.pipe(Json, v.object({ from: v.string(), topics: v.array(v.string()) }));
 
-/** Undefined of a text that is no such letter. */
+/** Undefined of a text that is no such message. */
 export function readEvents(text: string): readonly PublishedEvent[] | undefined {
-  const read = v.safeParse(NewsLetter, text);
+  const read = v.safeParse(EventsMessage, text);
   if (!read.success) return undefined;
-  const { topic, news } = read.output;
-  return news.map((each) => ({ topic, news: each }));
+  const { topic, events } = read.output;
+  return events.map((event) => ({ topic, event }));
 }
 
-/** Undefined of a text that is no such letter. */
-export function readWatches(text: string): v.InferOutput<typeof WatchLetter> | undefined {
-  const read = v.safeParse(WatchLetter, text);
+/** Undefined of a text that is no such message. */
+export function readWatches(text: string): v.InferOutput<typeof WatchMessage> | undefined {
+  const read = v.safeParse(WatchMessage, text);
   return read.success ? read.output : undefined;
 }
 
-/** As few letters as hold all of the news. Words that none can hold are told by their end; other news of that size are left out. */
-export function eventMessages(topic: CallTopic, news: readonly CallEvent[]): readonly string[] {
+/** As few messages as hold all events. Words that none can hold are cut to their end; other events of that size are left out. */
+export function eventMessages(topic: CallTopic, events: readonly CallEvent[]): readonly string[] {
   const head = JSON.stringify({ topic }).slice(0, -1);
-  const fitting = news.flatMap((each) => fittingNews(each, roomIn(head, "news")) ?? []);
-  return messageChunks(head, "news", fitting);
+  const fitting = events.flatMap((event) => fittingEvent(event, roomIn(head, "events")) ?? []);
+  return messageChunks(head, "events", fitting);
 }
 
-/** As few letters as hold all of the topics. */
+/** As few messages as hold all topics. */
 export function watchMessages(from: string, topics: readonly CallTopic[]): readonly string[] {
   const head = JSON.stringify({ from }).slice(0, -1);
   return messageChunks(head, "topics", topics);
 }
 
-function fittingNews(news: CallEvent, bytesMax: number): CallEvent | undefined {
+function fittingEvent(news: CallEvent, bytesMax: number): CallEvent | undefined {
   if (fits(news, bytesMax)) return news;
   if (news.type !== "words") return undefined;
   let kept = news.text.slice(-bytesMax);
@@ -112,7 +109,7 @@ function wordsOf<Words extends CallEvent & { readonly type: "words" }>(news: Wor
 
 /** A node that has not asked again by then watches no more, or is gone. */
 const LEASE_MS = 25_000;
-/** What all nodes watch together. More topics are not told: their pages ask now and then, as without news. */
+/** What all nodes watch together. Of more topics no events are sent: their pages poll. */
 const LEASED_TOPICS_MAX = 10_000;
 
 /** Which nodes watch which calls, each for as long as it has asked. */
@@ -151,12 +148,12 @@ export class WatchLeases {
   }
 }
 
-/** Well within a lease, so that one lost letter costs nothing. */
+/** Well within a lease, so that one lost message costs nothing. */
 const RENEW_MS = 10_000;
-/** What comes within it goes in one letter. */
+/** Events within this go in one message. */
 const TOGETHER_MS = 100;
-/** News that wait for their letter: where the database is slow, what is new is left out. */
-const NEWS_WAITING_MAX = 1_000;
+/** Events that wait to be sent: where the database is slow, new ones are left out. */
+const EVENTS_WAITING_MAX = 1_000;
 
 export interface NodeEventsOptions extends LocalEvents {
   readonly mail: Pick<Mail, "post" | "postToAll">;
@@ -165,7 +162,7 @@ export interface NodeEventsOptions extends LocalEvents {
   readonly log: Logger;
 }
 
-/** News of calls between the servers of a database, of what somebody watches at another server alone. */
+/** Events of calls between the servers of a database, only of topics that are watched at another server. */
 export class NodeEvents {
   readonly #options: NodeEventsOptions;
   readonly #leases = new WatchLeases();
@@ -184,11 +181,11 @@ export class NodeEvents {
     this.#stopRenewing = options.clock.every(RENEW_MS, () => this.#renew());
   }
 
-  /** What this node listens to for it. */
+  /** The channels that this node listens to for it. */
   get channels(): ReadonlyMap<string, (text: string) => void> {
     return new Map([
-      [WATCHES, (text: string) => this.#hearWatches(text)],
-      [eventChannelOf(this.#options.startId), (text: string) => this.#hearNews(text)],
+      [WATCHES, (text: string) => this.#receiveWatches(text)],
+      [eventChannelOf(this.#options.startId), (text: string) => this.#receiveEvents(text)],
     ]);
   }
 
@@ -198,23 +195,23 @@ export class NodeEvents {
     this.#cancelPosting?.();
   }
 
-  /** A session process of this box begins to watch. */
-  watch(topic: CallTopic): void {
+  /** A worker of this server begins to watch. */
+  subscribe(topic: CallTopic): void {
     if (this.#asked.has(topic)) return;
     this.#asked.add(topic);
     void this.#ask([topic]);
   }
 
   /** To the nodes that watch it, together with what follows at once. */
-  send({ topic, news }: PublishedEvent): void {
+  publish({ topic, event }: PublishedEvent): void {
     if (this.#leases.nodesOf(topic).length === 0) return;
     const waiting = this.#waiting.get(topic) ?? [];
-    if (isGuessOf(waiting.at(-1), news)) waiting.pop();
-    else if (this.#waitingCount >= NEWS_WAITING_MAX) {
+    if (isPartialOf(waiting.at(-1), event)) waiting.pop();
+    else if (this.#waitingCount >= EVENTS_WAITING_MAX) {
       this.#leftOutCount += 1;
       return;
     } else this.#waitingCount += 1;
-    waiting.push(news);
+    waiting.push(event);
     this.#waiting.set(topic, waiting);
     this.#postSoon();
   }
@@ -227,7 +224,7 @@ export class NodeEvents {
     });
   }
 
-  /** One letter after the other, so that they arrive in order; what comes meanwhile goes next. */
+  /** Sends one message after the other, so that they arrive in order; what comes meanwhile goes next. */
   async #postWaiting(): Promise<void> {
     const { log, mail } = this.#options;
     const waiting = this.#waiting;
@@ -235,25 +232,26 @@ export class NodeEvents {
     this.#waitingCount = 0;
     this.#isPosting = true;
     try {
-      for (const [topic, news] of waiting) {
+      for (const [topic, events] of waiting) {
         const channels = this.#leases.nodesOf(topic).map(eventChannelOf);
         if (channels.length === 0) continue;
-        for (const message of eventMessages(topic, news)) await mail.postToAll(channels, message);
+        for (const message of eventMessages(topic, events)) await mail.postToAll(channels, message);
       }
     } catch (error) {
-      log.warn({ error }, "who watches calls at other servers was not told of news");
+      log.warn({ error }, "failed to send call events to other servers");
     }
     this.#isPosting = false;
     const count = this.#leftOutCount;
     this.#leftOutCount = 0;
-    if (count > 0) log.warn({ count }, "news of calls for other servers were left out: too many");
+    if (count > 0)
+      log.warn({ count }, "dropped call events for other servers: too many were waiting");
     if (this.#waiting.size > 0) this.#postSoon();
   }
 
   #renew(): void {
-    const { watchedTopics, onWanted, clock } = this.#options;
+    const { watchedTopics, onSubscription, clock } = this.#options;
     for (const topic of this.#leases.expire(clock.monotonicMs())) {
-      onWanted({ topic, isWanted: false });
+      onSubscription({ topic, isWanted: false });
     }
     this.#asked.clear();
     const topics = watchedTopics();
@@ -267,36 +265,36 @@ export class NodeEvents {
     try {
       for (const message of watchMessages(startId, topics)) await mail.post(WATCHES, message);
     } catch (error) {
-      log.warn({ error }, "other servers could not be asked for news of calls");
+      log.warn({ error }, "failed to subscribe to call events of other servers");
     }
   }
 
-  #hearWatches(text: string): void {
-    const { startId, onWanted, clock } = this.#options;
+  #receiveWatches(text: string): void {
+    const { startId, onSubscription, clock } = this.#options;
     const message = readWatches(text);
     if (message === undefined) return this.#notUnderstood(text);
     const { from, topics } = message;
     if (from === startId) return;
     const nowMs = clock.monotonicMs();
     for (const topic of topics) {
-      if (this.#leases.take(topic, from, nowMs)) onWanted({ topic, isWanted: true });
+      if (this.#leases.take(topic, from, nowMs)) onSubscription({ topic, isWanted: true });
     }
   }
 
-  #hearNews(text: string): void {
-    const news = readEvents(text);
-    if (news === undefined) return this.#notUnderstood(text);
-    for (const sent of news) this.#options.onEvent(sent);
+  #receiveEvents(text: string): void {
+    const events = readEvents(text);
+    if (events === undefined) return this.#notUnderstood(text);
+    for (const published of events) this.#options.onEvent(published);
   }
 
   #notUnderstood(text: string): void {
     const bytes = text.length;
-    this.#options.log.warn({ bytes }, "what another server said of calls was not understood");
+    this.#options.log.warn({ bytes }, "failed to parse a message of another server about calls");
   }
 }
 
 /** Whether the words that wait are an earlier state of the ones that follow them. */
-function isGuessOf(before: CallEvent | undefined, news: CallEvent): boolean {
+function isPartialOf(before: CallEvent | undefined, news: CallEvent): boolean {
   if (before?.type !== "words" || news.type !== "words" || before.isFinal) return false;
   return before.callId === news.callId && before.role === news.role;
 }

@@ -8,7 +8,7 @@ import type { Logger } from "../log.js";
 import { auditEntry } from "../tenancy/audit-entry.js";
 import type { CancelTimer, Clock } from "../time/clock.js";
 import { VERSION } from "../version.js";
-import type { Elsewhere } from "./ipc-messages.js";
+import type { Elsewhere } from "./coordination.js";
 import { ALL_NODES } from "./node-bus.js";
 
 export interface Carrying {

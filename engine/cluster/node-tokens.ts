@@ -8,7 +8,7 @@ import { STREAM_UUIDS_OF_ONE_MAX } from "../security/stream-uuid.js";
 import { keptMsOf } from "../telephony/answered-webhooks.js";
 import { storedCallInfos } from "../telephony/call-info.js";
 import type { Clock } from "../time/clock.js";
-import type { TokenHandlers } from "./other-nodes.js";
+import type { OneUseTokens } from "./coordination.js";
 
 /** A page's token is remembered no longer than it is good, */
 const TOKEN_KEPT_MAX_MS = 24 * 60 * 60 * 1_000;
@@ -39,7 +39,7 @@ export function nodeTokens(
   { onceTokens }: Pick<Database, "onceTokens">,
   clock: Clock,
   log: Logger,
-): TokenHandlers {
+): OneUseTokens {
   const notStored = (error: unknown) =>
     log.warn({ error }, "the use of a token could not be stored");
   // A page whose call has begun needs it to come back, minutes later.

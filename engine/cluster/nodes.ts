@@ -1,6 +1,7 @@
 import type { Database } from "../../storage/database.js";
 import { type Mail, RECORDS_CHANGED } from "../../storage/nodes/message-bus.js";
 import type { NodeStart } from "../../storage/nodes/node-store.js";
+import type { PublishedEvent, Subscription } from "../calls/call-events.js";
 import type { Logger } from "../log.js";
 import type { Clock } from "../time/clock.js";
 import { within } from "../time/deadline.js";
@@ -8,16 +9,18 @@ import type { BreakerEvent } from "../vendors/chain/breakers.js";
 import type {
   CallEnding,
   Elsewhere,
+  LocalServer,
+  OneUseTokens,
+  OtherNodes,
   PlacedCallReport,
-  PrimaryRequests,
-  PublishedEvent,
-} from "./ipc-messages.js";
+  RingingCall,
+  SlotRequest,
+} from "./coordination.js";
 import { NodeBreakers } from "./node-breakers.js";
 import { ALL_NODES, NODE_ANSWERS, NodeBus } from "./node-bus.js";
 import { NodeEvents } from "./node-events.js";
 import { NodeRegistry } from "./node-registry.js";
 import { nodeTokens } from "./node-tokens.js";
-import type { LocalServer, OtherNodes, TokenHandlers } from "./other-nodes.js";
 
 export interface NodesOptions {
   readonly database: Pick<Database, "nodes" | "calls" | "callSlots" | "onceTokens">;
@@ -30,21 +33,19 @@ export interface NodesOptions {
   readonly log: Logger;
 }
 
-type HandedCall = PrimaryRequests["handOver"]["asks"];
-
 /** They find out by themselves with the next heartbeats. */
 const STOP_TOLD_MAX_MS = 1_000;
 /** The call was counted already, and goes on. */
 const NO_LIMIT = Number.MAX_SAFE_INTEGER;
 
-/** This box among the servers of its database: slots, tokens and calls are those of all of them. */
+/** This server among those of its database: slots, tokens and calls are those of all of them. */
 export class Nodes implements OtherNodes {
-  readonly tokens: TokenHandlers;
+  readonly tokens: OneUseTokens;
   readonly #options: NodesOptions;
   readonly #registry: NodeRegistry;
-  #box: LocalServer | undefined;
-  #mail: NodeBus | undefined;
-  #news: NodeEvents | undefined;
+  #server: LocalServer | undefined;
+  #nodeBus: NodeBus | undefined;
+  #events: NodeEvents | undefined;
   #breakers: NodeBreakers | undefined;
   #isStopping = false;
 
@@ -56,8 +57,8 @@ export class Nodes implements OtherNodes {
       ...options,
       isStopping: () => this.#isStopping,
       state: () => ({
-        calls: this.#box?.callCount ?? 0,
-        isTaking: !this.#isStopping && (this.#box?.isTaking ?? false),
+        calls: this.#server?.callCount ?? 0,
+        isTaking: !this.#isStopping && (this.#server?.isTaking ?? false),
       }),
       onSweep: () => this.#sweep(),
     });
@@ -68,21 +69,21 @@ export class Nodes implements OtherNodes {
     await this.#registry.join();
   }
 
-  /** From now on the others can ask the box. */
-  async serve(box: LocalServer): Promise<void> {
+  /** From now on the others can ask this server. */
+  async serve(server: LocalServer): Promise<void> {
     const { mail, node, clock, log } = this.#options;
-    this.#box = box;
+    this.#server = server;
     const onChange = () => void this.#registry.beat();
-    const { handlers } = box;
+    const { handlers } = server;
     const { startId } = node;
-    const onRecordsChanged = () => box.recordsChanged();
-    this.#news = new NodeEvents({ mail, startId, ...box.news, clock, log });
-    const breakers = new NodeBreakers({ mail, startId, ...box.breakers, clock, log });
-    const channels = new Map([...this.#news.channels, ...breakers.channels]);
+    const onRecordsChanged = () => server.recordsChanged();
+    this.#events = new NodeEvents({ mail, startId, ...server.events, clock, log });
+    const breakers = new NodeBreakers({ mail, startId, ...server.breakers, clock, log });
+    const channels = new Map([...this.#events.channels, ...breakers.channels]);
     const onListening = () => void breakers.ask();
     const heard = { handlers, onChange, onRecordsChanged, onListening, channels };
-    this.#mail = new NodeBus({ mail, startId, ...heard, clock, log });
-    await this.#mail.open();
+    this.#nodeBus = new NodeBus({ mail, startId, ...heard, clock, log });
+    await this.#nodeBus.open();
     this.#breakers = breakers;
     await this.#registry.beat();
   }
@@ -105,15 +106,15 @@ export class Nodes implements OtherNodes {
     await this.#registry.beat();
     await this.#registry.beat();
     await mail.post(ALL_NODES, "").catch((error: unknown) => {
-      log.warn({ error }, "the other servers were not told that this one stops");
+      log.warn({ error }, "the other servers were not notified that this one stops");
     });
   }
 
-  /** When the calls of the box have ended. */
+  /** When the calls of this server have ended. */
   async leave(): Promise<void> {
-    this.#news?.close();
+    this.#events?.close();
     await this.#registry.leave();
-    await this.#mail?.close();
+    await this.#nodeBus?.close();
   }
 
   get liveCount(): number {
@@ -124,7 +125,7 @@ export class Nodes implements OtherNodes {
     return this.#registry.isDraining;
   }
 
-  get streamAddress(): string | undefined {
+  streamAddress(): string | undefined {
     return this.#registry.streamAddress;
   }
 
@@ -132,11 +133,11 @@ export class Nodes implements OtherNodes {
     return this.#registry.othersTake;
   }
 
-  get elsewhere(): Elsewhere | undefined {
+  elsewhere(): Elsewhere | undefined {
     return this.#registry.elsewhere;
   }
 
-  takeSlot(slot: PrimaryRequests["takeSlot"]["asks"]): Promise<boolean> {
+  takeSlot(slot: SlotRequest): Promise<boolean> {
     const { database, node } = this.#options;
     return database.callSlots.take({ ...slot, startId: node.startId });
   }
@@ -145,7 +146,10 @@ export class Nodes implements OtherNodes {
   freeSlots(callIds: readonly string[]): void {
     const { database, node, log } = this.#options;
     database.callSlots.free(node.startId, callIds).catch((error: unknown) => {
-      log.warn({ error, count: callIds.length }, "slots could not be given back yet");
+      log.warn(
+        { error, count: callIds.length },
+        "failed to free call slots; the next sweep frees them",
+      );
     });
   }
 
@@ -160,7 +164,7 @@ export class Nodes implements OtherNodes {
     );
   }
 
-  async handOver(call: HandedCall) {
+  async handOver(call: RingingCall) {
     const holder = await this.#otherHolder(call.callId);
     if (holder === undefined) return undefined;
     const question = { name: "handOver", asks: call } as const;
@@ -173,7 +177,7 @@ export class Nodes implements OtherNodes {
   async giveSlot(callId: string, to: string): Promise<void> {
     const { database, node, log } = this.#options;
     await database.callSlots.move(callId, node.startId, to).catch((error: unknown) => {
-      log.warn({ error, callId }, "a slot could not be given along with its call");
+      log.warn({ error, callId }, "failed to move a call slot to another server");
     });
   }
 
@@ -188,7 +192,7 @@ export class Nodes implements OtherNodes {
   async recordsChanged(): Promise<void> {
     const { mail, node, log } = this.#options;
     await mail.post(RECORDS_CHANGED, node.startId).catch((error: unknown) => {
-      log.warn({ error }, "the other servers were not told of a change");
+      log.warn({ error }, "the other servers were not notified of a change");
     });
   }
 
@@ -204,16 +208,17 @@ export class Nodes implements OtherNodes {
     return this.#askHolders(callId, (holder) => this.#ask(holder, question, NODE_ANSWERS.hasCall));
   }
 
-  watch(topic: PublishedEvent["topic"]): void {
-    this.#news?.watch(topic);
+  /** The others forget a topic that is not asked for again. */
+  subscribe({ topic, isWanted }: Subscription): void {
+    if (isWanted) this.#events?.subscribe(topic);
   }
 
-  publish(sent: PublishedEvent): void {
-    this.#news?.send(sent);
+  publish(published: PublishedEvent): void {
+    this.#events?.publish(published);
   }
 
-  tellOfBreaker(news: BreakerEvent): void {
-    this.#breakers?.tell(news);
+  publishBreaker(event: BreakerEvent): void {
+    this.#breakers?.publish(event);
   }
 
   /** If the holder has just handed the call over it answers false; then the new holder is asked. */
@@ -229,7 +234,7 @@ export class Nodes implements OtherNodes {
   }
 
   /** The call is here by now, whatever becomes of its slot; never rejects. */
-  async #takeOver(call: HandedCall, from: string): Promise<void> {
+  async #takeOver(call: RingingCall, from: string): Promise<void> {
     const { database, node, log } = this.#options;
     const { callSlots } = database;
     const { callId } = call;
@@ -240,7 +245,7 @@ export class Nodes implements OtherNodes {
       if (await callSlots.move(callId, from, startId)) return;
       await callSlots.take({ ...call, callsMax: NO_LIMIT, startId });
     } catch (error) {
-      log.warn({ error, callId }, "a slot could not be taken along with its call");
+      log.warn({ error, callId }, "failed to take over a call slot");
     }
   }
 
@@ -250,20 +255,20 @@ export class Nodes implements OtherNodes {
     return holder === node.startId ? undefined : holder;
   }
 
-  #ask: NodeBus["ask"] = (...question) => this.#mailOfBox.ask(...question);
+  #ask: NodeBus["ask"] = (...question) => this.#bus.ask(...question);
 
-  get #mailOfBox(): NodeBus {
-    if (this.#mail === undefined) throw new Error("the other servers were asked before `serve`");
-    return this.#mail;
+  get #bus(): NodeBus {
+    if (this.#nodeBus === undefined) throw new Error("the other servers were asked before `serve`");
+    return this.#nodeBus;
   }
 
   async #sweep(): Promise<void> {
     const { database, node, log } = this.#options;
     const stored = await database.callSlots.callsOf(node.startId);
-    const over = stored.filter((callId) => this.#box?.holds(callId) === false);
+    const over = stored.filter((callId) => this.#server?.holds(callId) === false);
     await database.callSlots.free(node.startId, over);
     if (over.length > 0)
-      log.warn({ count: over.length }, "slots of calls that are over were given back");
+      log.warn({ count: over.length }, "freed the slots of calls that have ended");
     await database.onceTokens.purge();
   }
 }

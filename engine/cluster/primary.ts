@@ -1,11 +1,11 @@
-/** What must be one for all session processes of a box: call slots, holders of calls, one-use tokens, placed calls, news, breakers. */
+/** What must be one for all workers of a server: call slots, holders of calls, one-use tokens, placed calls, events, breakers. */
 
 import { isDeepStrictEqual } from "node:util";
 import type { Database } from "../../storage/database.js";
 import { CallSlots } from "../calls/admission.js";
-import type { CallTopic } from "../calls/call-events.js";
+import type { CallTopic, PublishedEvent, Subscription } from "../calls/call-events.js";
 import type { Logger } from "../log.js";
-import { boxMetricsText, type Metric } from "../metrics/cluster-metrics.js";
+import { clusterMetricsText, type Metric } from "../metrics/cluster-metrics.js";
 import { usedStreamNonces } from "../security/stream-token.js";
 import { StreamUuids } from "../security/stream-uuid.js";
 import { TokenUses } from "../security/token-uses.js";
@@ -14,179 +14,178 @@ import { CallInfos } from "../telephony/call-info.js";
 import type { CancelTimer, Clock } from "../time/clock.js";
 import { within } from "../time/deadline.js";
 import { type BreakerEvent, Breakers } from "../vendors/chain/breakers.js";
-import { answered, type Handlers, type IpcMessage, Link } from "./ipc-link.js";
-import {
-  type CallEnding,
-  type ClusterState,
-  HEARTBEAT_MS,
-  type LimitName,
-  type PlacedCallReport,
-  type PrimaryRequests,
-  type PublishedEvent,
-  type Subscription,
-  type WorkerLink,
-  type WorkerRequests,
-  type WorkerState,
-} from "./ipc-messages.js";
 import type {
+  CallEnding,
   GivenCall,
   LocalBreakers,
   LocalEvents,
   LocalServer,
+  OneUseTokens,
   OtherNodes,
-  TokenHandlers,
-} from "./other-nodes.js";
+  PlacedCallReport,
+  RingingCall,
+  SlotRequest,
+} from "./coordination.js";
+import { answered, type Handlers, type IpcMessage, Link } from "./ipc-link.js";
+import {
+  type ClusterState,
+  HEARTBEAT_MS,
+  type LimitName,
+  type PrimaryRequests,
+  type WorkerLink,
+  type WorkerRequests,
+  type WorkerState,
+} from "./ipc-messages.js";
 
-type Members = ReadonlyMap<number, { readonly link: Pick<WorkerLink, "tell"> }>;
+type Workers = ReadonlyMap<number, { readonly link: Pick<WorkerLink, "tell"> }>;
 
-/** Passes on what a session process or another server tells of a breaker, and knows those that are not closed for who comes later. */
+/** Passes on changes of breakers between workers and other servers, and knows those that are not closed for workers that start later. */
 export class BreakerRelay {
-  readonly #members: Members;
-  readonly #nodes: Pick<OtherNodes, "tellOfBreaker"> | undefined;
+  readonly #workers: Workers;
+  readonly #nodes: Pick<OtherNodes, "publishBreaker"> | undefined;
   readonly #breakers: Breakers;
 
-  constructor(members: Members, clock: Clock, nodes?: Pick<OtherNodes, "tellOfBreaker">) {
-    this.#members = members;
+  constructor(workers: Workers, clock: Clock, nodes?: Pick<OtherNodes, "publishBreaker">) {
+    this.#workers = workers;
     this.#nodes = nodes;
     this.#breakers = new Breakers(clock);
   }
 
-  /** What the box knows and hears of the other servers' breakers. */
+  /** What this server knows and hears of the other servers' breakers. */
   get asNode(): LocalBreakers {
     return {
       known: () => this.#breakers.news(),
-      onBreakers: (all) => this.#passOn(undefined, all),
+      onBreakers: (events) => this.#passOn(undefined, events),
     };
   }
 
-  /** A session process has opened or closed one, or tries it. */
-  hear(member: number, news: BreakerEvent): void {
-    this.#passOn(member, [news]);
-    this.#nodes?.tellOfBreaker(news);
+  /** A worker has opened or closed one, or tries it. */
+  publish(worker: number, event: BreakerEvent): void {
+    this.#passOn(worker, [event]);
+    this.#nodes?.publishBreaker(event);
   }
 
-  /** A session process has begun. */
-  tellAll(member: number): void {
-    this.#members.get(member)?.link.tell("breakers", this.#breakers.news());
+  /** Sends those that are not closed to a worker that has started. */
+  sendAll(worker: number): void {
+    this.#workers.get(worker)?.link.tell("breakers", this.#breakers.news());
   }
 
-  #passOn(from: number | undefined, all: readonly BreakerEvent[]): void {
-    for (const news of all) this.#breakers.heard(news);
-    for (const [name, { link }] of this.#members) {
-      if (name !== from) link.tell("breakers", all);
+  #passOn(from: number | undefined, events: readonly BreakerEvent[]): void {
+    for (const event of events) this.#breakers.heard(event);
+    for (const [name, { link }] of this.#workers) {
+      if (name !== from) link.tell("breakers", events);
     }
   }
 }
 
-/** Nobody uses what he has read longer ago, so a process that stands still need not be waited for any longer. */
+/** No process uses a record that it read longer ago, so one that stands still need not be waited for. */
 const CHANGE_MAX_MS = 1_000;
-/** A session process that says nothing for so long is left out of the page. */
+/** A worker that does not answer within this is left out of the page. */
 const METRICS_MAX_MS = 2_000;
 
-type AskedMembers = ReadonlyMap<number, { readonly link: Pick<WorkerLink, "ask"> }>;
+type AskedWorkers = ReadonlyMap<number, { readonly link: Pick<WorkerLink, "ask"> }>;
 
-/** Tells all but `asker` that what they keep in memory may be out of date; resolves when they know. */
-export async function tellRecordsChanged(
-  members: AskedMembers,
+/** Notifies all workers but `asker` that what they keep in memory may be out of date; resolves when they know. */
+export async function notifyRecordsChanged(
+  workers: AskedWorkers,
   asker: number | undefined,
   clock: Clock,
 ): Promise<void> {
-  const others = new Map([...members].filter(([name]) => name !== asker));
+  const others = new Map([...workers].filter(([name]) => name !== asker));
   await askAll(others, "recordsChanged", clock, CHANGE_MAX_MS);
 }
 
-/** The page of `/metrics` for the whole box, in the text form of Prometheus: `own` are those of the owner's process. */
+/** The page of `/metrics` for all processes, in the text form of Prometheus: `own` are those of the primary. */
 export async function clusterMetricsPage(
-  members: AskedMembers,
+  workers: AskedWorkers,
   own: readonly Metric[],
   clock: Clock,
 ): Promise<string> {
-  const pages = await askAll(members, "metrics", clock, METRICS_MAX_MS);
-  return boxMetricsText([own, ...pages]);
+  const pages = await askAll(workers, "metrics", clock, METRICS_MAX_MS);
+  return clusterMetricsText([own, ...pages]);
 }
 
 /** The answers that have come within `maxMs`. One that ends meanwhile keeps nothing, and gives none. */
 async function askAll<Question extends "metrics" | "recordsChanged">(
-  members: AskedMembers,
+  workers: AskedWorkers,
   question: Question,
   clock: Clock,
   maxMs: number,
 ): Promise<readonly WorkerRequests[Question]["answers"][]> {
   const answers: WorkerRequests[Question]["answers"][] = [];
-  const asked = [...members.values()].map(async ({ link }) => {
+  const requests = [...workers.values()].map(async ({ link }) => {
     await link.ask(question, undefined).then(
       (answer) => answers.push(answer),
       () => undefined,
     );
   });
-  await within(clock, maxMs, Promise.all(asked));
-  // Who answers later changes nothing any more.
+  await within(clock, maxMs, Promise.all(requests));
+  // A later answer changes nothing any more.
   return [...answers];
 }
 
-/** Stands for the other nodes among those who watch; session processes are counted from 1. */
+/** Stands for the other nodes among the subscribers; workers are counted from 1. */
 const OTHER_NODES = 0;
 
-/** Passes on news of calls to those who watch them; the watchers of each process bound how many topics there are. */
+/** Passes on events of calls to their subscribers; the watchers of each process bound how many topics there are. */
 export class EventRelay {
-  readonly #members: Members;
-  readonly #nodes: Pick<OtherNodes, "watch" | "publish"> | undefined;
-  /** Who watches what: names of session processes, and `OTHER_NODES`. */
-  readonly #watching = new Map<CallTopic, Set<number>>();
+  readonly #workers: Workers;
+  readonly #nodes: Pick<OtherNodes, "subscribe" | "publish"> | undefined;
+  /** The subscribers of each topic: names of workers, and `OTHER_NODES`. */
+  readonly #subscribers = new Map<CallTopic, Set<number>>();
 
-  constructor(members: Members, nodes?: Pick<OtherNodes, "watch" | "publish">) {
-    this.#members = members;
+  constructor(workers: Workers, nodes?: Pick<OtherNodes, "subscribe" | "publish">) {
+    this.#workers = workers;
     this.#nodes = nodes;
   }
 
   get topics(): readonly CallTopic[] {
-    return [...this.#watching.keys()];
+    return [...this.#subscribers.keys()];
   }
 
-  /** What the box and the other nodes watch of each other's calls. */
+  /** What this server and the other nodes watch of each other's calls. */
   get asNode(): LocalEvents {
     return {
       watchedTopics: () =>
         this.topics.filter((topic) => this.#othersThan(OTHER_NODES, topic).length > 0),
-      onWanted: (wanted) => this.#note(OTHER_NODES, wanted),
-      onEvent: (sent) => this.passOn(OTHER_NODES, sent),
+      onSubscription: (subscription) => this.#note(OTHER_NODES, subscription),
+      onEvent: (published) => this.publish(OTHER_NODES, published),
     };
   }
 
-  /** Somebody at this session process watches that, or nobody any more. */
-  want(member: number, wanted: Subscription): void {
-    this.#note(member, wanted);
-    if (wanted.isWanted) this.#nodes?.watch(wanted.topic);
+  subscribe(worker: number, subscription: Subscription): void {
+    this.#note(worker, subscription);
+    this.#nodes?.subscribe(subscription);
   }
 
-  passOn(from: number, sent: PublishedEvent): void {
-    for (const name of this.#othersThan(from, sent.topic)) {
-      if (name === OTHER_NODES) this.#nodes?.publish(sent);
-      else this.#members.get(name)?.link.tell("news", sent);
+  publish(from: number, published: PublishedEvent): void {
+    for (const name of this.#othersThan(from, published.topic)) {
+      if (name === OTHER_NODES) this.#nodes?.publish(published);
+      else this.#workers.get(name)?.link.tell("published", published);
     }
   }
 
   /** A process has ended. */
-  leave(member: number): void {
-    for (const topic of this.topics) this.#note(member, { topic, isWanted: false });
+  leave(worker: number): void {
+    for (const topic of this.topics) this.#note(worker, { topic, isWanted: false });
   }
 
-  /** All session processes are told when somebody begins to watch, if others do already too, and when nobody does any more. */
+  /** Notifies all workers of every new subscriber, and when the last one has left. */
   #note(from: number, { topic, isWanted }: Subscription): void {
-    const before = this.#watching.get(topic);
-    if (isWanted) this.#watching.set(topic, (before ?? new Set()).add(from));
+    const before = this.#subscribers.get(topic);
+    if (isWanted) this.#subscribers.set(topic, (before ?? new Set()).add(from));
     else if (before?.delete(from) !== true || before.size > 0) return;
-    else this.#watching.delete(topic);
-    for (const { link } of this.#members.values()) link.tell("subscribed", { topic, isWanted });
+    else this.#subscribers.delete(topic);
+    for (const { link } of this.#workers.values()) link.tell("subscribed", { topic, isWanted });
   }
 
-  #othersThan(member: number, topic: CallTopic): readonly number[] {
-    return [...(this.#watching.get(topic) ?? [])].filter((each) => each !== member);
+  #othersThan(worker: number, topic: CallTopic): readonly number[] {
+    return [...(this.#subscribers.get(topic) ?? [])].filter((each) => each !== worker);
   }
 }
 
-/** One-use tokens of a box that has its database for itself. */
-export function primaryTokens(clock: Clock): TokenHandlers {
+/** One-use tokens of a server that has its database for itself. */
+export function primaryTokens(clock: Clock): OneUseTokens {
   const nonces = usedStreamNonces(clock);
   const tokens = new TokenUses(clock);
   const webhooks = new AnsweredWebhooks(clock);
@@ -205,10 +204,10 @@ export function primaryTokens(clock: Clock): TokenHandlers {
   };
 }
 
-/** More than any plan allows: what all nodes count together, a box only keeps. */
+/** More than any plan allows: what all nodes count together, a server only keeps. */
 export const NO_LIMIT = Number.POSITIVE_INFINITY;
 
-/** Which session process has which call, and how many calls each organization has on the box: the owner's. */
+/** Which worker has which call, and how many calls each organization has on the server. */
 export class SlotLedger {
   readonly #slots = new CallSlots();
   readonly #holderByCall = new Map<string, number>();
@@ -221,7 +220,7 @@ export class SlotLedger {
     return this.#slots.countOf(orgId);
   }
 
-  /** False when the organization already has `callsMax` calls on the box. */
+  /** False when the organization already has `callsMax` calls on the server. */
   take(holder: number, orgId: string, callId: string, callsMax: number): boolean {
     if (!this.#slots.acquire(orgId, callId, callsMax)) return false;
     this.#holderByCall.set(callId, holder);
@@ -236,7 +235,7 @@ export class SlotLedger {
     return true;
   }
 
-  /** Whoever has the call has lost its slot to another call of the same organization. */
+  /** The holder of the call has lost its slot to another call of the same organization. */
   give(orgId: string, callId: string): void {
     const holder = this.#holderByCall.get(callId);
     if (holder !== undefined && this.#slots.callsOf(orgId).includes(callId)) {
@@ -252,7 +251,7 @@ export class SlotLedger {
     if (this.#holderByCall.has(callId)) this.#holderByCall.set(callId, to);
   }
 
-  /** The process is gone, and its calls with it; says which they were. */
+  /** The worker is gone, and its calls with it; returns which they were. */
   freeAllOf(holder: number): readonly string[] {
     const calls = [...this.#holderByCall].filter(([, each]) => each === holder);
     for (const [callId] of calls) this.free(holder, callId);
@@ -260,24 +259,24 @@ export class SlotLedger {
   }
 }
 
-type LinkedMembers = ReadonlyMap<number, { readonly link: WorkerLink }>;
+type LinkedWorkers = ReadonlyMap<number, { readonly link: WorkerLink }>;
 type HolderNodes = Pick<OtherNodes, "endCall" | "hasCall">;
 
-/** Which session process of the box, or which other node, has a call: who has its slot. */
+/** Which worker of this server, or which other node, has a call: the one that has its slot. */
 export class CallHolders {
   readonly slots: SlotLedger;
-  readonly #members: LinkedMembers;
+  readonly #workers: LinkedWorkers;
   readonly #nodes: HolderNodes | undefined;
 
-  constructor(members: LinkedMembers, slots: SlotLedger, nodes?: HolderNodes) {
-    this.#members = members;
+  constructor(workers: LinkedWorkers, slots: SlotLedger, nodes?: HolderNodes) {
+    this.#workers = workers;
     this.slots = slots;
     this.#nodes = nodes;
   }
 
   of(callId: string): WorkerLink | undefined {
     const holder = this.slots.holderOf(callId);
-    return holder === undefined ? undefined : this.#members.get(holder)?.link;
+    return holder === undefined ? undefined : this.#workers.get(holder)?.link;
   }
 
   other(asker: number, callId: string): WorkerLink | undefined {
@@ -293,41 +292,40 @@ export class CallHolders {
     return this.#nodes !== undefined && !this.isHere(callId);
   }
 
-  /** Whether any process of the box or of the other nodes has it. */
+  /** Whether any worker of this server or of the other nodes has it. */
   async isAnywhere(callId: string): Promise<boolean> {
     return this.isHere(callId) || ((await this.#nodes?.hasCall(callId)) ?? false);
   }
 
-  /** False where neither another process of the box nor another node can have the call. */
+  /** False where neither another worker nor another node can have the call. */
   async end(asker: number, call: CallEnding): Promise<boolean> {
     if (this.isElsewhere(call.callId)) return (await this.#nodes?.endCall(call)) ?? false;
-    return tellOfEnd(this.other(asker, call.callId), call);
+    return sendEnd(this.other(asker, call.callId), call);
   }
 
-  /** False where no process of the box has the call. */
+  /** False where no worker has the call. */
   endHere(call: CallEnding): boolean {
-    return tellOfEnd(this.of(call.callId), call);
+    return sendEnd(this.of(call.callId), call);
   }
 }
 
-function tellOfEnd(holder: WorkerLink | undefined, call: CallEnding): boolean {
+function sendEnd(holder: WorkerLink | undefined, call: CallEnding): boolean {
   holder?.tell("endCall", call);
   return holder !== undefined;
 }
 
-type HandedCall = PrimaryRequests["handOver"]["asks"];
 type Nodes = Pick<OtherNodes, "freeSlots" | "giveSlot" | "handOver" | "isRinging" | "report">;
 
-/** A placed call is answered wherever the vendor's request comes: it moves there, and its reports follow it. */
+/** A placed call is answered wherever the vendor's request arrives: it moves there, and its reports follow it. */
 export class PlacedCallRelay {
-  readonly #members: LinkedMembers;
+  readonly #workers: LinkedWorkers;
   readonly #holders: CallHolders;
   readonly #nodes: Nodes | undefined;
-  /** By call: those that a session process is just giving to another one, or to another node. */
+  /** By call: those that a worker is just giving to another one, or to another node. */
   readonly #moving = new Map<string, Promise<unknown>>();
 
-  constructor(members: LinkedMembers, holders: CallHolders, nodes?: Nodes) {
-    this.#members = members;
+  constructor(workers: LinkedWorkers, holders: CallHolders, nodes?: Nodes) {
+    this.#workers = workers;
     this.#holders = holders;
     this.#nodes = nodes;
   }
@@ -340,7 +338,7 @@ export class PlacedCallRelay {
     return (await holders.other(asker, callId)?.ask("isRinging", callId)) ?? false;
   }
 
-  handOver(asker: number, call: HandedCall) {
+  handOver(asker: number, call: RingingCall) {
     if (this.#holders.isElsewhere(call.callId)) return this.#fetch(asker, call);
     return this.#moved(call.callId, this.#move(asker, call));
   }
@@ -352,7 +350,7 @@ export class PlacedCallRelay {
     if (settled !== undefined) await settled;
     // What is no other node's may have come here meanwhile.
     if (this.#holders.isElsewhere(callId) && (await this.#nodes?.report(report))) return true;
-    return told(this.#holders.other(asker, callId), report);
+    return reportTo(this.#holders.other(asker, callId), report);
   }
 
   /** Whether a call still waits for its answer, for another node. */
@@ -367,15 +365,15 @@ export class PlacedCallRelay {
     return this.#moved(call.callId, this.#give(call));
   }
 
-  /** What another node was told of a call; false when it is not here, or no longer. */
-  async hear(report: PlacedCallReport): Promise<boolean> {
+  /** Takes a report that another node has received; false when the call is not here, or no longer. */
+  async reportHere(report: PlacedCallReport): Promise<boolean> {
     const { callId } = report.claims;
     const settled = this.#settled(callId);
     if (settled !== undefined) await settled;
-    return told(this.#holders.of(callId), report);
+    return reportTo(this.#holders.of(callId), report);
   }
 
-  /** Settles when the call has a place: who had it knows it no more, and who gets it is not told yet. */
+  /** Settles when the call has a place: its former holder knows it no more, and no message has gone to its new one. */
   #settled(callId: string): Promise<void> | undefined {
     return this.#moving.has(callId) ? this.#atRest(callId) : undefined;
   }
@@ -407,7 +405,7 @@ export class PlacedCallRelay {
     return handed;
   }
 
-  async #fetch(asker: number, call: HandedCall) {
+  async #fetch(asker: number, call: RingingCall) {
     const { orgId, callId } = call;
     const { slots } = this.#holders;
     // First here, as a slot is taken: else the sweep would give it back.
@@ -422,24 +420,27 @@ export class PlacedCallRelay {
     }
   }
 
-  async #move(asker: number, call: HandedCall) {
+  async #move(asker: number, call: RingingCall) {
     const { slots } = this.#holders;
     const handed = await this.#holders.other(asker, call.callId)?.ask("handOver", call);
     // The asker may have ended meanwhile: then the call has nobody, and its slot is free.
     if (handed !== undefined) slots.move(call.callId, asker);
-    if (!this.#members.has(asker)) this.#nodes?.freeSlots(slots.freeAllOf(asker));
+    if (!this.#workers.has(asker)) this.#nodes?.freeSlots(slots.freeAllOf(asker));
     return handed;
   }
 }
 
-/** False where nobody has the call. */
-async function told(holder: WorkerLink | undefined, report: PlacedCallReport): Promise<boolean> {
+/** False where no worker has the call. */
+async function reportTo(
+  holder: WorkerLink | undefined,
+  report: PlacedCallReport,
+): Promise<boolean> {
   if (holder === undefined) return false;
   await holder.ask("report", report);
   return true;
 }
 
-/** How old what the session processes know of each other may be. */
+/** How old what the workers know of each other may be. */
 const STATE_MS = 250;
 /** A process that missed so many heartbeats gets no calls of others; a long garbage collection does not miss as many. */
 const SUSPECT_BEATS = 3;
@@ -451,7 +452,7 @@ export const HUNG_BEATS_AT_START = 60;
 export interface ClusterPrimaryOptions {
   readonly limits: Readonly<Record<LimitName, { take(key: string): number }>>;
   readonly database: Pick<Database, "relay" | "look">;
-  /** Left out where the box has its database for itself. */
+  /** Left out where this server has its database for itself. */
   readonly nodes?: OtherNodes | undefined;
   /** The metrics of this process. */
   readonly metrics: () => Promise<readonly Metric[]>;
@@ -459,22 +460,22 @@ export interface ClusterPrimaryOptions {
   readonly log: Logger;
 }
 
-/** What goes to and comes from a session process beside its questions to the owner. */
+/** What goes to and comes from a worker beside its requests to the primary. */
 export interface WorkerPort {
   readonly post: (message: IpcMessage) => void;
   /** It listens, on this port. */
   readonly started: (port: number) => void;
-  /** It misses its heartbeats. Told once. Left out where the process is this one. */
+  /** It misses its heartbeats. Called once. Left out where the process is this one. */
   readonly hung?: (missedBeats: number) => void;
 }
 
-interface Member {
+interface Worker {
   readonly link: WorkerLink;
   readonly hung: WorkerPort["hung"];
   state: WorkerState;
   /**
-   * Counted by the owner's own turns, not by time: when the owner or the whole machine stood still, one turn has passed, and the
-   * heartbeats that were sent meanwhile are read before the next.
+   * Counted by the primary's own turns, not by time: when the primary or the whole machine stood still, one turn has passed, and
+   * the heartbeats that were sent meanwhile are read before the next.
    */
   missedBeats: number;
   hungAtBeats: number;
@@ -483,30 +484,35 @@ interface Member {
 
 const STARTING: WorkerState = { isServing: false, isLate: false };
 
-/** What must be one for a box, for its session processes: they ask, and there is no lock. */
+/** Serves the workers of a server what must be one for all of them: they ask, and there is no lock. */
 export class ClusterPrimary {
   readonly #options: ClusterPrimaryOptions;
-  readonly #members = new Map<number, Member>();
+  readonly #workers = new Map<number, Worker>();
   readonly #slots = new SlotLedger();
   readonly #holders: CallHolders;
   readonly #placedCalls: PlacedCallRelay;
-  readonly #news: EventRelay;
+  readonly #events: EventRelay;
   readonly #breakers: BreakerRelay;
-  readonly #tokens: TokenHandlers;
-  readonly #stopTelling: CancelTimer;
+  readonly #tokens: OneUseTokens;
+  readonly #stopSending: CancelTimer;
   readonly #stopWatching: CancelTimer;
   #countedAtMs: number;
-  #told: ClusterState = { callCount: 0, taking: [], isDrained: false, otherServersTake: false };
+  #sentState: ClusterState = {
+    callCount: 0,
+    taking: [],
+    isDrained: false,
+    otherServersTake: false,
+  };
 
   constructor(options: ClusterPrimaryOptions) {
     const { clock, nodes } = options;
     this.#options = options;
-    this.#holders = new CallHolders(this.#members, this.#slots, nodes);
-    this.#placedCalls = new PlacedCallRelay(this.#members, this.#holders, nodes);
-    this.#news = new EventRelay(this.#members, nodes);
-    this.#breakers = new BreakerRelay(this.#members, clock, nodes);
+    this.#holders = new CallHolders(this.#workers, this.#slots, nodes);
+    this.#placedCalls = new PlacedCallRelay(this.#workers, this.#holders, nodes);
+    this.#events = new EventRelay(this.#workers, nodes);
+    this.#breakers = new BreakerRelay(this.#workers, clock, nodes);
     this.#tokens = nodes?.tokens ?? primaryTokens(clock);
-    this.#stopTelling = clock.every(STATE_MS, () => this.#tellState());
+    this.#stopSending = clock.every(STATE_MS, () => this.#sendState());
     this.#countedAtMs = clock.monotonicMs();
     this.#stopWatching = clock.every(HEARTBEAT_MS, () => this.#countBeats());
   }
@@ -515,11 +521,11 @@ export class ClusterPrimary {
     return this.#slots.callCount;
   }
 
-  /** A session process begins. */
+  /** A worker starts. */
   join(name: number, { post, started, hung }: WorkerPort): WorkerLink {
     const handlers = { ...this.#handlers(name), started };
     const link = new Link<WorkerRequests, PrimaryRequests>(post, handlers, this.#options.log);
-    this.#members.set(name, {
+    this.#workers.set(name, {
       link,
       hung,
       state: STARTING,
@@ -527,34 +533,34 @@ export class ClusterPrimary {
       hungAtBeats: HUNG_BEATS_AT_START,
       isDebugged: false,
     });
-    link.tell("box", this.#told);
-    for (const topic of this.#news.topics) link.tell("subscribed", { topic, isWanted: true });
+    link.tell("cluster", this.#sentState);
+    for (const topic of this.#events.topics) link.tell("subscribed", { topic, isWanted: true });
     return link;
   }
 
-  /** A session process has ended: its slots are free. Says how many they were. */
+  /** A worker has ended: its slots are free. Returns how many they were. */
   leave(name: number): number {
-    this.#members.get(name)?.link.close("a session process of the box has ended");
-    this.#members.delete(name);
+    this.#workers.get(name)?.link.close("a worker of the server has ended");
+    this.#workers.delete(name);
     const callIds = this.#slots.freeAllOf(name);
     this.#options.nodes?.freeSlots(callIds);
-    this.#news.leave(name);
-    this.#tellState();
+    this.#events.leave(name);
+    this.#sendState();
     return callIds.length;
   }
 
-  /** The box takes no new calls: other servers are told, and its session processes where those are who take them. */
+  /** This server takes no new calls: notifies the other servers, and its workers of those that take them. */
   async stopTaking(): Promise<void> {
     await this.#options.nodes?.stopTaking();
-    this.#tellState();
+    this.#sendState();
   }
 
   close(): void {
-    this.#stopTelling();
+    this.#stopSending();
     this.#stopWatching();
   }
 
-  /** The box as the other nodes see it. */
+  /** This server as the other nodes see it. */
   get asNode(): LocalServer {
     const slots = this.#slots;
     const holders = this.#holders;
@@ -564,7 +570,7 @@ export class ClusterPrimary {
       handlers: {
         isRinging: (callId) => this.#placedCalls.ringsHere(callId),
         handOver: (call) => this.#placedCalls.giveAway(call),
-        report: (report) => this.#placedCalls.hear(report),
+        report: (report) => this.#placedCalls.reportHere(report),
         endCall: (call) => holders.endHere(call),
         hasCall: (callId) => holders.isHere(callId),
       },
@@ -575,16 +581,16 @@ export class ClusterPrimary {
         return isTaking();
       },
       holds: (callId) => holders.isHere(callId),
-      news: this.#news.asNode,
+      events: this.#events.asNode,
       breakers: this.#breakers.asNode,
-      recordsChanged: () => void tellRecordsChanged(this.#members, undefined, clock),
+      recordsChanged: () => void notifyRecordsChanged(this.#workers, undefined, clock),
     };
   }
 
-  /** Resolves when all session processes, but for the one that has changed something, know of it. */
+  /** Resolves when all workers, but for the one that has changed something, know of it. */
   async recordsChanged(name?: number): Promise<void> {
     const { nodes, clock } = this.#options;
-    const here = tellRecordsChanged(this.#members, name, clock);
+    const here = notifyRecordsChanged(this.#workers, name, clock);
     await Promise.all([here, nodes?.recordsChanged()]);
   }
 
@@ -593,32 +599,33 @@ export class ClusterPrimary {
     return {
       ...this.#tokens,
       takeSlot: (slot) => this.#takeSlot(name, slot),
-      freeSlot: (callId) => {
-        if (this.#slots.free(name, callId)) nodes?.freeSlots([callId]);
+      freeSlots: (callIds) => {
+        const freed = callIds.filter((callId) => this.#slots.free(name, callId));
+        if (freed.length > 0) nodes?.freeSlots(freed);
       },
       countSlots: (orgId) => nodes?.countSlots(orgId) ?? this.#slots.countOf(orgId),
-      streamAddress: () => nodes?.streamAddress,
-      elsewhere: () => nodes?.elsewhere,
-      use: ({ limit, key }) => limits[limit].take(key),
+      streamAddress: () => nodes?.streamAddress(),
+      elsewhere: () => nodes?.elsewhere(),
+      take: ({ limit, key }) => limits[limit].take(key),
       isRinging: (callId) => this.#placedCalls.isRinging(name, callId),
       handOver: (call) => this.#placedCalls.handOver(name, call),
       report: (report) => this.#placedCalls.report(name, report),
-      metrics: async () => clusterMetricsPage(this.#members, await metrics(), clock),
+      metrics: async () => clusterMetricsPage(this.#workers, await metrics(), clock),
       state: (state) => this.#noteState(name, state),
       heartbeat: ({ isDebugged }) => this.#noteHeartbeat(name, isDebugged),
       endCall: (call) => this.#holders.end(name, call),
       hasCall: (callId) => this.#holders.isAnywhere(callId),
       recordsChanged: () => this.recordsChanged(name),
-      subscribe: (wanted) => this.#news.want(name, wanted),
-      news: (sent) => this.#news.passOn(name, sent),
-      breaker: (news) => this.#breakers.hear(name, news),
-      wantBreakers: () => this.#breakers.tellAll(name),
+      subscribe: (subscription) => this.#events.subscribe(name, subscription),
+      publish: (published) => this.#events.publish(name, published),
+      publishBreaker: (event) => this.#breakers.publish(name, event),
+      subscribeBreakers: () => this.#breakers.sendAll(name),
       store: (request) => database.relay(request),
       lookAtStore: () => database.look(),
     };
   }
 
-  async #takeSlot(name: number, slot: PrimaryRequests["takeSlot"]["asks"]): Promise<boolean> {
+  async #takeSlot(name: number, slot: SlotRequest): Promise<boolean> {
     const { nodes } = this.#options;
     const { orgId, callId, callsMax, replaces } = slot;
     if (replaces !== undefined) this.#slots.give(orgId, replaces);
@@ -632,54 +639,54 @@ export class ClusterPrimary {
       if (!isTaken) this.#slots.free(name, callId);
     }
     // The asker may have ended meanwhile.
-    if (isTaken && !this.#members.has(name)) nodes.freeSlots([callId]);
+    if (isTaken && !this.#workers.has(name)) nodes.freeSlots([callId]);
     return isTaken;
   }
 
   #noteState(name: number, state: WorkerState): void {
-    const member = this.#members.get(name);
-    if (member === undefined) return;
-    member.state = state;
-    this.#tellState();
+    const worker = this.#workers.get(name);
+    if (worker === undefined) return;
+    worker.state = state;
+    this.#sendState();
   }
 
   #noteHeartbeat(name: number, isDebugged: boolean): void {
-    const member = this.#members.get(name);
-    if (member === undefined) return;
-    const wasSuspect = member.missedBeats >= SUSPECT_BEATS;
-    member.missedBeats = 0;
-    member.hungAtBeats = HUNG_BEATS;
-    member.isDebugged = isDebugged;
-    if (wasSuspect) this.#tellState();
+    const worker = this.#workers.get(name);
+    if (worker === undefined) return;
+    const wasSuspect = worker.missedBeats >= SUSPECT_BEATS;
+    worker.missedBeats = 0;
+    worker.hungAtBeats = HUNG_BEATS;
+    worker.isDebugged = isDebugged;
+    if (wasSuspect) this.#sendState();
   }
 
   #countBeats(): void {
     const nowMs = this.#options.clock.monotonicMs();
     const sinceMs = nowMs - this.#countedAtMs;
     this.#countedAtMs = nowMs;
-    // Turns that come together after the owner stood still are one.
+    // Turns that come together after the primary stood still are one.
     if (sinceMs < HEARTBEAT_MS / 2) return;
-    for (const member of this.#members.values()) {
-      if (member.hung === undefined || member.isDebugged) continue;
-      member.missedBeats += 1;
-      if (member.missedBeats === member.hungAtBeats) member.hung(member.missedBeats);
+    for (const worker of this.#workers.values()) {
+      if (worker.hung === undefined || worker.isDebugged) continue;
+      worker.missedBeats += 1;
+      if (worker.missedBeats === worker.hungAtBeats) worker.hung(worker.missedBeats);
     }
   }
 
   #taking(): readonly number[] {
-    return [...this.#members]
+    return [...this.#workers]
       .filter(([, { state }]) => state.isServing && !state.isLate)
       .filter(([, { missedBeats }]) => missedBeats < SUSPECT_BEATS)
       .map(([name]) => name);
   }
 
-  #tellState(): void {
+  #sendState(): void {
     const taking = this.#taking();
     const { isDraining: isDrained = false, othersTake: otherServersTake = false } =
       this.#options.nodes ?? {};
     const state = { callCount: this.callCount, taking, isDrained, otherServersTake };
-    if (isDeepStrictEqual(state, this.#told)) return;
-    this.#told = state;
-    for (const { link } of this.#members.values()) link.tell("box", this.#told);
+    if (isDeepStrictEqual(state, this.#sentState)) return;
+    this.#sentState = state;
+    for (const { link } of this.#workers.values()) link.tell("cluster", this.#sentState);
   }
 }

@@ -1,7 +1,12 @@
-/** A session process's ways to what the owner of its box has. */
+/** A worker's ways to what its primary has. */
 
 import { CallSlots, type Slots } from "../calls/admission.js";
-import type { CallEvent, CallEventBus, CallTopic } from "../calls/call-events.js";
+import type {
+  CallEventBus,
+  CallTopic,
+  PublishedEvent,
+  Subscription,
+} from "../calls/call-events.js";
 import type { LiveCall } from "../calls/live-calls.js";
 import type { OutboundCalls } from "../calls/outbound/outbound-calls.js";
 import type { OutboundReport, PlacedCalls } from "../calls/outbound/placed-calls.js";
@@ -16,69 +21,69 @@ import type {
 import type { CallInfo } from "../telephony/call-info.js";
 import type { BreakerEvent, BreakerExchange } from "../vendors/chain/breakers.js";
 import type { Handlers } from "./ipc-link.js";
-import type { PlacedCallReport, PrimaryLink, WorkerRequests } from "./ipc-messages.js";
+import type { PrimaryLink, WorkerRequests } from "./ipc-messages.js";
 
-/** A session process's way to those who use the same credentials, by way of the owner. */
+/** Shares breakers with those who use the same credentials, by way of the primary. */
 export class WorkerBreakers implements BreakerExchange {
-  readonly #owner: PrimaryLink;
-  #receive: (news: BreakerEvent) => void = () => {};
+  readonly #primary: PrimaryLink;
+  #receive: (event: BreakerEvent) => void = () => {};
 
-  constructor(owner: PrimaryLink) {
-    this.#owner = owner;
+  constructor(primary: PrimaryLink) {
+    this.#primary = primary;
   }
 
-  tell(news: BreakerEvent): void {
-    this.#owner.tell("breaker", news);
+  tell(event: BreakerEvent): void {
+    this.#primary.tell("publishBreaker", event);
   }
 
-  onEvent(receive: (news: BreakerEvent) => void): void {
+  onEvent(receive: (event: BreakerEvent) => void): void {
     this.#receive = receive;
-    this.#owner.tell("wantBreakers", undefined);
+    this.#primary.tell("subscribeBreakers", undefined);
   }
 
-  /** What the owner tells this process. */
+  /** Handles what the primary sends. */
   get handlers(): Pick<Handlers<WorkerRequests>, "breakers"> {
     return {
-      breakers: (all) => {
-        for (const news of all) this.#receive(news);
+      breakers: (events) => {
+        for (const event of events) this.#receive(event);
       },
     };
   }
 }
 
-/** News of calls between the session processes of a box, by way of the owner; only of what somebody elsewhere watches. */
+/** Events of calls between the workers of a server, by way of the primary; only of topics with subscribers elsewhere. */
 export class WorkerEventBus implements CallEventBus {
-  readonly #owner: PrimaryLink;
+  readonly #primary: PrimaryLink;
   readonly #wanted = new Set<CallTopic>();
-  #receive: (topic: CallTopic, news: CallEvent) => void = () => {};
-  #tellWanted: (topic: CallTopic) => void = () => {};
+  #receive: (published: PublishedEvent) => void = () => {};
+  #notify: (topic: CallTopic) => void = () => {};
 
-  constructor(owner: PrimaryLink) {
-    this.#owner = owner;
+  constructor(primary: PrimaryLink) {
+    this.#primary = primary;
   }
 
-  isWanted(topic: CallTopic): boolean {
+  hasSubscribers(topic: CallTopic): boolean {
     return this.#wanted.has(topic);
   }
 
-  want(topic: CallTopic, isWanted: boolean): void {
-    this.#owner.tell("subscribe", { topic, isWanted });
+  subscribe(subscription: Subscription): void {
+    this.#primary.tell("subscribe", subscription);
   }
 
-  send(topic: CallTopic, news: CallEvent): void {
-    this.#owner.tell("news", { topic, news });
+  publish(published: PublishedEvent): void {
+    this.#primary.tell("publish", published);
   }
 
-  onEvent(receive: (topic: CallTopic, news: CallEvent) => void): void {
+  onEvent(receive: (published: PublishedEvent) => void): void {
     this.#receive = receive;
   }
 
-  onWanted(tell: (topic: CallTopic) => void): void {
-    this.#tellWanted = tell;
+  onSubscribed(notify: (topic: CallTopic) => void): void {
+    this.#notify = notify;
   }
 
-  /** What the owner tells this process. */
-  get handlers(): Pick<Handlers<WorkerRequests>, "subscribed" | "news"> {
+  /** Handles what the primary sends. */
+  get handlers(): Pick<Handlers<WorkerRequests>, "subscribed" | "published"> {
     return {
       subscribed: ({ topic, isWanted }) => {
         if (!isWanted) {
@@ -86,20 +91,20 @@ export class WorkerEventBus implements CallEventBus {
           return;
         }
         this.#wanted.add(topic);
-        this.#tellWanted(topic);
+        this.#notify(topic);
       },
-      news: ({ topic, news }) => this.#receive(topic, news),
+      published: (published) => this.#receive(published),
     };
   }
 }
 
-/** The slots of a session process: its owner counts for the box, and here stands which of them are this process's. */
+/** The call slots of a worker: the primary counts them for the server, and here stands which of them are this worker's. */
 export class WorkerCallSlots implements Slots {
-  readonly #owner: PrimaryLink;
+  readonly #primary: PrimaryLink;
   readonly #own = new CallSlots();
 
-  constructor(owner: PrimaryLink) {
-    this.#owner = owner;
+  constructor(primary: PrimaryLink) {
+    this.#primary = primary;
   }
 
   async acquire(
@@ -108,17 +113,17 @@ export class WorkerCallSlots implements Slots {
     callsMax: number,
     replaces?: string,
   ): Promise<boolean> {
-    const isTaken = await this.#owner.ask("takeSlot", { orgId, callId, callsMax, replaces });
+    const isTaken = await this.#primary.ask("takeSlot", { orgId, callId, callsMax, replaces });
     if (isTaken) this.adopt(orgId, callId);
     return isTaken;
   }
 
   release(callId: string): void {
-    if (this.forget(callId)) this.#owner.tell("freeSlot", callId);
+    if (this.forget(callId)) this.#primary.tell("freeSlots", [callId]);
   }
 
   countOf(orgId: string): Promise<number> {
-    return this.#owner.ask("countSlots", orgId);
+    return this.#primary.ask("countSlots", orgId);
   }
 
   get count(): number {
@@ -139,12 +144,12 @@ export class WorkerCallSlots implements Slots {
     return dead.length;
   }
 
-  /** The owner knows already that the call is this process's. */
+  /** The primary knows already that the call is this worker's. */
   adopt(orgId: string, callId: string): void {
     this.#own.acquire(orgId, callId, Number.POSITIVE_INFINITY);
   }
 
-  /** The owner knows already that the call is another process's. False when it was not this one's. */
+  /** The primary knows already that the call is another worker's. False when it was not this one's. */
   forget(callId: string): boolean {
     const before = this.#own.count;
     this.#own.release(callId);
@@ -156,13 +161,13 @@ export interface WorkerPlacedCallsOptions {
   readonly own: OutboundCalls;
   readonly tokens: OutboundTokens;
   readonly slots: WorkerCallSlots;
-  readonly owner: PrimaryLink;
+  readonly primary: PrimaryLink;
 }
 
-/** Placed calls of the box: the answer, the stream and the reports of one may each come to another session process. */
+/** Placed calls of a server: the answer, the stream and the reports of one may each come to another worker. */
 export class WorkerPlacedCalls implements PlacedCalls {
   readonly #options: WorkerPlacedCallsOptions;
-  /** Calls that are being handed over to this process: what is told of them waits. */
+  /** Calls that are being handed over to this worker; reports on them wait. */
   readonly #arriving = new Map<string, Promise<unknown>>();
 
   constructor(options: WorkerPlacedCallsOptions) {
@@ -170,10 +175,10 @@ export class WorkerPlacedCalls implements PlacedCalls {
   }
 
   async answering(token: string): Promise<OutboundClaims | undefined> {
-    const { own, tokens, owner } = this.#options;
+    const { own, tokens, primary } = this.#options;
     const claims = tokens.verify(token);
     if (claims === undefined || own.isRinging(claims.callId)) return claims;
-    return (await owner.ask("isRinging", claims.callId)) ? claims : undefined;
+    return (await primary.ask("isRinging", claims.callId)) ? claims : undefined;
   }
 
   async connect<Session extends LiveCall>(
@@ -186,19 +191,19 @@ export class WorkerPlacedCalls implements PlacedCalls {
   }
 
   async report(token: string, report: OutboundReport): Promise<boolean> {
-    const { own, tokens, owner } = this.#options;
+    const { own, tokens, primary } = this.#options;
     const claims = tokens.verify(token);
     if (claims === undefined) return false;
     const { callId } = claims;
     await this.#arriving.get(callId);
-    if (!own.holds(callId) && (await owner.ask("report", { claims, report }))) return true;
+    if (!own.holds(callId) && (await primary.ask("report", { claims, report }))) return true;
     // It may be coming here since.
     await this.#arriving.get(callId);
     own.take(claims, report);
     return true;
   }
 
-  /** What other session processes ask of this one. */
+  /** Handles what other workers ask of this one. */
   get handlers(): Pick<Handlers<WorkerRequests>, "isRinging" | "handOver" | "report"> {
     const { own, slots } = this.#options;
     return {
@@ -209,10 +214,12 @@ export class WorkerPlacedCalls implements PlacedCalls {
         return handed;
       },
       // At once where nothing is waited for: the next question may be to hand this call over, with what is known of it.
-      report: ({ claims, report }: PlacedCallReport) => {
-        const arrival = this.#arriving.get(claims.callId);
-        if (arrival !== undefined) return arrival.then(() => own.take(claims, report));
-        return own.take(claims, report);
+      report: ({ claims, report }) => {
+        const take = () => {
+          own.take(claims, report);
+          return true;
+        };
+        return this.#arriving.get(claims.callId)?.then(take) ?? take();
       },
     };
   }
@@ -233,22 +240,22 @@ export class WorkerPlacedCalls implements PlacedCalls {
   }
 
   async #adopt(callId: string, orgId: string): Promise<void> {
-    const { own, slots, owner } = this.#options;
-    const handed = await owner.ask("handOver", { callId, orgId });
+    const { own, slots, primary } = this.#options;
+    const handed = await primary.ask("handOver", { callId, orgId });
     if (handed === undefined) return;
     slots.adopt(orgId, callId);
     own.adopt(handed);
   }
 }
 
-/** Stream tokens of a session process: each is good for one stream of the box. */
+/** Stream tokens of a worker: each is good for one stream of the server. */
 export class WorkerStreamTokens implements StreamTokenRegistry {
   readonly #tokens: StreamTokens;
-  readonly #owner: PrimaryLink;
+  readonly #primary: PrimaryLink;
 
-  constructor(tokens: StreamTokens, owner: PrimaryLink) {
+  constructor(tokens: StreamTokens, primary: PrimaryLink) {
     this.#tokens = tokens;
-    this.#owner = owner;
+    this.#primary = primary;
   }
 
   mint(claims: StreamClaims): string {
@@ -258,7 +265,7 @@ export class WorkerStreamTokens implements StreamTokenRegistry {
   async redeem(token: string, presented: StreamPresented = {}): Promise<Redeemed> {
     const read = this.#tokens.read(token, presented);
     if (read.refusal !== undefined) return read;
-    const refusal = await this.#owner.ask("useNonce", read.nonce);
+    const refusal = await this.#primary.ask("useNonce", read.nonce);
     return refusal === undefined ? { claims: read.claims } : { refusal };
   }
 }

@@ -79,7 +79,7 @@ function cacheKey(voiceKey: string, text: string): string {
   return `${voiceKey}${text}`;
 }
 
-/** Voices in use at the same time on one box, and more. */
+/** Voices in use at the same time on one server, and more. */
 const VOICES_MAX = 1_024;
 /** What the newest sentence counts for: a number that is read out takes three times as long for a character as its words. */
 const NEWEST_SHARE = 1 / 8;

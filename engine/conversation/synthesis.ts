@@ -27,7 +27,7 @@ const PLAYED_WHOLE_SHARE = 0.9;
 const LEFT_MIN_MS = 20;
 /** So short a wait is spent on the worst of the sentences kept: it is noticed less than a gap. */
 const SHORT_DELAY_MS = 60;
-/** Voices in use at the same time on one box, and more. */
+/** Voices in use at the same time on one server, and more. */
 const VOICES_MAX = 1_024;
 
 /** How the audio of one sentence came. */

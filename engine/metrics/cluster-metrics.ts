@@ -6,7 +6,7 @@ import {
 } from "prom-client";
 import { collectProcessMetrics } from "./process-metrics.js";
 
-/** A metric of one process on its way to the page of its box. */
+/** A metric of one process on its way to the page of its server. */
 export type Metric = MetricObjectWithValues<MetricValue<string>>;
 
 /** Metrics that are no sums of those of the box's processes. */
@@ -26,7 +26,7 @@ const AGGREGATORS: Readonly<Record<string, string>> = {
 };
 
 /** One page for several processes in the text format of Prometheus: each metric added up, or as its name asks. */
-export function boxMetricsText(pages: readonly (readonly Metric[])[]): Promise<string> {
+export function clusterMetricsText(pages: readonly (readonly Metric[])[]): Promise<string> {
   const named = pages.map((page) =>
     page.map((metric) => ({
       ...metric,

@@ -178,7 +178,7 @@ export class Metrics {
     return this.#registry.metrics();
   }
 
-  /** The metrics as the page of a box with several processes takes them. */
+  /** The metrics as the page of a server with several processes takes them. */
   page(): Promise<readonly Metric[]> {
     return this.#registry.getMetricsAsJSON();
   }

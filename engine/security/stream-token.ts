@@ -121,7 +121,7 @@ export function newCallKey(): string {
   return randomBytes(CALL_KEY_BYTES).toString("base64url");
 }
 
-/** The tokens as webhooks and streams use them, whether this process knows which are used or the owner of the box does. */
+/** The tokens as webhooks and streams use them, whether this process knows which are used or the owner of the server does. */
 export interface StreamTokenRegistry {
   mint(claims: StreamClaims): string;
   redeem(token: string, presented?: StreamPresented): MaybePromise<Redeemed>;
@@ -136,7 +136,7 @@ interface GoodToken {
 
 type ReadToken = GoodToken | { readonly refusal: TokenRefusal };
 
-/** What says that a token was used on this box. */
+/** What says that a token was used on this server. */
 export function usedStreamNonces(clock: Clock, usedMax?: number): UsedNonces {
   return new UsedNonces({
     clock,

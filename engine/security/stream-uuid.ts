@@ -10,7 +10,7 @@ const STREAM_UUIDS_MAX = 10_000;
 /** The bound of one customer, who may ask and never call, keeps the places of the others free. */
 export const STREAM_UUIDS_OF_ONE_MAX = 500;
 
-/** The UUIDs as webhooks and streams use them, whether this process keeps them or the owner of the box does. */
+/** The UUIDs as webhooks and streams use them, whether this process keeps them or the owner of the server does. */
 export interface StreamUuidRegistry {
   /** Fails with a Failure when too many have not been used yet. */
   mint(claims: StreamClaims): MaybePromise<string>;

@@ -8,7 +8,7 @@ const USED_MAX = 100_000;
 /** What is needed of a token to know whether it was used. */
 export type UsedToken = Pick<ClientToken, "nonce" | "expiresAtMs">;
 
-/** The uses as who lets clients in needs them, whether this process keeps them or the owner of the box does. */
+/** The uses as who lets clients in needs them, whether this process keeps them or the owner of the server does. */
 export interface TokenUseRegistry {
   take(token: UsedToken, historyKey: string | undefined): MaybePromise<string | undefined>;
   opened(token: UsedToken, historyKey: string): void;

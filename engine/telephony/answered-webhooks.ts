@@ -18,7 +18,7 @@ export interface WebhookIdentity {
   readonly isUnique: boolean;
 }
 
-/** The answered webhooks, whether this process knows them or the owner of the box does. */
+/** The answered webhooks, whether this process knows them or the owner of the server does. */
 export interface WebhookAnswers {
   answerTo(webhook: WebhookIdentity, make: () => string): MaybePromise<string | undefined>;
 }

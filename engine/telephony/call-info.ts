@@ -130,7 +130,7 @@ export function callInfoIn(metadata: JsonObject): CallInfo | undefined {
 
 /**
  * The information on calls whose stream has not begun, by the call's key: a stream's token has no room for it. Implemented
- * by this process, the owner of the box, or the database of several servers.
+ * by this process, the owner of the server, or the database of several servers.
  */
 export interface CallInfoStore {
   keep(call: CallInfoKey, info: CallInfo): MaybePromise<void>;

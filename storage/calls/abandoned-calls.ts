@@ -36,7 +36,7 @@ export function closeAbandonedCalls(
   return closeRuns(db, atomic, { comparison: "!=", runId, endReason: SERVER_STOPPED }, nowMs);
 }
 
-/** As `closeAbandonedCalls`, of one run that has died while its box lives. */
+/** As `closeAbandonedCalls`, of one run that has died while its server lives. */
 export function closeCallsOfRun(
   db: Kysely<Tables>,
   atomic: AtomicRequests,

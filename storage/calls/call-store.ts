@@ -259,7 +259,7 @@ export class CallStore {
     return closeAbandonedCalls(this.#db, this.#atomic, runId, nowMs);
   }
 
-  /** Closes as failed every active call of a run that has died while its box lives, and says how many. */
+  /** Closes as failed every active call of a run that has died while its server lives, and says how many. */
   closeRun(runId: string, nowMs: number): Promise<number> {
     return closeCallsOfRun(this.#db, this.#atomic, runId, nowMs);
   }

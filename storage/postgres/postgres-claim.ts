@@ -58,7 +58,7 @@ export class PostgresClaim {
 
   /** Takes the lock again where its connection was lost. Rejects with `StorageUnavailable` when another server has it by now. */
   renew(): Promise<void> {
-    // Each process of a box asks for itself: two connections would be in each other's way.
+    // Each process of a server asks for itself: two connections would be in each other's way.
     this.#renewing ??= this.#renew().finally(() => {
       this.#renewing = undefined;
     });

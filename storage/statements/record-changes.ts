@@ -23,7 +23,7 @@ export class RecordChanges {
     this.#count += 1;
   }
 
-  /** Settles as the write does, once nobody on this box uses what was read before it. */
+  /** Settles as the write does, once nobody on this server uses what was read before it. */
   async after<Result>(write: Promise<Result>): Promise<Result> {
     try {
       return await write;

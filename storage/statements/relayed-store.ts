@@ -31,7 +31,7 @@ export interface StoreWay {
   look(): Promise<StoreCondition>;
 }
 
-/** In the process that has the database open: runs what another process of its box asks. */
+/** In the process that has the database open: runs what another process of its server asks. */
 export async function runRelayed(
   store: StoreBackend,
   { statements, guarded }: RelayedRequest,
@@ -44,7 +44,7 @@ export async function runRelayed(
   }
 }
 
-/** The database of another process of the box. */
+/** The database of another process of the server. */
 export class RelayedStore implements StoreBackend {
   readonly writers: StatementPort["writers"];
   readonly dialect: Dialect;

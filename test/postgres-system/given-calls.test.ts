@@ -9,7 +9,7 @@ import { ORGANIZATION_ENDED } from "../../engine/conversation/call-end.js";
 import { type Database, openDatabase } from "../../storage/database.js";
 import { RecordingLogger } from "../doubles/recording-logger.js";
 import { VirtualClock } from "../doubles/virtual-clock.js";
-import { newBox, ORG, slotOf } from "../engine/cluster/box-in-one-process.js";
+import { newCluster, ORG, slotOf } from "../engine/cluster/box-in-one-process.js";
 import { insertOrganizations } from "../storage/sample-records.js";
 import { temporaryFile } from "../storage/temporary-file.js";
 import { eventually } from "../system/eventually.js";
@@ -21,7 +21,7 @@ const REPORT = { claims: HANDED.claims, report: { status: "in-progress", answere
 const RECONNECT_MIN_MS = 200;
 const cluster = await PostgresCluster.start();
 
-/** Boxes of one database, each with one session process; time stands still. */
+/** Boxes of one database, each with one worker; time stands still. */
 class GivenCallStand {
   readonly database: Database;
   readonly clock = new VirtualClock();
@@ -52,9 +52,9 @@ class GivenCallStand {
     const surroundings = { database, mail, clock, log, isNameCertain: true };
     const nodes = new Nodes({ ...surroundings, node, onLost: () => undefined });
     await nodes.join();
-    const { owner, join } = newBox({ nodes });
+    const { primary, join } = newCluster({ nodes });
     const process = join(1, handlers);
-    await nodes.serve(owner.asNode);
+    await nodes.serve(primary.asNode);
     this.#context.after(() => nodes.leave());
     return { process, log };
   }
@@ -95,7 +95,7 @@ test("what is told of a call that is just going to another server reaches it the
   });
   const third = await stand.serve("third");
   const taker = await stand.serve("taker", {
-    report: ({ report: { answeredBy } }) => void taken.push(answeredBy),
+    report: ({ report: { answeredBy } }) => taken.push(answeredBy) > 0,
   });
   await giver.process.ask("takeSlot", slotOf(CALL.callId));
   assert.deepEqual(await taker.process.ask("handOver", CALL), HANDED);

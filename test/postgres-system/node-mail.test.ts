@@ -1,9 +1,9 @@
 import assert from "node:assert/strict";
 import { type TestContext, test } from "node:test";
 import { PostgresCluster } from "../../bench/stand/postgres-cluster.js";
+import type { LocalServer } from "../../engine/cluster/coordination.js";
 import { ALL_NODES, channelOf, NODE_ANSWERS, NodeBus } from "../../engine/cluster/node-bus.js";
 import { Nodes, type NodesOptions } from "../../engine/cluster/nodes.js";
-import type { LocalServer } from "../../engine/cluster/other-nodes.js";
 import { Failure } from "../../engine/failure.js";
 import { type Clock, SystemClock } from "../../engine/time/clock.js";
 import { type Database, openDatabase } from "../../storage/database.js";
@@ -221,7 +221,7 @@ async function nodesOn(
     callCount: 0,
     isTaking: true,
     holds: () => false,
-    news: { watchedTopics: () => [], onWanted: () => undefined, onEvent: () => undefined },
+    events: { watchedTopics: () => [], onSubscription: () => undefined, onEvent: () => undefined },
     breakers: { known: () => [], onBreakers: () => undefined },
     recordsChanged: () => undefined,
   });
@@ -233,7 +233,7 @@ test("a server that stops is told of to the others before their next heartbeat",
   // In this order the first heartbeat of the second one knows both, and no other comes by itself.
   const stops = await nodesOn(database, "stops", { clock: new VirtualClock(0) });
   const stays = await nodesOn(database, "stays", { clock: new VirtualClock(0) });
-  const sentTo = () => new Set([stays.streamAddress, stays.streamAddress]);
+  const sentTo = () => new Set([stays.streamAddress(), stays.streamAddress()]);
   assert.ok(sentTo().has("http://stops"));
   await stops.stopTaking();
   await eventually("word of its stop", () => !sentTo().has("http://stops") || undefined);
@@ -248,7 +248,7 @@ test("a call that goes to another server keeps its place, though the former one 
   const opened = (startId: string) =>
     nodesOn(database, startId, {
       handOver: async () => {
-        // As its sweep does, which finds that the box has no such call any more.
+        // As its sweep does, which finds that the server has no such call any more.
         await callSlots.free(startId, [call.callId]);
         return { claims: { ...call, agentId: "agent" }, callRef: "CA1", answeredBy: "" };
       },

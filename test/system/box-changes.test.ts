@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { after, before, describe, test } from "node:test";
-import { sessionProcessCount } from "../../api/cluster/worker-process-count.js";
+import { workerCount } from "../../api/cluster/worker-process-count.js";
 import { frontUnderTest } from "../doubles/front-under-test.js";
 import { SilentLogger } from "../doubles/silent-logger.js";
 import {
@@ -9,7 +9,7 @@ import {
   oneTimeOfOneToken,
   watchesThatEnd,
 } from "./access-trials.js";
-import { BoxStand } from "./box-stand.js";
+import { WorkersStand } from "./box-stand.js";
 import { eventually } from "./eventually.js";
 import { RefusingVendor } from "./refusing-vendor.js";
 import type { Customer } from "./test-customers.js";
@@ -20,21 +20,21 @@ const CALLS = 12;
 const CONNECTIONS = 24;
 const asked = { workers: 2, httpBackend: frontUnderTest.choice };
 
-const processCount = await sessionProcessCount(asked, new SilentLogger());
-if (processCount > 1) describe("what the processes of a box know of each other", boxTests);
+const processCount = await workerCount(asked, new SilentLogger());
+if (processCount > 1) describe("what the processes of a server know of each other", boxTests);
 else test("there is one process", () => assert.equal(processCount, 1));
 
 function boxTests(): void {
-  let stand: BoxStand;
+  let stand: WorkersStand;
   let access: AccessStand;
   before(async () => {
-    stand = await BoxStand.start({
+    stand = await WorkersStand.start({
       ALLOW_PRIVATE_PROVIDERS: "true",
       REQUESTS_PER_MINUTE: "100000",
     });
     await stand.listening();
     const { url, tenancy, customers } = stand;
-    access = { urls: [url], database: stand.box.database, tenancy, customers };
+    access = { urls: [url], database: stand.server.database, tenancy, customers };
   });
   after(() => stand.stop());
 
@@ -86,10 +86,10 @@ function boxTests(): void {
     assert.deepEqual([...new Set(replies)], ["yes"]);
     assert.equal(vendor.requestCount, 1);
     assert.equal(await stand.metric("parley_vendor_breakers_open"), 1);
-    const before = stand.box.pids();
+    const before = stand.server.pids();
     for (const pid of before) process.kill(pid, "SIGKILL");
     await eventually("processes in the place of the lost ones", () => {
-      const pids = stand.box.pids();
+      const pids = stand.server.pids();
       return (pids.length === 2 && !pids.some((pid) => before.includes(pid))) || undefined;
     });
     await vendor.isKnownAt(url);

@@ -5,7 +5,7 @@ import { parseConfig } from "../../config.js";
 import { startSandbox } from "../../engine/sandbox/sandbox.js";
 import type { Tenancy } from "../../engine/tenancy/tenancy.js";
 import { SystemClock } from "../../engine/time/clock.js";
-import { type Box, startBox } from "../../parley.js";
+import { type ServerWithWorkers, startServerWithWorkers } from "../../parley.js";
 import type { CallRecord } from "../../storage/records.js";
 import { Changes } from "../doubles/changes.js";
 import { type LogLine, RecordingLogger } from "../doubles/recording-logger.js";
@@ -13,11 +13,11 @@ import { eventually } from "./eventually.js";
 import { type Customer, TestCustomers, tenancyOn } from "./test-customers.js";
 import { environmentOf, newDataDir } from "./test-server.js";
 
-const isBackchannel = ({ message }: LogLine) => message === "a session process takes calls";
+const isBackchannel = ({ message }: LogLine) => message === "a worker takes calls";
 
-/** A box with two processes that carry calls; this one has what must be one for both. */
-export class BoxStand {
-  readonly box: Box;
+/** A server with two processes that carry calls; this one has what must be one for both. */
+export class WorkersStand {
+  readonly server: ServerWithWorkers;
   readonly log: RecordingLogger;
   readonly customers: TestCustomers;
   readonly tenancy: Tenancy;
@@ -25,7 +25,7 @@ export class BoxStand {
   readonly changes: Changes;
   readonly #close: () => Promise<void>;
 
-  static async start(environment: Readonly<Record<string, string>> = {}): Promise<BoxStand> {
+  static async start(environment: Readonly<Record<string, string>> = {}): Promise<WorkersStand> {
     const sandbox = await startSandbox({});
     const dataDir = await newDataDir();
     // Nobody else may take it while its processes begin one after the other.
@@ -33,16 +33,16 @@ export class BoxStand {
     const own = { PORT: String(port), WORKERS: "2" };
     const settings = { ...environmentOf(sandbox, dataDir), ...own, ...environment };
     const log = new RecordingLogger();
-    const box = await startBox(parseConfig(settings), log);
-    return new BoxStand(box, log, async () => {
+    const server = await startServerWithWorkers(parseConfig(settings), log);
+    return new WorkersStand(server, log, async () => {
       await sandbox.close();
       await rm(dataDir, { recursive: true });
     });
   }
 
-  private constructor(box: Box, log: RecordingLogger, close: () => Promise<void>) {
-    const { database } = box;
-    this.box = box;
+  private constructor(server: ServerWithWorkers, log: RecordingLogger, close: () => Promise<void>) {
+    const { database } = server;
+    this.server = server;
     this.log = log;
     this.#close = close;
     this.tenancy = tenancyOn(database, new SystemClock());
@@ -55,14 +55,14 @@ export class BoxStand {
   }
 
   get url(): string {
-    return `http://127.0.0.1:${this.box.port}`;
+    return `http://127.0.0.1:${this.server.port}`;
   }
 
   /** The customer's calls, once there are so many and all of them have ended. */
   endedCalls(customer: Customer, count: number): Promise<readonly CallRecord[]> {
     const orgId = customer.tenant.organization.id;
     return this.changes.until(`the end of ${count} calls`, async () => {
-      const { items } = await this.box.database.calls.list(orgId, { skip: 0, limit: 500 });
+      const { items } = await this.server.database.calls.list(orgId, { skip: 0, limit: 500 });
       const ended = items.filter(({ status }) => status !== "active");
       return ended.length === items.length && items.length >= count ? items : undefined;
     });
@@ -72,12 +72,12 @@ export class BoxStand {
   listening(): Promise<readonly number[]> {
     return eventually("two processes that listen", () => {
       const told = new Set(this.log.lines.filter(isBackchannel).map(({ fields }) => fields["pid"]));
-      const pids = this.box.pids();
+      const pids = this.server.pids();
       return pids.length === 2 && pids.every((pid) => told.has(pid)) ? pids : undefined;
     });
   }
 
-  /** One figure of the box's page of metrics, added up over its labels. */
+  /** One figure of the server's page of metrics, added up over its labels. */
   async metric(name: string): Promise<number> {
     const page = await (await fetch(`${this.url}/metrics`)).text();
     const lines = page.split("\n").filter((line) => line.startsWith(name));
@@ -86,7 +86,7 @@ export class BoxStand {
   }
 
   async stop(drainTimeoutMs = 0): Promise<void> {
-    await this.box.stop(drainTimeoutMs);
+    await this.server.stop(drainTimeoutMs);
     await this.#close();
   }
 }

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { getPriority } from "node:os";
 import { after, before, describe, test } from "node:test";
-import { sessionProcessCount } from "../../api/cluster/worker-process-count.js";
+import { workerCount } from "../../api/cluster/worker-process-count.js";
 import { Caller } from "../../engine/sandbox/caller.js";
 import { PhoneCaller } from "../../engine/sandbox/telephone/phone-caller.js";
 import { askWebhook } from "../../engine/sandbox/telephone/phone-webhook.js";
@@ -9,7 +9,7 @@ import { StorageUnwritable } from "../../storage/statements/storage-failure.js";
 import { frontUnderTest } from "../doubles/front-under-test.js";
 import { SilentLogger } from "../doubles/silent-logger.js";
 import { openStream } from "./bare-stream.js";
-import { BoxStand } from "./box-stand.js";
+import { WorkersStand } from "./box-stand.js";
 import { CallWatcher } from "./call-watcher.js";
 import { repliesOf } from "./events.js";
 import { eventually } from "./eventually.js";
@@ -24,16 +24,16 @@ const LIMIT = 10;
 const asked = { workers: 2, httpBackend: frontUnderTest.choice };
 
 // Elsewhere one process carries all calls, which every other test tests.
-const processCount = await sessionProcessCount(asked, new SilentLogger());
-if (processCount > 1) describe("a box with two processes", boxTests);
+const processCount = await workerCount(asked, new SilentLogger());
+if (processCount > 1) describe("a server with two processes", boxTests);
 else test("there is one process", () => assert.equal(processCount, 1));
 
 function boxTests(): void {
-  let stand: BoxStand;
+  let stand: WorkersStand;
   before(async () => {
-    stand = await BoxStand.start({ REQUESTS_PER_MINUTE: "300" });
+    stand = await WorkersStand.start({ REQUESTS_PER_MINUTE: "300" });
   });
-  // The last test stops the box by itself; a second stop has nothing left to do.
+  // The last test stops the server by itself; a second stop has nothing left to do.
   after(() => stand.stop());
 
   async function customerWithAgent(planSlug?: string): Promise<Customer> {
@@ -93,7 +93,7 @@ function boxTests(): void {
   test("placed calls reach their agents, though their answers, streams and reports come anywhere", async (context) => {
     const twilio = await TwilioStand.start();
     context.after(() => twilio.close());
-    const placing = await BoxStand.start(twilio.environment);
+    const placing = await WorkersStand.start(twilio.environment);
     context.after(() => placing.stop());
     twilio.leadTo(placing.box.port);
     const customer = await placing.customers.customer();
@@ -141,7 +141,7 @@ function boxTests(): void {
     );
     const callers = Array.from({ length: 6 }, () => dial(customer));
     assert.deepEqual([...new Set(await Promise.all(callers.map(isTaken)))], [true]);
-    const { items } = await stand.box.database.calls.list(customer.tenant.organization.id, {
+    const { items } = await stand.server.database.calls.list(customer.tenant.organization.id, {
       skip: 0,
       limit: 10,
     });
@@ -169,7 +169,7 @@ function boxTests(): void {
     await stand.endedCalls(customer, ids.length);
   });
 
-  test("requests are counted over the box", async () => {
+  test("requests are counted over the server", async () => {
     const customer = await customerWithAgent();
     const ask = async () => {
       const headers = { "x-api-key": customer.apiKey, connection: "close" };
@@ -191,15 +191,15 @@ function boxTests(): void {
         return caller;
       }),
     );
-    const [victim] = stand.box.pids();
+    const [victim] = stand.server.pids();
     assert.ok(victim);
     const brokenOff = (caller: Caller) => caller.events.some(({ type }) => type === "closed");
     const refuse = () => Promise.reject(new StorageUnwritable("SQLITE_FULL", "no room"));
-    context.mock.method(stand.box.database.calls, "closeRun", refuse, { times: 1 });
+    context.mock.method(stand.server.database.calls, "closeRun", refuse, { times: 1 });
     process.kill(victim, "SIGKILL");
     const lost = await stand.changes.until("the records of the lost calls", async () => {
       const orgId = customer.tenant.organization.id;
-      const { items } = await stand.box.database.calls.list(orgId, { skip: 0, limit: CALLS });
+      const { items } = await stand.server.database.calls.list(orgId, { skip: 0, limit: CALLS });
       const failed = items.filter(({ status }) => status === "failed");
       return failed.length > 0 ? failed : undefined;
     });
@@ -216,7 +216,7 @@ function boxTests(): void {
     await living.say("are you there");
     await living.until(({ type }) => type === "transcript");
     await eventually("a process in the place of the lost one", () => {
-      const pids = stand.box.pids();
+      const pids = stand.server.pids();
       return pids.length === 2 && !pids.includes(victim) ? pids : undefined;
     });
     const priorities = (await stand.listening()).map((pid) => getPriority(pid));
@@ -249,7 +249,7 @@ function boxTests(): void {
     };
     const rung = await Promise.all(Array.from({ length: CALLS }, (_, n) => ring(`CA${n}`)));
     process.kill(victim, "SIGSTOP");
-    const gone = () => !stand.box.pids().includes(victim) || undefined;
+    const gone = () => !stand.server.pids().includes(victim) || undefined;
     let lostCount = 0;
     const calling = rung.map(async ({ callSid, told }) => {
       const { url: streamUrl, parameters, action = "" } = told;
@@ -282,15 +282,15 @@ function boxTests(): void {
         return caller;
       }),
     );
-    const [victim] = stand.box.pids();
+    const [victim] = stand.server.pids();
     assert.ok(victim);
     process.kill(victim, "SIGSTOP");
     await eventually(
       "the end of the process",
-      () => !stand.box.pids().includes(victim) || undefined,
+      () => !stand.server.pids().includes(victim) || undefined,
     );
     assert.throws(() => process.kill(victim, 0), { code: "ESRCH" });
-    const hung = stand.log.lines.filter(({ message }) => message.includes("process hangs"));
+    const hung = stand.log.lines.filter(({ message }) => message.includes("worker hangs"));
     assert.deepEqual(
       hung.map(({ fields }) => fields["pid"]),
       [victim],
@@ -318,12 +318,12 @@ function boxTests(): void {
     };
     for (let kills = 0; kills < 9; kills += 1) {
       const victims = await eventually("a process to kill", () => {
-        const pids = stand.box.pids();
+        const pids = stand.server.pids();
         return pids.length > 0 ? pids : undefined;
       });
       for (const pid of victims) process.kill(pid, "SIGKILL");
       await eventually("their end", () => {
-        const pids = stand.box.pids();
+        const pids = stand.server.pids();
         return pids.every((pid) => !victims.includes(pid)) || undefined;
       });
       await told1012().catch(() => undefined);
@@ -340,7 +340,7 @@ function boxTests(): void {
     );
     assert.ok(statuses.has(503), [...statuses].join());
     const waits = stand.log.lines
-      .filter(({ message }) => message === "a session process starts again")
+      .filter(({ message }) => message === "a worker starts again")
       .map(({ fields }) => Number(fields["waitMs"]));
     assert.ok(waits.length >= 9, waits.join());
     assert.ok(Math.max(...waits) <= 5_000, waits.join());
@@ -348,14 +348,14 @@ function boxTests(): void {
     await caller.hangUp();
   });
 
-  test("a box that stops lets calls in progress finish, and leaves no process behind", async () => {
+  test("a server that stops lets calls in progress finish, and leaves no process behind", async () => {
     await stand.listening();
     const customer = await customerWithAgent();
-    const pids = stand.box.pids();
+    const pids = stand.server.pids();
     const caller = await Caller.connect({ url: stand.url, apiKey: customer.apiKey });
-    const stopped = stand.box.stop(60_000);
+    const stopped = stand.server.stop(60_000);
     await eventually("the port to be shut", async () => {
-      const { port } = stand.box;
+      const { port } = stand.server;
       const answer = await fetch(`http://127.0.0.1:${port}/api/ready`).catch(() => undefined);
       await answer?.text();
       return answer?.status === 200 ? undefined : true;

@@ -6,7 +6,7 @@ import { ended, repliesOf } from "./events.js";
 import { eventually } from "./eventually.js";
 import { type Customer, MODELS, type TestCustomers } from "./test-customers.js";
 
-/** Connections that are open at the same time: each process of a box has some of them. */
+/** Connections that are open at the same time: each process of a server has some of them. */
 const CONNECTIONS = 24;
 /** Longer than any test: nobody may try it again. */
 const RETRY_AFTER_SEC = 60;

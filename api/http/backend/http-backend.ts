@@ -11,7 +11,7 @@ export interface HttpBackend {
   webSocket<Visitor extends object>(path: string, route: WebSocketRoute<Visitor>): void;
   /**
    * Resolves with the port, which the system chooses when `port` is 0; with undefined when it cannot be had. `isShared`: other
-   * processes of this box may listen there too, and the system gives each of them its part of the connections.
+   * processes of this server may listen there too, and the system gives each of them its part of the connections.
    */
   listen(host: string, port: number, isShared?: boolean): Promise<number | undefined>;
   /** Connections that are open stay. */

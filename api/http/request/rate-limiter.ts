@@ -12,7 +12,7 @@ export interface RateLimit {
   readonly windowMs: number;
 }
 
-/** Limits as those use them who serve requests, whether this process counts or the owner of the box does. */
+/** Limits as those use them who serve requests, whether this process counts or the owner of the server does. */
 export interface UseLimiter {
   /** Counts one use. 0 when it is within the limit, else the whole seconds to wait, at least 1. */
   take(key: string): MaybePromise<number>;

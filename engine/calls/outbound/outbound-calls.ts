@@ -112,7 +112,7 @@ interface Ringing {
   /** The vendor's id of the call, once it has told it. */
   callRef: string | undefined;
   readonly callInfo: CallInfo | undefined;
-  /** It went to another session process. */
+  /** It went to another worker. */
   isHandedOver: boolean;
 }
 
@@ -190,7 +190,7 @@ export class OutboundCalls implements PlacedCalls {
     return claims !== undefined && this.#ringing.has(claims.callId) ? claims : undefined;
   }
 
-  /** Gives the call to another session process of the box, with its slot; undefined when it does not wait here. */
+  /** Gives the call to another worker of the server, with its slot; undefined when it does not wait here. */
   handOver(callId: string, orgId: string): HandedOver | undefined {
     const ringing = this.#ringing.get(callId);
     if (ringing === undefined || ringing.claims.orgId !== orgId) return undefined;
@@ -203,7 +203,7 @@ export class OutboundCalls implements PlacedCalls {
     return { claims, callRef, callInfo, answeredBy };
   }
 
-  /** Takes a call that another session process of the box has handed over, with its slot. */
+  /** Takes a call that another worker of the server has handed over, with its slot. */
   adopt({ claims, callRef, callInfo, answeredBy }: HandedOver): void {
     this.#wait(claims, callRef, callInfo);
     if (answeredBy !== "") this.#answeredBy.set(claims.callId, answeredBy);

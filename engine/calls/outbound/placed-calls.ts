@@ -65,7 +65,7 @@ export class CallNotTaken extends Error {
   }
 }
 
-/** The placed calls as the vendor's requests reach them, in whichever session process of the box they are. */
+/** The placed calls as the vendor's requests reach them, in whichever worker of the server they are. */
 export interface PlacedCalls {
   answering(token: string): MaybePromise<OutboundClaims | undefined>;
   connect<Session extends LiveCall>(
@@ -76,7 +76,7 @@ export interface PlacedCalls {
   report(token: string, report: OutboundReport): Promise<boolean>;
 }
 
-/** A call that waits for its answer, on its way from one session process to another. */
+/** A call that waits for its answer, on its way from one worker to another. */
 export interface HandedOver {
   readonly claims: OutboundClaims;
   readonly callRef: string | undefined;

@@ -331,7 +331,7 @@ export class Recordings {
     this.startUpkeep();
   }
 
-  /** Deletes what has expired, every hour, and sends what waits for its bucket. To be called by one process of a box. */
+  /** Deletes what has expired, every hour, and sends what waits for its bucket. To be called by one process of a server. */
   startUpkeep(): void {
     const { clock, log } = this.#options;
     const sweep = () => {

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { sessionProcessCount } from "../../../api/cluster/worker-process-count.js";
+import { workerCount } from "../../../api/cluster/worker-process-count.js";
 import { uwsLoads } from "../../../api/http/backend/open-backend.js";
 import { RecordingLogger } from "../../doubles/recording-logger.js";
 
@@ -8,22 +8,22 @@ const canShare = process.platform === "linux" && (await uwsLoads());
 
 test("calls have all cores but one, where nobody says how many", async () => {
   const counts = [1, 2, 3, 8, 64].map((cores) =>
-    sessionProcessCount({ workers: 0, httpBackend: "auto" }, new RecordingLogger(), cores),
+    workerCount({ workers: 0, httpBackend: "auto" }, new RecordingLogger(), cores),
   );
   assert.deepEqual(await Promise.all(counts), canShare ? [1, 1, 2, 7, 16] : [1, 1, 1, 1, 1]);
 });
 
-test("as many as an operator says, whatever the box has", async () => {
+test("as many as an operator says, whatever the server has", async () => {
   const log = new RecordingLogger();
-  assert.equal(await sessionProcessCount({ workers: 1, httpBackend: "auto" }, log, 8), 1);
-  const four = await sessionProcessCount({ workers: 4, httpBackend: "auto" }, log, 2);
+  assert.equal(await workerCount({ workers: 1, httpBackend: "auto" }, log, 8), 1);
+  const four = await workerCount({ workers: 4, httpBackend: "auto" }, log, 2);
   assert.equal(four, canShare ? 4 : 1);
 });
 
 test("over node:http one process carries all calls; whoever asked for more is warned", async () => {
   const log = new RecordingLogger();
-  assert.equal(await sessionProcessCount({ workers: 4, httpBackend: "node" }, log, 8), 1);
-  assert.equal(await sessionProcessCount({ workers: 0, httpBackend: "node" }, log, 8), 1);
+  assert.equal(await workerCount({ workers: 4, httpBackend: "node" }, log, 8), 1);
+  assert.equal(await workerCount({ workers: 0, httpBackend: "node" }, log, 8), 1);
   assert.deepEqual(
     log.lines.map(({ level }) => level),
     ["warn", "info"],

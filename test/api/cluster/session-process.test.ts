@@ -6,7 +6,7 @@ import { fileURLToPath } from "node:url";
 
 const SCRIPT = fileURLToPath(import.meta.resolve("../../../api/cluster/worker-process.js"));
 
-test("a session process whose owner is gone before it has begun ends by itself", async () => {
+test("a worker whose primary is gone before it has begun ends by itself", async () => {
   const child = fork(SCRIPT, { serialization: "advanced" });
   await once(child, "spawn");
   child.disconnect();

@@ -30,7 +30,7 @@ function box(limits: Partial<AdmissionLimits> = {}) {
   return { clock, load, admission };
 }
 
-test("a box at ease takes every call", () => {
+test("a server at ease takes every call", () => {
   const { admission, clock } = box();
   clock.advance(10_000);
   assert.equal(admission.refusal, undefined);
@@ -95,7 +95,7 @@ test("what is exactly as late as allowed is not too late", () => {
   assert.match(admission.refusal ?? "", /too busy/);
 });
 
-test("a late process refuses nobody while another one of the box takes calls", () => {
+test("a late process refuses nobody while another one of the server takes calls", () => {
   const { admission, clock, load } = box();
   load.eventLoopDelayMs = 80;
   clock.advance(2_000);
@@ -127,7 +127,7 @@ test("good seconds that do not follow each other open nothing", () => {
   assert.equal(admission.isLate, false);
 });
 
-test("a box that an operator drains takes no call, though it carries none", () => {
+test("a server that an operator drains takes no call, though it carries none", () => {
   const { admission, load } = box({ callsMax: 2 });
   load.isDrained = true;
   assert.equal(admission.refusal, "the server takes no new calls");

@@ -4,6 +4,7 @@ import {
   type CallEvent,
   callsTopic,
   callTopic,
+  type PublishedEvent,
   type SaidWords,
 } from "../../../engine/calls/call-events.js";
 import { CallFeed, type Watched } from "../../../engine/calls/call-feed.js";
@@ -94,23 +95,23 @@ test("an organization has so many watchers, and so has the server", async () => 
   feed.requireRoom("one more");
 });
 
-test("where a box has other processes, they are asked for what is watched here, and told what is watched there", () => {
+test("where a server has other processes, they are asked for what is watched here, and told what is watched there", () => {
   const wants: [string, boolean][] = [];
   const sent: [string, CallEvent][] = [];
   const elsewhere = new Set<string>();
-  let receive = (_topic: string, _news: CallEvent) => {};
+  let receive = (_published: PublishedEvent) => {};
   let wantedElsewhere = (_topic: string) => {};
   const clock = new VirtualClock();
   const feed = new CallFeed(clock, {
-    isWanted: (topic) => elsewhere.has(topic),
-    want: (topic, isWanted) => wants.push([topic, isWanted]),
-    send: (topic, news) => sent.push([topic, news]),
+    hasSubscribers: (topic) => elsewhere.has(topic),
+    subscribe: ({ topic, isWanted }) => wants.push([topic, isWanted]),
+    publish: ({ topic, event }) => sent.push([topic, event]),
     onEvent: (given) => (receive = given),
-    onWanted: (given) => (wantedElsewhere = given),
+    onSubscribed: (given) => (wantedElsewhere = given),
   });
   const one = watching(feed, { orgId: "org" });
   const other = watching(feed, { orgId: "org" });
-  receive(callsTopic("org"), TURN);
+  receive({ topic: callsTopic("org"), event: TURN });
   clock.advance(TOGETHER_MS);
   assert.deepEqual([one.told, other.told], [[TURN], [TURN]]);
   one.stop();
@@ -135,7 +136,7 @@ test("where a box has other processes, they are asked for what is watched here, 
     [callTopic("org", "b"), true],
     [callTopic("org", "b"), true],
   ]);
-  receive(callTopic("org", "b"), { ...present, callId: "b" });
+  receive({ topic: callTopic("org", "b"), event: { ...present, callId: "b" } });
   const news = [{ ...present, callId: "b" }];
   assert.deepEqual([late.told, later.told], [news, news]);
 });

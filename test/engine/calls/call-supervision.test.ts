@@ -11,7 +11,7 @@ import { TENANT } from "../tenancy/sample-tenant.js";
 
 const WATCHER: Watcher = { news: () => undefined, pulse: () => undefined };
 
-/** A call of the tenant's in this state; `isHere`: whether any process of the box has it. */
+/** A call of the tenant's in this state; `isHere`: whether any process of the server has it. */
 function supervising(status: CallStatus, isHere = true) {
   const ended: (readonly [string, Ending["reason"]])[] = [];
   const noted: JsonObject[] = [];

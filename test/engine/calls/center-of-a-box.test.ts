@@ -8,17 +8,17 @@ import { centerFor } from "./center-stand.js";
 
 type Changeable<Of> = { -readonly [Key in keyof Of]: Of[Key] };
 
-/** A box whose other processes have no calls, until a test says so. */
+/** A server whose other processes have no calls, until a test says so. */
 function quietBox(): Changeable<Cluster> {
   return {
     slots: new CallSlots(),
     callCount: 0,
-    news: {
-      isWanted: () => false,
-      want: () => {},
-      send: () => {},
+    events: {
+      hasSubscribers: () => false,
+      subscribe: () => {},
+      publish: () => {},
       onEvent: () => {},
-      onWanted: () => {},
+      onSubscribed: () => {},
     },
     breakers: { tell: () => {}, onEvent: () => {} },
     othersTake: false,
@@ -28,28 +28,28 @@ function quietBox(): Changeable<Cluster> {
   };
 }
 
-test("a box is ready while any of its processes takes calls, and none is taken while it is drained", async (t) => {
-  const box = quietBox();
-  const { center, tenant } = await centerFor(t, { box, callsMax: 3 });
+test("a server is ready while any of its processes takes calls, and none is taken while it is drained", async (t) => {
+  const cluster = quietBox();
+  const { center, tenant } = await centerFor(t, { cluster, callsMax: 3 });
   const refusal = async () =>
     (await center.opener.refusal({ tenant, agentId: undefined }))?.message;
-  box.othersTake = true;
+  cluster.othersTake = true;
   assert.deepEqual([center.isReady, center.isServing], [true, false], "this one is not warm yet");
-  box.othersTake = false;
+  cluster.othersTake = false;
   assert.equal(center.isReady, false);
   await center.warm;
   assert.deepEqual([center.isReady, center.isServing], [true, true]);
-  box.callCount = 3;
-  assert.deepEqual([center.isReady, center.isServing], [false, true], "the box is full");
-  box.callCount = 2;
-  box.isDrained = true;
+  cluster.callCount = 3;
+  assert.deepEqual([center.isReady, center.isServing], [false, true], "the server is full");
+  cluster.callCount = 2;
+  cluster.isDrained = true;
   assert.deepEqual([center.isReady, center.isServing], [false, false]);
   assert.equal(await refusal(), "the server takes no new calls");
-  box.isDrained = false;
-  box.othersTake = true;
+  cluster.isDrained = false;
+  cluster.othersTake = true;
   await center.drain(0);
   assert.deepEqual([center.isReady, center.isServing], [false, false]);
-  assert.equal(center.slots, box.slots);
+  assert.equal(center.slots, cluster.slots);
 });
 
 test("what the process has in hand is told to whoever watches it", async (t) => {
@@ -93,14 +93,14 @@ test("a call of this run that nobody has any more is closed at the second look, 
   ]);
 });
 
-test("a process that is late refuses nobody while another one of the box takes calls", async (t) => {
+test("a process that is late refuses nobody while another one of the server takes calls", async (t) => {
   t.mock.method(EventLoopDelay.prototype, "take", () => 51);
-  const box = quietBox();
-  const { center, clock, tenant } = await centerFor(t, { box, eventLoopDelayMaxMs: 50 });
+  const cluster = quietBox();
+  const { center, clock, tenant } = await centerFor(t, { cluster, eventLoopDelayMaxMs: 50 });
   const reason = async () => (await center.opener.refusal({ tenant, agentId: undefined }))?.reason;
   clock.advance(2_000);
   assert.deepEqual([center.isLate, await reason()], [true, "overloaded"]);
-  box.othersTake = true;
+  cluster.othersTake = true;
   assert.equal(await reason(), "agentNotFound", "the organization has made none yet");
 });
 

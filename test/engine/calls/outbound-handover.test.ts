@@ -43,8 +43,13 @@ test("what comes right before the order to hand a call over goes with it", async
   const { outbound: own, clock, place, lastToken } = await outboundFor(t);
   const { id: callId } = await place();
   const tokens = new OutboundTokens({ secret: "s".repeat(32), clock });
-  const owner = { ask: () => assert.fail("nobody is asked"), tell() {} };
-  const placed = new WorkerPlacedCalls({ own, tokens, slots: new WorkerCallSlots(owner), owner });
+  const primary = { ask: () => assert.fail("nobody is asked"), tell() {} };
+  const placed = new WorkerPlacedCalls({
+    own,
+    tokens,
+    slots: new WorkerCallSlots(primary),
+    primary,
+  });
   const { report, handOver } = placed.handlers;
   const claims = tokens.verify(lastToken());
   assert.ok(claims);

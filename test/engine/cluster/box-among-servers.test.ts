@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import type { ClusterState } from "../../../engine/cluster/ipc-messages.js";
 import { CALLER_LEFT } from "../../../engine/conversation/call-end.js";
-import { newBox, nothing, ORG, settled, slotOf } from "./box-in-one-process.js";
+import { newCluster, nothing, ORG, settled, slotOf } from "./box-in-one-process.js";
 import { OtherServers } from "./other-servers.js";
 
 const claimsOf = (callId: string) => ({ callId, orgId: ORG, agentId: "agent" });
@@ -18,7 +18,7 @@ const handedOf = (callId: string) => ({
 
 test("a slot is the box's when all servers together have room for it, and nobody's when not", async () => {
   const nodes = new OtherServers();
-  const { owner, join } = newBox({ nodes });
+  const { primary, join } = newCluster({ nodes });
   const one = join(1);
   assert.equal(await one.ask("takeSlot", slotOf("a")), true);
   nodes.slot = () => Promise.resolve(false);
@@ -26,17 +26,17 @@ test("a slot is the box's when all servers together have room for it, and nobody
   nodes.slot = () => Promise.reject(new Error("the database is away"));
   await assert.rejects(one.ask("takeSlot", slotOf("c")), /the database is away/);
   assert.equal(await one.ask("takeSlot", slotOf("a")), false, "a call has one slot");
-  assert.deepEqual([owner.callCount, owner.asNode.callCount], [1, 1]);
-  one.tell("freeSlot", "b");
-  one.tell("freeSlot", "a");
+  assert.deepEqual([primary.callCount, primary.asNode.callCount], [1, 1]);
+  one.tell("freeSlots", ["b"]);
+  one.tell("freeSlots", ["a"]);
   await settled();
-  assert.equal(owner.callCount, 0);
+  assert.equal(primary.callCount, 0);
   assert.deepEqual(nodes.asked, ["take a of 3", "take b of 3", "take c of 3", "free a"]);
 });
 
 test("a call that goes on here takes the slot of the one before, also where that one is not over yet", async () => {
   const nodes = new OtherServers();
-  const { owner, join } = newBox({ nodes });
+  const { primary, join } = newCluster({ nodes });
   const [one, other] = [join(1), join(2)];
   await one.ask("takeSlot", slotOf("a"));
   assert.equal(await other.ask("takeSlot", { ...slotOf("b"), replaces: "a" }), true);
@@ -45,56 +45,56 @@ test("a call that goes on here takes the slot of the one before, also where that
     true,
   );
   assert.deepEqual(
-    ["a", "b", "c"].map((id) => owner.asNode.holds(id)),
+    ["a", "b", "c"].map((id) => primary.asNode.holds(id)),
     [false, true, true],
   );
 });
 
-test("what a session process leaves behind when it ends is told to the other servers", async () => {
+test("what a worker leaves behind when it ends is told to the other servers", async () => {
   const nodes = new OtherServers();
-  const { owner, join } = newBox({ nodes });
+  const { primary, join } = newCluster({ nodes });
   const one = join(1);
   await one.ask("takeSlot", slotOf("a"));
   let take: (isTaken: boolean) => void = nothing;
   nodes.slot = () => new Promise((resolve) => (take = resolve));
   one.ask("takeSlot", slotOf("b")).catch(nothing);
   await settled();
-  assert.equal(owner.leave(1), 2);
+  assert.equal(primary.leave(1), 2);
   take(true);
   await settled();
   assert.deepEqual(nodes.asked.slice(2), ["free a,b", "free b"], "it was taken after that");
-  assert.equal(owner.callCount, 0);
+  assert.equal(primary.callCount, 0);
 });
 
 test("what only all servers together know is asked of them", async () => {
   const nodes = new OtherServers();
-  const { owner, join } = newBox({ nodes });
+  const { primary, join } = newCluster({ nodes });
   const told: string[] = [];
   const [one] = [1, 2].map((name) =>
     join(name, { recordsChanged: () => void told.push(`process ${name}`) }),
   );
   nodes.slotCount = 7;
-  nodes.streamAddress = "wss://other.example";
-  nodes.elsewhere = { address: "wss://third.example" };
+  nodes.address = "wss://other.example";
+  nodes.other = { address: "wss://third.example" };
   assert.equal(await one?.ask("countSlots", ORG), 7);
   assert.equal(await one?.ask("streamAddress", undefined), "wss://other.example");
   assert.deepEqual(await one?.ask("elsewhere", undefined), { address: "wss://third.example" });
   await one?.ask("recordsChanged", undefined);
   assert.deepEqual(told.splice(0), ["process 2"]);
   assert.deepEqual(nodes.asked, [`count ${ORG}`, "changed"]);
-  owner.asNode.recordsChanged();
+  primary.asNode.recordsChanged();
   await settled();
   assert.deepEqual(told, ["process 1", "process 2"]);
   assert.equal(nodes.asked.length, 2, "what another server has changed is not told back");
 });
 
-test("a call that no process of the box has is looked for at the other servers, one of its own is not", async () => {
+test("a call that no process of the server has is looked for at the other servers, one of its own is not", async () => {
   const nodes = new OtherServers();
-  const { join } = newBox({ nodes });
+  const { join } = newCluster({ nodes });
   const ended: string[] = [];
   const one = join(1, {
     isRinging: () => true,
-    endCall: ({ callId }) => void ended.push(callId),
+    endCall: ({ callId }) => ended.push(callId) > 0,
   });
   const other = join(2);
   await one.ask("takeSlot", slotOf("own"));
@@ -118,7 +118,7 @@ test("a call that no process of the box has is looked for at the other servers, 
 });
 
 test("a process is not asked about its own call: what it has not found at itself is nowhere", async () => {
-  const { join } = newBox();
+  const { join } = newCluster();
   const one = join(1, { isRinging: () => true, handOver: () => handedOf("a") });
   await one.ask("takeSlot", slotOf("a"));
   assert.equal(await one.ask("isRinging", "a"), false);
@@ -127,16 +127,16 @@ test("a process is not asked about its own call: what it has not found at itself
   assert.equal(await one.ask("endCall", { callId: "a", ending: CALLER_LEFT }), false);
 });
 
-test("the other servers ask the box for its calls", async () => {
-  const { owner, join } = newBox({ nodes: new OtherServers() });
+test("the other servers ask the server for its calls", async () => {
+  const { primary, join } = newCluster({ nodes: new OtherServers() });
   const told: string[] = [];
   const one = join(1, {
     isRinging: (callId) => callId === "a",
-    report: ({ report: { status } }) => void told.push(status),
-    endCall: ({ callId }) => void told.push(`end ${callId}`),
+    report: ({ report: { status } }) => told.push(status) > 0,
+    endCall: ({ callId }) => told.push(`end ${callId}`) > 0,
   });
   await one.ask("takeSlot", slotOf("a"));
-  const { handlers } = owner.asNode;
+  const { handlers } = primary.asNode;
   const asked = (callId: string) =>
     Promise.all([
       handlers.isRinging(callId),
@@ -152,23 +152,23 @@ test("the other servers ask the box for its calls", async () => {
 
 test("a placed call that waits at another server comes with its slot, or leaves none behind", async () => {
   const nodes = new OtherServers();
-  const { owner, join } = newBox({ nodes });
+  const { primary, join } = newCluster({ nodes });
   const [one, other] = [join(1), join(2)];
   const call = { callId: "a", orgId: ORG };
   assert.equal(await one.ask("handOver", call), undefined);
-  assert.equal(owner.callCount, 0);
+  assert.equal(primary.callCount, 0);
   nodes.handed = handedOf("a");
   assert.deepEqual(await one.ask("handOver", call), handedOf("a"));
   assert.deepEqual(nodes.asked, ["hand over a", "hand over a"]);
-  assert.equal(owner.leave(1), 1);
+  assert.equal(primary.leave(1), 1);
   nodes.handOver = () => Promise.reject(new Error("the other server does not answer"));
   await assert.rejects(other.ask("handOver", call), /does not answer/);
-  assert.equal(owner.callCount, 0);
+  assert.equal(primary.callCount, 0);
 });
 
 test("of two streams that both want a call of another server, the first fetches it", async () => {
   const nodes = new OtherServers();
-  const { join } = newBox({ nodes });
+  const { join } = newCluster({ nodes });
   const [one, other] = [join(1), join(2)];
   nodes.handed = handedOf("a");
   const call = { callId: "a", orgId: ORG };
@@ -179,35 +179,35 @@ test("of two streams that both want a call of another server, the first fetches 
 
 test("a call whose new process ends while it moves is nobody's, and its slot is free everywhere", async () => {
   const nodes = new OtherServers();
-  const { owner, join } = newBox({ nodes });
+  const { primary, join } = newCluster({ nodes });
   let give: (handed: ReturnType<typeof handedOf>) => void = nothing;
   const one = join(1, { handOver: () => new Promise((resolve) => (give = resolve)) });
   const other = join(2);
   await one.ask("takeSlot", slotOf("a"));
   other.ask("handOver", { callId: "a", orgId: ORG }).catch(nothing);
   await settled();
-  owner.leave(2);
+  primary.leave(2);
   give(handedOf("a"));
   await settled();
-  assert.equal(owner.callCount, 0);
+  assert.equal(primary.callCount, 0);
   assert.equal(nodes.asked.at(-1), "free a");
 });
 
-test("the processes of a box know that it is to take no more, and whether others do", async () => {
+test("the processes of a server know that it is to take no more, and whether others do", async () => {
   const nodes = new OtherServers();
-  const { clock, owner, join } = newBox({ nodes });
+  const { clock, primary, join } = newCluster({ nodes });
   const states: ClusterState[] = [];
-  const one = join(1, { box: (state) => void states.push(state) });
+  const one = join(1, { cluster: (state) => void states.push(state) });
   one.tell("state", { isServing: true, isLate: false });
   await settled();
-  assert.equal(owner.asNode.isTaking, true);
+  assert.equal(primary.asNode.isTaking, true);
   nodes.othersTake = true;
   clock.advance(249);
   await settled();
   assert.equal(states.at(-1)?.otherServersTake, false);
   clock.advance(1);
   await settled();
-  await owner.stopTaking();
+  await primary.stopTaking();
   await settled();
   const told = { callCount: 0, taking: [1] };
   assert.deepEqual(states.slice(1), [
@@ -215,21 +215,21 @@ test("the processes of a box know that it is to take no more, and whether others
     { ...told, isDrained: false, otherServersTake: true },
     { ...told, isDrained: true, otherServersTake: true },
   ]);
-  owner.leave(1);
-  assert.equal(owner.asNode.isTaking, false);
-  owner.close();
+  primary.leave(1);
+  assert.equal(primary.asNode.isTaking, false);
+  primary.close();
   assert.equal(clock.pendingTimerCount, 0);
 });
 
 test("a call that another server takes is given there with its slot, before it is none of the box's", async () => {
   const nodes = new OtherServers();
-  const { owner, join } = newBox({ nodes });
+  const { primary, join } = newCluster({ nodes });
   const one = join(1, { handOver: () => handedOf("a") });
   await one.ask("takeSlot", slotOf("a"));
   nodes.giveSlot = async (callId, to) => {
-    nodes.asked.push(`give ${callId} of ${owner.callCount} to ${to}`);
+    nodes.asked.push(`give ${callId} of ${primary.callCount} to ${to}`);
   };
-  await owner.asNode.handlers.handOver({ callId: "a", orgId: ORG, to: "another" });
+  await primary.asNode.handlers.handOver({ callId: "a", orgId: ORG, to: "another" });
   assert.deepEqual(nodes.asked, ["take a of 3", "give a of 1 to another"]);
-  assert.equal(owner.callCount, 0);
+  assert.equal(primary.callCount, 0);
 });

@@ -4,7 +4,7 @@ import type { Handlers } from "../../../engine/cluster/ipc-link.js";
 import type { PrimaryLink, WorkerRequests } from "../../../engine/cluster/ipc-messages.js";
 import { WorkerBreakers, WorkerEventBus } from "../../../engine/cluster/worker-ports.js";
 import type { BreakerEvent } from "../../../engine/vendors/chain/breakers.js";
-import { newBox, settled } from "./box-in-one-process.js";
+import { newCluster, settled } from "./box-in-one-process.js";
 
 const OPEN: BreakerEvent = {
   id: "a",
@@ -25,7 +25,7 @@ const BEGAN = {
   startedAtMs: 1,
 } as const;
 
-/** A session process's own link has to be there before what it is told can be taken. */
+/** A worker's own link has to be there before what it is told can be taken. */
 function lateLink() {
   const joined: { link?: PrimaryLink } = {};
   const link: PrimaryLink = {
@@ -36,9 +36,9 @@ function lateLink() {
 }
 
 function joinWith<Exchange extends { readonly handlers: Partial<Handlers<WorkerRequests>> }>(
-  { join }: ReturnType<typeof newBox>,
+  { join }: ReturnType<typeof newCluster>,
   name: number,
-  newExchange: (owner: PrimaryLink) => Exchange,
+  newExchange: (primary: PrimaryLink) => Exchange,
 ): Exchange {
   const { joined, link } = lateLink();
   const exchange = newExchange(link);
@@ -47,10 +47,10 @@ function joinWith<Exchange extends { readonly handlers: Partial<Handlers<WorkerR
 }
 
 test("what one process finds out of a credential the others know, also one that begins later", async () => {
-  const box = newBox();
+  const cluster = newCluster();
   const told: string[] = [];
   const breakersOf = (name: number) => {
-    const breakers = joinWith(box, name, (owner) => new WorkerBreakers(owner));
+    const breakers = joinWith(cluster, name, (primary) => new WorkerBreakers(primary));
     breakers.onEvent(({ id, phase }) => told.push(`${name}: ${id} ${phase}`));
     return breakers;
   };
@@ -65,20 +65,21 @@ test("what one process finds out of a credential the others know, also one that 
 });
 
 test("a process tells its calls' news while somebody at another wants them", async () => {
-  const box = newBox();
+  const cluster = newCluster();
   const told: string[] = [];
-  const newsOf = (name: number) => joinWith(box, name, (owner) => new WorkerEventBus(owner));
+  const newsOf = (name: number) =>
+    joinWith(cluster, name, (primary) => new WorkerEventBus(primary));
   const [one, other] = [newsOf(1), newsOf(2)];
-  one.onWanted((topic) => told.push(`wanted: ${topic}`));
-  other.onEvent((topic, { callId }) => told.push(`${topic}: ${callId}`));
-  assert.equal(one.isWanted("org"), false);
-  other.want("org", true);
+  one.onSubscribed((topic) => told.push(`wanted: ${topic}`));
+  other.onEvent(({ topic, event }) => told.push(`${topic}: ${event.callId}`));
+  assert.equal(one.hasSubscribers("org"), false);
+  other.subscribe({ topic: "org", isWanted: true });
   await settled();
-  assert.deepEqual([one.isWanted("org"), one.isWanted("org/a")], [true, false]);
-  one.send("org", BEGAN);
+  assert.deepEqual([one.hasSubscribers("org"), one.hasSubscribers("org/a")], [true, false]);
+  one.publish({ topic: "org", event: BEGAN });
   await settled();
-  other.want("org", false);
+  other.subscribe({ topic: "org", isWanted: false });
   await settled();
-  assert.equal(one.isWanted("org"), false);
+  assert.equal(one.hasSubscribers("org"), false);
   assert.deepEqual(told, ["wanted: org", "org: a"]);
 });

@@ -1,10 +1,10 @@
+import type { OtherNodes } from "../../../engine/cluster/coordination.js";
 import { type Handlers, type IpcMessage, Link } from "../../../engine/cluster/ipc-link.js";
 import type {
   PrimaryRequests,
   WorkerLink,
   WorkerRequests,
 } from "../../../engine/cluster/ipc-messages.js";
-import type { OtherNodes } from "../../../engine/cluster/other-nodes.js";
 import { ClusterPrimary } from "../../../engine/cluster/primary.js";
 import type { Logger } from "../../../engine/log.js";
 import type { Metric } from "../../../engine/metrics/cluster-metrics.js";
@@ -18,31 +18,31 @@ export const nothing = () => undefined;
 const HANDLERS: Handlers<WorkerRequests> = {
   isRinging: () => false,
   handOver: nothing,
-  report: nothing,
-  endCall: nothing,
+  report: () => false,
+  endCall: () => false,
   subscribed: nothing,
-  news: nothing,
+  published: nothing,
   breakers: nothing,
   metrics: () => [],
   recordsChanged: nothing,
-  box: nothing,
+  cluster: nothing,
   stop: nothing,
   endAll: nothing,
 };
-/** What a box is told to have beside its session processes. */
-interface BoxDeps {
+/** What a server is told to have beside its workers. */
+interface ClusterDeps {
   /** The other servers of its database. */
   readonly nodes?: OtherNodes;
-  /** The metrics of the owner's process. */
+  /** The metrics of the primary's process. */
   readonly metrics?: readonly Metric[];
   readonly log?: Logger;
 }
 
-/** An owner whose session processes are all in this one. */
-export function newBox({ nodes, metrics = [], log = new SilentLogger() }: BoxDeps = {}) {
+/** A primary whose workers are all in this one. */
+export function newCluster({ nodes, metrics = [], log = new SilentLogger() }: ClusterDeps = {}) {
   const clock = new VirtualClock();
   const limiter = { take: () => 0 };
-  const owner = new ClusterPrimary({
+  const primary = new ClusterPrimary({
     limits: { auth: limiter, general: limiter, vendor: limiter, voice: limiter, webhook: limiter },
     database: {
       relay: () => Promise.resolve({ results: [], fault: undefined, writeFault: undefined }),
@@ -59,20 +59,20 @@ export function newBox({ nodes, metrics = [], log = new SilentLogger() }: BoxDep
     handlers: Partial<Handlers<WorkerRequests>> = {},
     hung?: (missedBeats: number) => void,
   ) => {
-    const post = (message: IpcMessage) => setImmediate(() => ownerSide.receive(message));
-    const member = new Link<PrimaryRequests, WorkerRequests>(
+    const post = (message: IpcMessage) => setImmediate(() => primarySide.receive(message));
+    const worker = new Link<PrimaryRequests, WorkerRequests>(
       post,
       { ...HANDLERS, ...handlers },
       log,
     );
-    const ownerSide: WorkerLink = owner.join(name, {
-      post: (message) => setImmediate(() => member.receive(message)),
+    const primarySide: WorkerLink = primary.join(name, {
+      post: (message) => setImmediate(() => worker.receive(message)),
       started: nothing,
       ...(hung && { hung }),
     });
-    return member;
+    return worker;
   };
-  return { clock, owner, join };
+  return { clock, primary, join };
 }
 
 export async function settled(): Promise<void> {

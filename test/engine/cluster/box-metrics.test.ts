@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import { EventLoopDelay } from "../../../engine/metrics/event-loop-delay.js";
 import { Metrics } from "../../../engine/metrics/metrics.js";
-import { newBox, nothing, settled } from "./box-in-one-process.js";
+import { newCluster, nothing, settled } from "./box-in-one-process.js";
 
 const pageOf = (callsActive: number) =>
   new Metrics({
@@ -17,7 +17,7 @@ const pageOf = (callsActive: number) =>
   }).page();
 
 test("the page of metrics adds up the processes that answer in time, and leaves the others out", async () => {
-  const { clock, owner, join } = newBox({ metrics: await pageOf(1) });
+  const { clock, primary, join } = newCluster({ metrics: await pageOf(1) });
   const one = join(1, { metrics: () => pageOf(2) });
   join(2, { metrics: () => Promise.reject(new Error("it cannot say")) });
   join(3, { metrics: () => new Promise(nothing) });
@@ -29,6 +29,6 @@ test("the page of metrics adds up the processes that answer in time, and leaves 
   assert.equal(state.isThere, false);
   clock.advance(1);
   assert.match(await page, /^parley_calls_active 3$/m);
-  owner.close();
+  primary.close();
   assert.equal(clock.pendingTimerCount, 0);
 });

@@ -1,23 +1,19 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
+import type { PublishedEvent, Subscription } from "../../../engine/calls/call-events.js";
 import { LinkClosed } from "../../../engine/cluster/ipc-link.js";
-import {
-  type ClusterState,
-  HEARTBEAT_MS,
-  type PublishedEvent,
-  type Subscription,
-} from "../../../engine/cluster/ipc-messages.js";
+import { type ClusterState, HEARTBEAT_MS } from "../../../engine/cluster/ipc-messages.js";
 import { HUNG_BEATS, HUNG_BEATS_AT_START } from "../../../engine/cluster/primary.js";
 import { ORGANIZATION_ENDED } from "../../../engine/conversation/call-end.js";
 import { Failure } from "../../../engine/failure.js";
 import { StorageUnwritable } from "../../../storage/statements/storage-failure.js";
 import { RecordingLogger } from "../../doubles/recording-logger.js";
-import { CALLS_MAX, newBox, nothing, ORG, settled, slotOf } from "./box-in-one-process.js";
+import { CALLS_MAX, newCluster, nothing, ORG, settled, slotOf } from "./box-in-one-process.js";
 
 const NEVER = new Promise<never>(nothing);
 
-test("slots are counted over the box, and those of a process that ends are free", async () => {
-  const { owner, join } = newBox();
+test("slots are counted over the server, and those of a process that ends are free", async () => {
+  const { primary, join } = newCluster();
   const [one, other] = [join(1), join(2)];
   const taken = await Promise.all([
     one.ask("takeSlot", slotOf("a")),
@@ -26,17 +22,17 @@ test("slots are counted over the box, and those of a process that ends are free"
     other.ask("takeSlot", slotOf("d")),
   ]);
   assert.equal(taken.filter(Boolean).length, CALLS_MAX);
-  other.tell("freeSlot", "a");
+  other.tell("freeSlots", ["a"]);
   assert.equal(await other.ask("countSlots", ORG), CALLS_MAX, "only its holder gives a slot back");
   const left = taken.filter((isTaken, index) => isTaken && index % 2 === 0).length;
-  assert.equal(owner.leave(1), left);
+  assert.equal(primary.leave(1), left);
   assert.equal(await other.ask("countSlots", ORG), CALLS_MAX - left);
 });
 
-test("processes know which of them take calls, and how many calls the box has", async () => {
-  const { clock, owner, join } = newBox();
+test("processes know which of them take calls, and how many calls the server has", async () => {
+  const { clock, primary, join } = newCluster();
   const states: ClusterState[] = [];
-  const one = join(1, { box: (state) => void states.push(state) });
+  const one = join(1, { cluster: (state) => void states.push(state) });
   const other = join(2);
   await settled();
   assert.deepEqual(states, [
@@ -62,24 +58,24 @@ test("processes know which of them take calls, and how many calls the box has", 
   assert.deepEqual(states.at(-1)?.taking, [1], "one that has just begun serves nobody yet");
   other.tell("state", { isServing: true, isLate: false });
   await settled();
-  owner.leave(2);
+  primary.leave(2);
   await settled();
   assert.deepEqual(states.at(-1)?.taking, [1], "at once, when one has ended");
 });
 
 test("what a process has said before it ended is left alone when it comes late", async () => {
   const log = new RecordingLogger();
-  const { owner, join } = newBox({ log });
+  const { primary, join } = newCluster({ log });
   const one = join(1);
   one.tell("state", { isServing: true, isLate: false });
   await new Promise((resolve) => process.nextTick(resolve));
-  owner.leave(1);
+  primary.leave(1);
   await settled();
-  assert.deepEqual([log.lines, owner.asNode.isTaking], [[], false]);
+  assert.deepEqual([log.lines, primary.asNode.isTaking], [[], false]);
 });
 
 test("what a process is asked is refused when it ends, and a refusal keeps its kind", async () => {
-  const { owner, join } = newBox();
+  const { primary, join } = newCluster();
   const claims = { vendor: "v", orgId: ORG, agentId: "", callerRef: "", callKey: "k", attempt: 0 };
   const one = join(1);
   for (let count = 0; count < 500; count += 1) await one.ask("mintUuid", claims);
@@ -88,7 +84,7 @@ test("what a process is asked is refused when it ends, and a refusal keeps its k
     (error) => error instanceof Failure && error.kind === "unavailable",
   );
   const full = new StorageUnwritable("PG_UNREACHABLE", "the database cannot be reached");
-  const asked = owner.asNode;
+  const asked = primary.asNode;
   const holder = join(4, { isRinging: () => Promise.reject(full) });
   await holder.ask("takeSlot", slotOf("a"));
   await assert.rejects(
@@ -96,28 +92,28 @@ test("what a process is asked is refused when it ends, and a refusal keeps its k
     (error) => error instanceof StorageUnwritable && error.code === "PG_UNREACHABLE",
   );
   join(2, { isRinging: () => new Promise<boolean>(() => undefined) });
-  const waiting = owner.join(3, { post: nothing, started: nothing }).ask("metrics", undefined);
-  owner.leave(3);
+  const waiting = primary.join(3, { post: nothing, started: nothing }).ask("metrics", undefined);
+  primary.leave(3);
   await assert.rejects(waiting, LinkClosed);
 });
 
 test("news of calls go to the other processes that watch them, also to one that begins later, until nobody does", async () => {
-  const { owner, join } = newBox();
+  const { primary, join } = newCluster();
   const wanted: string[] = [];
   const told: string[] = [];
   const noted = (name: string) => ({
     subscribed: ({ topic, isWanted }: Subscription) => {
       wanted.push(`${name} ${topic} ${isWanted}`);
     },
-    news: ({ news }: PublishedEvent) => {
-      told.push(`${name} ${news.callId}`);
+    published: ({ event }: PublishedEvent) => {
+      told.push(`${name} ${event.callId}`);
     },
   });
   const [one, other] = [join(1, noted("one")), join(2, noted("other"))];
   const tell = (from: typeof one, callId: string) =>
-    from.tell("news", {
+    from.tell("publish", {
       topic: "org",
-      news: { type: "ended", callId, status: "completed", endReason: "callerLeft" },
+      event: { type: "ended", callId, status: "completed", endReason: "callerLeft" },
     });
   other.tell("subscribe", { topic: "org", isWanted: true });
   await settled();
@@ -127,7 +123,7 @@ test("news of calls go to the other processes that watch them, also to one that 
   await settled();
   assert.deepEqual(wanted, ["one org true", "other org true", "third org true"]);
   assert.deepEqual(told, ["other a"]);
-  owner.leave(2);
+  primary.leave(2);
   tell(one, "b");
   await settled();
   assert.deepEqual(wanted.slice(3), ["one org false", "third org false"]);
@@ -135,9 +131,9 @@ test("news of calls go to the other processes that watch them, also to one that 
 });
 
 test("a call is ended at whichever other process has it, and who asks learns whether one has", async () => {
-  const { join } = newBox();
+  const { join } = newCluster();
   const endedIds: string[] = [];
-  const one = join(1, { endCall: ({ callId }) => void endedIds.push(callId) });
+  const one = join(1, { endCall: ({ callId }) => endedIds.push(callId) > 0 });
   const other = join(2);
   await one.ask("takeSlot", slotOf("a"));
   const end = (callId: string) => ({ callId, ending: ORGANIZATION_ENDED });
@@ -150,26 +146,26 @@ test("a call is ended at whichever other process has it, and who asks learns whe
 });
 
 test("who changes what others keep goes on when they know of it", async () => {
-  const { owner, join } = newBox();
+  const { primary, join } = newCluster();
   const told: string[] = [];
   const [one] = [1, 2, 3].map((name) =>
     join(name, { recordsChanged: () => void told.push(`process ${name}`) }),
   );
   await one?.ask("recordsChanged", undefined);
   assert.deepEqual(told, ["process 2", "process 3"]);
-  await owner.recordsChanged();
+  await primary.recordsChanged();
   assert.deepEqual(told.slice(2), ["process 1", "process 2", "process 3"]);
 });
 
 test("a process that stands still is not waited for longer than it uses what it keeps, one that ends not at all", async () => {
-  const { clock, owner, join } = newBox();
+  const { clock, primary, join } = newCluster();
   const one = join(1);
   join(2, { recordsChanged: () => NEVER });
   join(3, { recordsChanged: () => NEVER });
   let isDone = false;
   const done = one.ask("recordsChanged", undefined).then(() => (isDone = true));
   await settled();
-  owner.leave(3);
+  primary.leave(3);
   clock.advance(999);
   await settled();
   assert.equal(isDone, false);
@@ -178,19 +174,19 @@ test("a process that stands still is not waited for longer than it uses what it 
 });
 
 test("a process whose event loop stands still takes no calls of others, and is told as hung", async () => {
-  const { clock, owner, join } = newBox();
+  const { clock, primary, join } = newCluster();
   const hung: number[] = [];
   const one = join(1, {}, (missed) => void hung.push(missed));
   one.tell("heartbeat", { isDebugged: false });
   one.tell("state", { isServing: true, isLate: false });
   await settled();
   clock.advance(2 * HEARTBEAT_MS);
-  assert.equal(owner.asNode.isTaking, true, "a collection of garbage takes that long");
+  assert.equal(primary.asNode.isTaking, true, "a collection of garbage takes that long");
   clock.advance(HEARTBEAT_MS);
-  assert.equal(owner.asNode.isTaking, false);
+  assert.equal(primary.asNode.isTaking, false);
   one.tell("heartbeat", { isDebugged: false });
   await settled();
-  assert.equal(owner.asNode.isTaking, true);
+  assert.equal(primary.asNode.isTaking, true);
   clock.advance((HUNG_BEATS - 1) * HEARTBEAT_MS);
   assert.deepEqual(hung, []);
   clock.advance(30 * HEARTBEAT_MS);
@@ -198,7 +194,7 @@ test("a process whose event loop stands still takes no calls of others, and is t
 });
 
 test("a process that loads its code has longer to send its first heartbeat", () => {
-  const { clock, join } = newBox();
+  const { clock, join } = newCluster();
   const hung: number[] = [];
   join(1, {}, (missed) => void hung.push(missed));
   clock.advance((HUNG_BEATS_AT_START - 1) * HEARTBEAT_MS);
@@ -207,8 +203,8 @@ test("a process that loads its code has longer to send its first heartbeat", () 
   assert.deepEqual(hung, [HUNG_BEATS_AT_START]);
 });
 
-test("no process is taken for hung because the owner stood still, or a debugger stopped the process", async () => {
-  const { clock, owner, join } = newBox();
+test("no process is taken for hung because the primary stood still, or a debugger stopped the process", async () => {
+  const { clock, primary, join } = newCluster();
   const hung: number[] = [];
   const one = join(1, {}, (missed) => void hung.push(missed));
   const other = join(2, {}, (missed) => void hung.push(missed));
@@ -221,7 +217,7 @@ test("no process is taken for hung because the owner stood still, or a debugger 
     await settled();
   }
   assert.deepEqual(hung, []);
-  owner.leave(1);
+  primary.leave(1);
   clock.advance(60 * HEARTBEAT_MS);
   assert.deepEqual(hung, [], "one that has ended, and one that is debugged");
 });

@@ -8,25 +8,25 @@ import type { PrimaryLink, WorkerRequests } from "../../../engine/cluster/ipc-me
 import { WorkerCallSlots, WorkerPlacedCalls } from "../../../engine/cluster/worker-ports.js";
 import { OutboundTokens } from "../../../engine/security/outbound-token.js";
 import { SilentLogger } from "../../doubles/silent-logger.js";
-import { CALLS_MAX, newBox, ORG, settled } from "./box-in-one-process.js";
+import { CALLS_MAX, newCluster, ORG, settled } from "./box-in-one-process.js";
 
 const CLAIMS = { callId: "a", orgId: ORG, agentId: "agent" };
 const HANDED = { claims: CLAIMS, callRef: "CA1", answeredBy: "" };
 const SESSION = { callId: "a", end: () => undefined };
 
-/** Session processes of a box with the calls that each has placed; `noted` is what their records are told. */
+/** Workers of a server with the calls that each has placed; `noted` is what their records are told. */
 function placing() {
-  const box = newBox();
-  const { clock } = box;
+  const cluster = newCluster();
+  const { clock } = cluster;
   const tokens = new OutboundTokens({ secret: "s".repeat(32), clock });
   const noted: string[] = [];
   const newProcess = (name: number, changes: Partial<Handlers<WorkerRequests>> = {}) => {
     const joined: { link?: PrimaryLink } = {};
-    const owner: PrimaryLink = {
+    const primary: PrimaryLink = {
       ask: (question, asks) => joined.link?.ask(question, asks) ?? Promise.reject(new Error()),
       tell: (question, asks) => joined.link?.tell(question, asks),
     };
-    const slots = new WorkerCallSlots(owner);
+    const slots = new WorkerCallSlots(primary);
     // Only what is called.
     const journal = {
       recordFailed: (_start: unknown, { reason }: { readonly reason: string }) =>
@@ -48,20 +48,20 @@ function placing() {
       newId: () => "id",
       log: new SilentLogger(),
     });
-    const placed = new WorkerPlacedCalls({ own, tokens, slots, owner });
-    joined.link = box.join(name, { ...placed.handlers, ...changes });
+    const placed = new WorkerPlacedCalls({ own, tokens, slots, primary });
+    joined.link = cluster.join(name, { ...placed.handlers, ...changes });
     return { own, placed, slots };
   };
-  return { ...box, tokens, noted, newProcess };
+  return { ...cluster, tokens, noted, newProcess };
 }
 
 /** One has placed a call that rings; the other gets the vendor's requests. */
 async function ringing() {
-  const box = placing();
-  const [one, other] = [box.newProcess(1), box.newProcess(2)];
+  const cluster = placing();
+  const [one, other] = [cluster.newProcess(1), cluster.newProcess(2)];
   await one.slots.acquire(ORG, CLAIMS.callId, CALLS_MAX);
   one.own.adopt(HANDED);
-  return { ...box, one, other, token: box.tokens.mint(CLAIMS) };
+  return { ...cluster, one, other, token: cluster.tokens.mint(CLAIMS) };
 }
 
 const report = (status: string, answeredBy = "") => ({ status, answeredBy });
@@ -77,20 +77,20 @@ test("the answer to a call that rings is taken by whichever process it comes to"
 });
 
 test("the call goes with its slot to the process that has its stream, and to it alone", async () => {
-  const { owner, one, other } = await ringing();
+  const { primary, one, other } = await ringing();
   const open = () => Promise.resolve(SESSION);
   assert.equal(await other.placed.connect("a", "another organization", open), undefined);
   assert.deepEqual([one.own.isRinging("a"), one.slots.count], [true, 1]);
   assert.equal(await other.placed.connect("a", ORG, open), SESSION);
-  assert.deepEqual([one.slots.count, other.slots.count, owner.callCount], [0, 1, 1]);
+  assert.deepEqual([one.slots.count, other.slots.count, primary.callCount], [0, 1, 1]);
   assert.equal(await one.placed.connect("a", ORG, open), undefined, "it is answered by now");
-  assert.equal(owner.leave(1), 0);
+  assert.equal(primary.leave(1), 0);
 });
 
-test("a call that rings in the process of its stream is connected there without a question to the owner", async () => {
-  const { owner, one } = await ringing();
+test("a call that rings in the process of its stream is connected there without a question to the primary", async () => {
+  const { primary, one } = await ringing();
   // Whatever is asked from now on is answered by nobody.
-  owner.leave(1);
+  primary.leave(1);
   assert.equal(await one.placed.connect("a", ORG, () => Promise.resolve(SESSION)), SESSION);
 });
 

@@ -1,36 +1,40 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { WorkerCallSlots } from "../../../engine/cluster/worker-ports.js";
-import { CALLS_MAX, newBox, ORG, settled } from "./box-in-one-process.js";
+import { CALLS_MAX, newCluster, ORG, settled } from "./box-in-one-process.js";
 
 test("a process knows which of the box's slots are its own, and gives back those alone", async () => {
-  const { owner, join } = newBox();
+  const { primary, join } = newCluster();
   const [one, other] = [new WorkerCallSlots(join(1)), new WorkerCallSlots(join(2))];
   assert.equal(await one.acquire(ORG, "a", CALLS_MAX), true);
   assert.equal(await other.acquire(ORG, "b", CALLS_MAX), true);
-  assert.equal(await one.acquire(ORG, "c", 2), false, "the plan's calls are counted over the box");
+  assert.equal(
+    await one.acquire(ORG, "c", 2),
+    false,
+    "the plan's calls are counted over the server",
+  );
   assert.deepEqual([one.count, one.orgIds, one.callsOf(ORG)], [1, [ORG], ["a"]]);
   assert.equal(await one.countOf(ORG), 2);
   one.release("b");
   await settled();
-  assert.equal(owner.callCount, 2);
+  assert.equal(primary.callCount, 2);
   one.release("a");
   await settled();
-  assert.deepEqual([one.count, owner.callCount], [0, 1]);
+  assert.deepEqual([one.count, primary.callCount], [0, 1]);
 });
 
 test("a call that goes on takes the slot of the one before", async () => {
-  const { owner, join } = newBox();
+  const { primary, join } = newCluster();
   const slots = new WorkerCallSlots(join(1));
   await slots.acquire(ORG, "a", 1);
   assert.equal(await slots.acquire(ORG, "b", 1, "a"), true);
   slots.release("a");
   await settled();
-  assert.deepEqual([slots.count, owner.callCount], [1, 1]);
+  assert.deepEqual([slots.count, primary.callCount], [1, 1]);
 });
 
-test("slots of calls that are not alive are given back to the box", async () => {
-  const { owner, join } = newBox();
+test("slots of calls that are not alive are given back to the server", async () => {
+  const { primary, join } = newCluster();
   const slots = new WorkerCallSlots(join(1));
   for (const [orgId, callId] of [
     [ORG, "a"],
@@ -44,11 +48,11 @@ test("slots of calls that are not alive are given back to the box", async () => 
     2,
   );
   await settled();
-  assert.deepEqual([slots.callsOf(ORG), slots.count, owner.callCount], [["a"], 1, 1]);
+  assert.deepEqual([slots.callsOf(ORG), slots.count, primary.callCount], [["a"], 1, 1]);
 });
 
-test("a call that moves to another process is that one's from then on, and the owner knows it already", async () => {
-  const { owner, join } = newBox();
+test("a call that moves to another process is that one's from then on, and the primary knows it already", async () => {
+  const { primary, join } = newCluster();
   const [one, other] = [new WorkerCallSlots(join(1)), new WorkerCallSlots(join(2))];
   await one.acquire(ORG, "a", CALLS_MAX);
   other.adopt(ORG, "a");
@@ -56,5 +60,5 @@ test("a call that moves to another process is that one's from then on, and the o
   assert.equal(one.forget("a"), false);
   one.release("a");
   await settled();
-  assert.deepEqual([one.count, other.count, owner.callCount], [0, 1, 1]);
+  assert.deepEqual([one.count, other.count, primary.callCount], [0, 1, 1]);
 });

@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import { WorkerStreamTokens } from "../../../engine/cluster/worker-ports.js";
 import { StreamTokens } from "../../../engine/security/stream-token.js";
-import { newBox, ORG, settled } from "./box-in-one-process.js";
+import { newCluster, ORG, settled } from "./box-in-one-process.js";
 
 const CLAIMS = {
   vendor: "twilio",
@@ -15,7 +15,7 @@ const CLAIMS = {
 const TOKEN_MS = 60_000;
 
 test("a stream's token that one process has taken, no other takes", async () => {
-  const { clock, join } = newBox();
+  const { clock, join } = newCluster();
   const signed = new StreamTokens({ secret: "s".repeat(32), clock });
   const [one, other] = [1, 2].map((name) => new WorkerStreamTokens(signed, join(name)));
   const token = one?.mint(CLAIMS) ?? "";
@@ -25,8 +25,8 @@ test("a stream's token that one process has taken, no other takes", async () => 
   assert.deepEqual(await one?.redeem(token), { refusal: "used" });
 });
 
-test("whatever is good for one use is known to the whole box", async () => {
-  const { clock, join } = newBox();
+test("whatever is good for one use is known to the whole server", async () => {
+  const { clock, join } = newCluster();
   const [one, other] = [join(1), join(2)];
   const webhook = { id: "signature", isUnique: false };
   assert.equal(await one.ask("answerWebhook", { ...webhook, answer: "first" }), "first");

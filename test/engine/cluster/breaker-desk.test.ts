@@ -17,26 +17,26 @@ const OPEN: BreakerEvent = {
 };
 const CLOSED: BreakerEvent = { ...OPEN, phase: "closed", changeCount: 3, leftMs: 0 };
 
-function newDesk() {
+function newRelay() {
   const clock = new VirtualClock();
   const said: unknown[] = [];
-  const member = (name: number) => ({
+  const worker = (name: number) => ({
     link: { tell: (_what: string, asks: unknown) => void said.push([name, asks]) },
   });
-  const members = new Map([1, 2, 3].map((name) => [name, member(name)]));
-  const tellOfBreaker = (news: BreakerEvent) => void said.push(["others", news]);
-  const desk = new BreakerRelay(members, clock, { tellOfBreaker });
+  const workers = new Map([1, 2, 3].map((name) => [name, worker(name)]));
+  const publishBreaker = (event: BreakerEvent) => void said.push(["others", event]);
+  const relay = new BreakerRelay(workers, clock, { publishBreaker });
   const heard = (act: () => void) => {
     act();
     return said.splice(0);
   };
-  return { clock, desk, heard };
+  return { clock, relay, heard };
 }
 
 test("what one process tells goes to the other processes and servers, and what a server tells to the processes alone", () => {
-  const { desk, heard } = newDesk();
+  const { relay, heard } = newRelay();
   assert.deepEqual(
-    heard(() => desk.hear(2, OPEN)),
+    heard(() => relay.publish(2, OPEN)),
     [
       [1, [OPEN]],
       [3, [OPEN]],
@@ -44,22 +44,22 @@ test("what one process tells goes to the other processes and servers, and what a
     ],
   );
   assert.deepEqual(
-    heard(() => desk.asNode.onBreakers([CLOSED])),
+    heard(() => relay.asNode.onBreakers([CLOSED])),
     [1, 2, 3].map((name) => [name, [CLOSED]]),
   );
 });
 
 test("who begins later, a process or a server, is told of what is still open, and for how long", () => {
-  const { clock, desk, heard } = newDesk();
-  desk.hear(1, OPEN);
+  const { clock, relay, heard } = newRelay();
+  relay.publish(1, OPEN);
   clock.advance(2_000);
   const left = { ...OPEN, leftMs: 3_000, lastFault: { fault: "unauthorized", agoMs: 2_000 } };
   heard(() => undefined);
   assert.deepEqual(
-    heard(() => desk.tellAll(3)),
+    heard(() => relay.sendAll(3)),
     [[3, [left]]],
   );
-  assert.deepEqual(desk.asNode.known(), [left]);
-  desk.hear(1, CLOSED);
-  assert.deepEqual(desk.asNode.known(), []);
+  assert.deepEqual(relay.asNode.known(), [left]);
+  relay.publish(1, CLOSED);
+  assert.deepEqual(relay.asNode.known(), []);
 });

@@ -1,5 +1,5 @@
+import type { LocalServer } from "../../../engine/cluster/coordination.js";
 import { Nodes } from "../../../engine/cluster/nodes.js";
-import type { LocalServer } from "../../../engine/cluster/other-nodes.js";
 import type { Database } from "../../../storage/database.js";
 import type { BusListener, Mail } from "../../../storage/nodes/message-bus.js";
 import type { NodeStart } from "../../../storage/nodes/node-store.js";
@@ -103,7 +103,7 @@ export async function newServer(
     heard.push(`${words} ${callId}`);
     return calls.has(callId);
   };
-  const box: LocalServer = {
+  const cluster: LocalServer = {
     handlers: {
       isRinging: (callId) => hear("rings", callId),
       handOver: ({ callId }) => (hear("hand over", callId) ? HANDED : undefined),
@@ -114,9 +114,9 @@ export async function newServer(
     callCount: 4,
     isTaking: true,
     holds: (callId) => calls.has(callId),
-    news: {
+    events: {
       watchedTopics: () => [],
-      onWanted: () => void heard.push("wanted"),
+      onSubscription: () => void heard.push("wanted"),
       onEvent: () => void heard.push("news"),
     },
     breakers: { known: () => [], onBreakers: () => void heard.push("breakers") },
@@ -127,7 +127,7 @@ export async function newServer(
   const onLost = () => undefined;
   const nodes = new Nodes({ database, mail, node, isNameCertain: true, onLost, clock, log });
   const serve = async () => {
-    await nodes.serve(box);
+    await nodes.serve(cluster);
     await settled();
   };
   const served = async () => {

@@ -9,49 +9,49 @@ const ENDED: CallEvent = {
   status: "completed",
   endReason: "callerLeft",
 };
-const SENT = { topic: "org", news: ENDED };
+const SENT = { topic: "org", event: ENDED };
 
-test("other servers are one more who watches and tells: asked for what the box watches, told what they watch", () => {
+test("other servers are one more who watches and tells: asked for what the server watches, told what they watch", () => {
   const said: string[] = [];
-  const member = (name: number) => ({
+  const worker = (name: number) => ({
     link: {
       tell: (what: string, asks: unknown) =>
         said.push(`${name} ${what} ${String(Object(asks).isWanted ?? "")}`.trim()),
     },
   });
-  const members = new Map([1, 2].map((name) => [name, member(name)]));
-  const desk = new EventRelay(members, {
-    watch: (topic) => said.push(`others: ${topic}?`),
-    publish: ({ news }) => said.push(`others: ${news.callId}`),
+  const workers = new Map([1, 2].map((name) => [name, worker(name)]));
+  const relay = new EventRelay(workers, {
+    subscribe: ({ topic, isWanted }) => said.push(`others: ${topic} ${isWanted}`),
+    publish: ({ event }) => said.push(`others: ${event.callId}`),
   });
-  const others = desk.asNode;
+  const others = relay.asNode;
   const heard = (act: () => void) => {
     act();
     return said.splice(0);
   };
-  const note = (isWanted: boolean) => others.onWanted({ topic: "org", isWanted });
+  const note = (isWanted: boolean) => others.onSubscription({ topic: "org", isWanted });
   assert.deepEqual(
     heard(() => note(true)),
     ["1 subscribed true", "2 subscribed true"],
   );
   assert.deepEqual(others.watchedTopics(), []);
   assert.deepEqual(
-    heard(() => desk.passOn(1, SENT)),
+    heard(() => relay.publish(1, SENT)),
     ["others: a"],
   );
   assert.deepEqual(
-    heard(() => desk.want(2, { topic: "org", isWanted: true })),
-    ["1 subscribed true", "2 subscribed true", "others: org?"],
+    heard(() => relay.subscribe(2, { topic: "org", isWanted: true })),
+    ["1 subscribed true", "2 subscribed true", "others: org true"],
     "who has the call tells one more what was said in it",
   );
   assert.deepEqual(others.watchedTopics(), ["org"]);
   assert.deepEqual(
-    heard(() => desk.passOn(1, SENT)),
-    ["others: a", "2 news"],
+    heard(() => relay.publish(1, SENT)),
+    ["others: a", "2 published"],
   );
   assert.deepEqual(
     heard(() => others.onEvent(SENT)),
-    ["2 news"],
+    ["2 published"],
     "not back to where it came from",
   );
   assert.deepEqual(
@@ -59,14 +59,13 @@ test("other servers are one more who watches and tells: asked for what the box w
     [],
   );
   assert.deepEqual(
-    heard(() => desk.leave(2)),
+    heard(() => relay.leave(2)),
     ["1 subscribed false", "2 subscribed false"],
   );
-  assert.deepEqual([desk.topics, others.watchedTopics()], [[], []]);
-  heard(() => desk.want(1, { topic: "org", isWanted: true }));
+  assert.deepEqual([relay.topics, others.watchedTopics()], [[], []]);
+  heard(() => relay.subscribe(1, { topic: "org", isWanted: true }));
   assert.deepEqual(
-    heard(() => desk.want(1, { topic: "org", isWanted: false })),
-    ["1 subscribed false", "2 subscribed false"],
-    "other servers are not asked for what nobody wants any more",
+    heard(() => relay.subscribe(1, { topic: "org", isWanted: false })),
+    ["1 subscribed false", "2 subscribed false", "others: org false"],
   );
 });

@@ -32,14 +32,14 @@ test("what is written is read again, in order, in as few messages as hold it", (
   assert.deepEqual(others, []);
   assert.deepEqual(
     readEvents(message),
-    all.map((news) => ({ topic: "org", news })),
+    all.map((event) => ({ topic: "org", event })),
   );
   const many = Array.from({ length: 60 }, () => all).flat();
   const messages = eventMessages("org", many);
   assertAllFit(messages);
   assert.ok(messages.length > 1 && messages.length < 10, `${messages.length} messages`);
   assert.deepEqual(
-    messages.flatMap((each) => readEvents(each) ?? []).map(({ news }) => news),
+    messages.flatMap((each) => readEvents(each) ?? []).map(({ event }) => event),
     many,
   );
   assert.deepEqual(eventMessages("org", []), []);
@@ -63,8 +63,8 @@ test("words that no message holds are told by their end, whatever JSON makes of 
     const messages = eventMessages("org", [{ ...WORDS, text }, WORDS]);
     assertAllFit(messages);
     const [cut, whole] = messages.flatMap((message) => readEvents(message) ?? []);
-    assert.deepEqual(whole?.news, WORDS);
-    const told = cut?.news.type === "words" ? cut.news.text : "";
+    assert.deepEqual(whole?.event, WORDS);
+    const told = cut?.event.type === "words" ? cut.event.text : "";
     assert.match(told, / last\.$/);
     assert.ok(told.startsWith(`… ${word} `), told.slice(0, 20));
     assert.ok(Buffer.byteLength(JSON.stringify(told)) > MAIL_BYTES_MAX / 2);
@@ -75,13 +75,13 @@ test("words that no message holds are told by their end, whatever JSON makes of 
 });
 
 test("words go whole where one byte is left for what follows them, and by their end where none is", () => {
-  const around = JSON.stringify({ topic: "org", news: [{ ...WORDS, text: "" }] }).length;
+  const around = JSON.stringify({ topic: "org", events: [{ ...WORDS, text: "" }] }).length;
   const textOf = (left: number) => `first ${"x".repeat(MAIL_BYTES_MAX - around - left - 6)}`;
   const toldOf = (text: string) =>
     eventMessages("org", [{ ...WORDS, text }]).flatMap((message) => readEvents(message) ?? []);
-  assert.deepEqual(toldOf(textOf(1)), [{ topic: "org", news: { ...WORDS, text: textOf(1) } }]);
+  assert.deepEqual(toldOf(textOf(1)), [{ topic: "org", event: { ...WORDS, text: textOf(1) } }]);
   const [cut] = toldOf(textOf(0));
-  assert.match(cut?.news.type === "words" ? cut.news.text : "", /^… x+$/);
+  assert.match(cut?.event.type === "words" ? cut.event.text : "", /^… x+$/);
 });
 
 test("other news of that size are left out, and what is no message is not read", () => {

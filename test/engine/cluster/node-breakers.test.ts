@@ -60,10 +60,10 @@ function newServers() {
 
 test("what one server finds out is told to all others at once, and to itself not", async () => {
   const { posts, one, other, third } = newServers();
-  one.breakers.tell(open("a"));
+  one.breakers.publish(open("a"));
   await settled();
   assert.deepEqual([one.told, other.told, third.told], [[], [open("a")], [open("a")]]);
-  one.breakers.tell({ ...open("a"), phase: "closed", lastFault: undefined });
+  one.breakers.publish({ ...open("a"), phase: "closed", lastFault: undefined });
   await settled();
   assert.deepEqual(other.told.at(-1), { ...open("a"), phase: "closed", lastFault: undefined });
   assert.equal(posts.length, 2);
@@ -92,11 +92,11 @@ test("where the database is slow, the newest of so many credentials wait, with w
   let goOn = () => {};
   database.held = new Promise((resolve) => (goOn = resolve));
   clock.advance(100);
-  one.breakers.tell(open("first"));
+  one.breakers.publish(open("first"));
   for (let index = 0; index < BREAKERS_WAITING_MAX + 1; index += 1) {
-    one.breakers.tell(open(`${index}`, 60_000));
+    one.breakers.publish(open(`${index}`, 60_000));
   }
-  one.breakers.tell(open("0"));
+  one.breakers.publish(open("0"));
   assert.equal(posts.length, 1, "one message at a time");
   clock.advance(2_000);
   goOn();
@@ -105,9 +105,9 @@ test("where the database is slow, the newest of so many credentials wait, with w
   const [, zero] = other.told;
   assert.deepEqual(zero, { ...open("0", 3_000), lastFault: { fault: "timeout", agoMs: 2_010 } });
   const [line, ...more] = one.log.ofLevel("warn");
-  assert.match(line?.message ?? "", /left out: too many/);
+  assert.match(line?.message ?? "", /too many were waiting/);
   assert.deepEqual([line?.fields, more], [{ count: 1 }, []]);
-  one.breakers.tell(open("next"));
+  one.breakers.publish(open("next"));
   await settled();
   assert.equal(one.log.ofLevel("warn").length, 1, "said once");
 });
@@ -115,12 +115,12 @@ test("where the database is slow, the newest of so many credentials wait, with w
 test("what the database does not take is lost and logged, and the next is told", async () => {
   const { database, one, other } = newServers();
   database.fault = new Error("away");
-  one.breakers.tell(open("a"));
+  one.breakers.publish(open("a"));
   await one.breakers.ask();
   await settled();
   assert.equal(one.log.ofLevel("warn").length, 2);
   database.fault = undefined;
-  one.breakers.tell(open("b"));
+  one.breakers.publish(open("b"));
   await settled();
   assert.deepEqual(other.told, [open("b")]);
 });
@@ -153,7 +153,7 @@ test("what is no message of breakers is left alone, and nobody is kept away for 
 test("who is told of a breaker does not answer with its own: only who has asked is answered", async () => {
   const { posts, one, other } = newServers();
   other.known.push(open("its own"));
-  one.breakers.tell(open("a"));
+  one.breakers.publish(open("a"));
   await settled();
   assert.deepEqual([posts.length, one.told], [1, []]);
 });

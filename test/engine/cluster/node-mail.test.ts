@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
+import type { LocalServer } from "../../../engine/cluster/coordination.js";
 import { NODE_ANSWERS, NodeBus } from "../../../engine/cluster/node-bus.js";
-import type { LocalServer } from "../../../engine/cluster/other-nodes.js";
 import { END_REASONS } from "../../../engine/conversation/call-end.js";
 import type { BusListener, Mail } from "../../../storage/nodes/message-bus.js";
 import { RecordingLogger } from "../../doubles/recording-logger.js";

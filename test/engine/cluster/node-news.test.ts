@@ -1,14 +1,13 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import type { CallEvent } from "../../../engine/calls/call-events.js";
-import type { PublishedEvent } from "../../../engine/cluster/ipc-messages.js";
+import type { CallEvent, PublishedEvent } from "../../../engine/calls/call-events.js";
 import { eventChannelOf, NodeEvents, WATCHES } from "../../../engine/cluster/node-events.js";
 import { NO_METRICS } from "../../../engine/conversation/effects.js";
 import { RecordingLogger } from "../../doubles/recording-logger.js";
 import { VirtualClock } from "../../doubles/virtual-clock.js";
 
 const LEASE_MS = 25_000;
-const NEWS_WAITING_MAX = 1_000;
+const EVENTS_WAITING_MAX = 1_000;
 const TOGETHER_MS = 100;
 const RENEW_MS = 10_000;
 const TURN: CallEvent = { type: "turn", callId: "a", metrics: NO_METRICS };
@@ -41,36 +40,36 @@ function newServers() {
     const watched = new Set<string>();
     const wanted: string[] = [];
     const told: PublishedEvent[] = [];
-    const news = new NodeEvents({
+    const events = new NodeEvents({
       mail,
       startId,
       watchedTopics: () => [...watched],
-      onWanted: ({ topic, isWanted }) => wanted.push(`${topic} ${isWanted}`),
+      onSubscription: ({ topic, isWanted }) => wanted.push(`${topic} ${isWanted}`),
       onEvent: (sent) => told.push(sent),
       clock,
       log,
     });
-    listening.push(news.channels);
+    listening.push(events.channels);
     const watch = async (topic: string) => {
       watched.add(topic);
-      news.watch(topic);
+      events.subscribe(topic);
       await settled();
     };
-    return { news, log, watched, watch, wanted, told };
+    return { events, log, watched, watch, wanted, told };
   };
   return { clock, posts, database, has: join("has"), watches: join("watches") };
 }
 
 test("what is watched at another server is told there, together, and for as long as it is watched", async () => {
   const { clock, posts, has, watches } = newServers();
-  has.news.send({ topic: "org", news: TURN });
+  has.events.publish({ topic: "org", event: TURN });
   await watches.watch("org");
   await watches.watch("org");
   assert.deepEqual([has.wanted, watches.wanted], [["org true"], []]);
   assert.equal(posts.length, 1, "nobody watched the first one");
-  has.news.send({ topic: "org", news: TURN });
-  has.news.send({ topic: "other", news: TURN });
-  has.news.send({ topic: "org", news: TURN });
+  has.events.publish({ topic: "org", event: TURN });
+  has.events.publish({ topic: "other", event: TURN });
+  has.events.publish({ topic: "org", event: TURN });
   assert.equal(posts.length, 1);
   clock.advance(TOGETHER_MS);
   await settled();
@@ -80,8 +79,8 @@ test("what is watched at another server is told there, together, and for as long
   );
   assert.equal(clock.pendingTimerCount, 2, "both look again at what is watched, and no more");
   assert.deepEqual(watches.told, [
-    { topic: "org", news: TURN },
-    { topic: "org", news: TURN },
+    { topic: "org", event: TURN },
+    { topic: "org", event: TURN },
   ]);
   assert.deepEqual(has.told, []);
   for (let ms = 0; ms < 3 * LEASE_MS; ms += RENEW_MS) {
@@ -96,15 +95,15 @@ test("what is watched at another server is told there, together, and for as long
   clock.advance(LEASE_MS + RENEW_MS);
   assert.deepEqual(has.wanted, ["org true", "org false"]);
   const count = posts.length;
-  has.news.send({ topic: "org", news: TURN });
+  has.events.publish({ topic: "org", event: TURN });
   clock.advance(RENEW_MS);
   await settled();
   assert.equal(posts.length, count, "nobody is asked or told any more");
   await watches.watch("org");
   assert.equal(has.wanted.at(-1), "org true");
-  has.news.close();
-  watches.news.close();
-  has.news.send({ topic: "org", news: TURN });
+  has.events.close();
+  watches.events.close();
+  has.events.publish({ topic: "org", event: TURN });
   assert.equal(clock.pendingTimerCount, 0);
 });
 
@@ -114,11 +113,11 @@ test("of words that grow, the last state is told, and what is settled stays", as
   const all = [words("One"), words("One two"), TURN, words("Three"), words("Three.", true)];
   const asked = { type: "words", callId: "a", role: "user", text: "Six?", isFinal: false } as const;
   const others = [words("Four"), words("Five", false, "b"), words("Five", false, "a"), asked];
-  for (const news of [...all, ...others]) has.news.send({ topic: "org/a", news });
+  for (const event of [...all, ...others]) has.events.publish({ topic: "org/a", event });
   clock.advance(TOGETHER_MS);
   await settled();
   assert.deepEqual(
-    watches.told.map(({ news }) => news),
+    watches.told.map(({ event }) => event),
     [words("One two"), TURN, words("Three.", true), ...others],
   );
 });
@@ -126,12 +125,12 @@ test("of words that grow, the last state is told, and what is settled stays", as
 test("a thousand news go together, and how many more there were is said", async () => {
   const { clock, has, watches } = newServers();
   await watches.watch("org");
-  for (let count = 0; count < NEWS_WAITING_MAX + 1; count += 1) {
-    has.news.send({ topic: "org", news: TURN });
+  for (let count = 0; count < EVENTS_WAITING_MAX + 1; count += 1) {
+    has.events.publish({ topic: "org", event: TURN });
   }
   clock.advance(TOGETHER_MS);
   await settled();
-  assert.equal(watches.told.length, NEWS_WAITING_MAX);
+  assert.equal(watches.told.length, EVENTS_WAITING_MAX);
   assert.deepEqual(
     has.log.ofLevel("warn").map(({ fields }) => fields),
     [{ count: 1 }],
@@ -143,7 +142,7 @@ test("news that nobody watches any more when their message is due go to nobody",
   await watches.watch("org");
   watches.watched.clear();
   clock.advance(3 * RENEW_MS - 50);
-  has.news.send({ topic: "org", news: TURN });
+  has.events.publish({ topic: "org", event: TURN });
   clock.advance(50);
   assert.deepEqual(has.wanted, ["org true", "org false"]);
   const count = posts.length;
@@ -157,10 +156,10 @@ test("where the database is slow, so many news wait and no more, and what comes 
   await watches.watch("org");
   let goOn = () => {};
   database.held = new Promise((resolve) => (goOn = resolve));
-  has.news.send({ topic: "org", news: TURN });
+  has.events.publish({ topic: "org", event: TURN });
   clock.advance(TOGETHER_MS);
-  for (let count = 0; count < NEWS_WAITING_MAX + 5; count += 1) {
-    has.news.send({ topic: "org", news: TURN });
+  for (let count = 0; count < EVENTS_WAITING_MAX + 5; count += 1) {
+    has.events.publish({ topic: "org", event: TURN });
   }
   clock.advance(TOGETHER_MS);
   assert.equal(posts.length, 2, "one message at a time");
@@ -168,8 +167,8 @@ test("where the database is slow, so many news wait and no more, and what comes 
   await settled();
   clock.advance(TOGETHER_MS);
   await settled();
-  assert.equal(watches.told.length, 1 + NEWS_WAITING_MAX);
-  has.news.send({ topic: "org", news: TURN });
+  assert.equal(watches.told.length, 1 + EVENTS_WAITING_MAX);
+  has.events.publish({ topic: "org", event: TURN });
   clock.advance(TOGETHER_MS);
   await settled();
   assert.deepEqual(
@@ -177,24 +176,24 @@ test("where the database is slow, so many news wait and no more, and what comes 
     [5],
     "said once",
   );
-  assert.match(has.log.ofLevel("warn")[0]?.message ?? "", /left out: too many/);
+  assert.match(has.log.ofLevel("warn")[0]?.message ?? "", /too many were waiting/);
 });
 
 test("what the database does not take is lost and logged, and the next news are told", async () => {
   const { clock, database, has, watches } = newServers();
   await watches.watch("org");
   database.fault = new Error("away");
-  has.news.send({ topic: "org", news: TURN });
+  has.events.publish({ topic: "org", event: TURN });
   await watches.watch("org/a");
   clock.advance(TOGETHER_MS);
   await settled();
-  assert.match(has.log.ofLevel("warn")[0]?.message ?? "", /was not told of news/);
+  assert.match(has.log.ofLevel("warn")[0]?.message ?? "", /failed to send call events/);
   assert.match(watches.log.ofLevel("warn")[0]?.message ?? "", /could not be asked/);
   database.fault = undefined;
   clock.advance(RENEW_MS);
   await settled();
   assert.deepEqual(has.wanted, ["org true", "org/a true"], "asked again");
-  has.news.send({ topic: "org/a", news: words("Hi.", true) });
+  has.events.publish({ topic: "org/a", event: words("Hi.", true) });
   clock.advance(TOGETHER_MS);
   await settled();
   assert.equal(watches.told.length, 1);
@@ -202,7 +201,7 @@ test("what the database does not take is lost and logged, and the next news are 
 
 test("what is no message of news is left alone", () => {
   const { has } = newServers();
-  for (const channel of [WATCHES, eventChannelOf("has")]) has.news.channels.get(channel)?.("{}");
+  for (const channel of [WATCHES, eventChannelOf("has")]) has.events.channels.get(channel)?.("{}");
   assert.equal(has.log.ofLevel("warn").length, 2);
   assert.deepEqual([has.wanted, has.told], [[], []]);
 });

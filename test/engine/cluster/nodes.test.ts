@@ -109,7 +109,7 @@ test("tokens are used up for all servers, and what one learns of a vendor is tol
   const { shared, one, two } = await twoServers();
   assert.equal(await one.nodes.tokens.useNonce("a"), undefined);
   assert.deepEqual(shared.asked, ["stream a"]);
-  one.nodes.tellOfBreaker({
+  one.nodes.publishBreaker({
     id: "credentials",
     version: 1,
     category: "llm",
@@ -147,7 +147,7 @@ test("a server says how many calls it has and whether it takes more, and nothing
   await serve();
   assert.deepEqual(state(), [4, true]);
   assert.deepEqual([nodes.isDraining, nodes.liveCount, nodes.othersTake], [false, 1, false]);
-  assert.deepEqual([nodes.streamAddress, nodes.elsewhere], [undefined, undefined]);
+  assert.deepEqual([nodes.streamAddress(), nodes.elsewhere()], [undefined, undefined]);
   shared.posted.splice(0);
   let goOn = () => {};
   shared.way.held = new Promise((resolve) => (goOn = resolve));

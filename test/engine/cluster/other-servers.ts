@@ -1,21 +1,29 @@
-import type { OtherNodes } from "../../../engine/cluster/other-nodes.js";
+import type { OtherNodes } from "../../../engine/cluster/coordination.js";
 import { primaryTokens } from "../../../engine/cluster/primary.js";
 import { VirtualClock } from "../../doubles/virtual-clock.js";
 
-/** Other servers of a box's database that have and take what the test says; `asked` is what the box wanted of them. */
+/** Other servers of a box's database that have and take what the test says; `asked` is what the server wanted of them. */
 export class OtherServers implements OtherNodes {
   readonly asked: string[] = [];
   readonly tokens = primaryTokens(new VirtualClock());
   isDraining = false;
   othersTake = false;
-  streamAddress: string | undefined;
-  elsewhere: OtherNodes["elsewhere"];
+  address: string | undefined;
+  other: ReturnType<OtherNodes["elsewhere"]>;
   slotCount = 0;
   /** What they say to being asked for a slot. */
   slot: () => Promise<boolean> = () => Promise.resolve(true);
   handed: Awaited<ReturnType<OtherNodes["handOver"]>>;
   /** Calls that one of them has. */
   readonly calls = new Set<string>();
+
+  streamAddress() {
+    return this.address;
+  }
+
+  elsewhere() {
+    return this.other;
+  }
 
   async stopTaking(): Promise<void> {
     this.asked.push("stop");
@@ -69,15 +77,15 @@ export class OtherServers implements OtherNodes {
     return this.calls.has(callId);
   }
 
-  watch(topic: string): void {
-    this.asked.push(`watch ${topic}`);
+  subscribe({ topic, isWanted }: Parameters<OtherNodes["subscribe"]>[0]): void {
+    this.asked.push(`${isWanted ? "watch" : "leave"} ${topic}`);
   }
 
-  publish({ news }: Parameters<OtherNodes["publish"]>[0]): void {
-    this.asked.push(`news ${news.callId}`);
+  publish({ event }: Parameters<OtherNodes["publish"]>[0]): void {
+    this.asked.push(`event ${event.callId}`);
   }
 
-  tellOfBreaker({ id }: Parameters<OtherNodes["tellOfBreaker"]>[0]): void {
+  publishBreaker({ id }: Parameters<OtherNodes["publishBreaker"]>[0]): void {
     this.asked.push(`breaker ${id}`);
   }
 }

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { newBox, nothing, ORG, settled, slotOf } from "./box-in-one-process.js";
+import { newCluster, nothing, ORG, settled, slotOf } from "./box-in-one-process.js";
 
 const HANDED = {
   claims: { callId: "a", orgId: ORG, agentId: "agent" },
@@ -13,7 +13,7 @@ const REPORT = {
 };
 
 test("a call that waits for its answer goes to who has its stream, with its slot, once", async () => {
-  const { owner, join } = newBox();
+  const { primary, join } = newCluster();
   let isThere = true;
   const one = join(1, {
     handOver: () => {
@@ -27,18 +27,18 @@ test("a call that waits for its answer goes to who has its stream, with its slot
   const call = { callId: "a", orgId: ORG };
   const answers = await Promise.all([other.ask("handOver", call), third.ask("handOver", call)]);
   assert.deepEqual(answers, [HANDED, undefined]);
-  owner.leave(1);
+  primary.leave(1);
   assert.equal(await third.ask("countSlots", ORG), 1, "the slot went with the call");
-  owner.leave(2);
+  primary.leave(2);
   assert.equal(await third.ask("countSlots", ORG), 0);
 });
 
 test("a call that another server answers goes there, and its slot is free here", async () => {
-  const { owner, join } = newBox();
+  const { primary, join } = newCluster();
   let given: typeof HANDED | undefined;
   const one = join(1, { handOver: () => given });
   await one.ask("takeSlot", slotOf("a"));
-  const { handOver } = owner.asNode.handlers;
+  const { handOver } = primary.asNode.handlers;
   const call = { callId: "a", orgId: ORG, to: "another" };
   assert.equal(await handOver(call), undefined);
   assert.equal(await one.ask("countSlots", ORG), 1, "what was not handed over is still here");
@@ -48,7 +48,7 @@ test("a call that another server answers goes there, and its slot is free here",
 });
 
 test("what the vendor tells of a call that is just being handed over goes to who gets it", async () => {
-  const { join } = newBox();
+  const { join } = newCluster();
   const taken: string[] = [];
   const told: { answer?: Promise<boolean> } = {};
   const one = join(1, {
@@ -58,7 +58,7 @@ test("what the vendor tells of a call that is just being handed over goes to who
       return HANDED;
     },
   });
-  const other = join(2, { report: ({ report: { answeredBy } }) => void taken.push(answeredBy) });
+  const other = join(2, { report: ({ report: { answeredBy } }) => taken.push(answeredBy) > 0 });
   await one.ask("takeSlot", slotOf("a"));
   await other.ask("handOver", { callId: "a", orgId: ORG });
   taken.push("the call");
@@ -67,7 +67,7 @@ test("what the vendor tells of a call that is just being handed over goes to who
 });
 
 test("of two hand-overs of one call, the end of the first leaves the second its reports", async () => {
-  const { join } = newBox();
+  const { join } = newCluster();
   const taken: string[] = [];
   const told: { answer?: Promise<boolean> } = {};
   let refuse: () => void = nothing;
@@ -85,7 +85,7 @@ test("of two hand-overs of one call, the end of the first leaves the second its 
   ];
   const one = join(1, { handOver: () => answers.shift()?.() });
   const first = join(2);
-  const second = join(3, { report: ({ report: { answeredBy } }) => void taken.push(answeredBy) });
+  const second = join(3, { report: ({ report: { answeredBy } }) => taken.push(answeredBy) > 0 });
   await one.ask("takeSlot", slotOf("a"));
   const call = { callId: "a", orgId: ORG };
   await Promise.all([first.ask("handOver", call), second.ask("handOver", call)]);
@@ -94,11 +94,11 @@ test("of two hand-overs of one call, the end of the first leaves the second its 
 });
 
 test("a question and a report that come just before the wish to have their call are passed on before it", async () => {
-  const { join } = newBox();
+  const { join } = newCluster();
   const asked: string[] = [];
   const one = join(1, {
     isRinging: () => Boolean(asked.push("isRinging")),
-    report: () => void asked.push("report"),
+    report: () => asked.push("report") > 0,
     handOver: () => {
       asked.push("handOver");
       return HANDED;
@@ -115,10 +115,10 @@ test("a question and a report that come just before the wish to have their call 
 });
 
 test("what another server was told of a call that is just going to another process goes there", async () => {
-  const { owner, join } = newBox();
+  const { primary, join } = newCluster();
   const taken: string[] = [];
   const told: { answer?: Promise<boolean>; rings?: Promise<boolean> } = {};
-  const { report, isRinging } = owner.asNode.handlers;
+  const { report, isRinging } = primary.asNode.handlers;
   const one = join(1, {
     handOver: () => {
       told.answer = Promise.resolve(report(REPORT));
@@ -127,7 +127,7 @@ test("what another server was told of a call that is just going to another proce
     },
   });
   const other = join(2, {
-    report: ({ report: { answeredBy } }) => void taken.push(answeredBy),
+    report: ({ report: { answeredBy } }) => taken.push(answeredBy) > 0,
     isRinging: () => true,
   });
   await one.ask("takeSlot", slotOf("a"));
@@ -137,7 +137,7 @@ test("what another server was told of a call that is just going to another proce
 });
 
 test("whether a call rings that is just going to another process is answered by that one", async () => {
-  const { join } = newBox();
+  const { join } = newCluster();
   const told: { rings?: Promise<boolean> } = {};
   const one = join(1, {
     handOver: () => {
@@ -153,18 +153,18 @@ test("whether a call rings that is just going to another process is answered by 
 });
 
 test("what another server asks of a call just before it takes it is asked before it goes", async () => {
-  const { owner, join } = newBox();
+  const { primary, join } = newCluster();
   const asked: string[] = [];
   const one = join(1, {
     isRinging: () => Boolean(asked.push("isRinging")),
-    report: () => void asked.push("report"),
+    report: () => asked.push("report") > 0,
     handOver: () => {
       asked.push("handOver");
       return HANDED;
     },
   });
   await one.ask("takeSlot", slotOf("a"));
-  const { isRinging, report, handOver } = owner.asNode.handlers;
+  const { isRinging, report, handOver } = primary.asNode.handlers;
   await Promise.all([
     isRinging("a"),
     report(REPORT),

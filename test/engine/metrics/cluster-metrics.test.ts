@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import {
-  boxMetricsText,
+  clusterMetricsText,
   type Metric,
   processMetrics,
 } from "../../../engine/metrics/cluster-metrics.js";
@@ -24,7 +24,7 @@ test("calls of a box's processes are added up, and a breaker that all of them kn
     }).page();
   const owner = await processMetrics()();
   const pages = [owner, await pageOf([openai, openai, deepgram]), await pageOf([openai, openai])];
-  const told = (await boxMetricsText(pages)).split("\n");
+  const told = (await clusterMetricsText(pages)).split("\n");
   assert.deepEqual(
     told.filter((line) => /^parley_(calls_active|vendor_breakers_open)/.test(line)).toSorted(),
     [
@@ -58,7 +58,7 @@ test("what is no sum of a box's processes is the least, the most or the first of
     ["nodejs_eventloop_lag_max_seconds", 3],
   ] as const) {
     const pages = await Promise.all([2, 3, 1].map((figure) => pageWith(name, figure)));
-    const text = await boxMetricsText(pages);
+    const text = await clusterMetricsText(pages);
     assert.ok(text.split("\n").includes(`${name} ${value}`), text);
   }
 });

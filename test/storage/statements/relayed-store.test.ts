@@ -19,7 +19,7 @@ const RESULTS: Results = [{ rows: [], changes: 1 }];
 const FULL = { reason: "the disk of the database is full", advice: "make room" };
 const WELL: RelayedOutcome = { results: RESULTS, fault: undefined, writeFault: undefined };
 
-/** The store of a session process, whose owner answers what the test says. */
+/** The store of a worker, whose owner answers what the test says. */
 function newStore(writers: "one" | "many" = "one") {
   const owner = {
     outcome: WELL,
