@@ -9,7 +9,7 @@ import { ORGANIZATION_ENDED } from "../../engine/conversation/call-end.js";
 import { type Database, openDatabase } from "../../storage/database.js";
 import { RecordingLogger } from "../doubles/recording-logger.js";
 import { VirtualClock } from "../doubles/virtual-clock.js";
-import { newCluster, ORG, slotOf } from "../engine/cluster/box-in-one-process.js";
+import { newCluster, ORG, slotOf } from "../engine/cluster/cluster-in-one-process.js";
 import { insertOrganizations } from "../storage/sample-records.js";
 import { temporaryFile } from "../storage/temporary-file.js";
 import { eventually } from "../system/eventually.js";

@@ -4,7 +4,7 @@ import { type IpcMessage, Link } from "../../../engine/cluster/ipc-link.js";
 import { Failure } from "../../../engine/failure.js";
 import { RecordingLogger } from "../../doubles/recording-logger.js";
 import { SilentLogger } from "../../doubles/silent-logger.js";
-import { settled } from "./box-in-one-process.js";
+import { settled } from "./cluster-in-one-process.js";
 
 const QUESTIONS_WAITING_MAX = 20_000;
 interface Echo {

@@ -8,7 +8,7 @@ import { ORGANIZATION_ENDED } from "../../../engine/conversation/call-end.js";
 import { Failure } from "../../../engine/failure.js";
 import { StorageUnwritable } from "../../../storage/statements/storage-failure.js";
 import { RecordingLogger } from "../../doubles/recording-logger.js";
-import { CALLS_MAX, newCluster, nothing, ORG, settled, slotOf } from "./box-in-one-process.js";
+import { CALLS_MAX, newCluster, nothing, ORG, settled, slotOf } from "./cluster-in-one-process.js";
 
 const NEVER = new Promise<never>(nothing);
 

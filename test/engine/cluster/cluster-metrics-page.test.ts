@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import { EventLoopDelay } from "../../../engine/metrics/event-loop-delay.js";
 import { Metrics } from "../../../engine/metrics/metrics.js";
-import { newCluster, nothing, settled } from "./box-in-one-process.js";
+import { newCluster, nothing, settled } from "./cluster-in-one-process.js";
 
 const pageOf = (callsActive: number) =>
   new Metrics({

@@ -9,10 +9,10 @@ import {
   oneTimeOfOneToken,
   watchesThatEnd,
 } from "./access-trials.js";
-import { WorkersStand } from "./box-stand.js";
 import { eventually } from "./eventually.js";
 import { RefusingVendor } from "./refusing-vendor.js";
 import type { Customer } from "./test-customers.js";
+import { WorkersStand } from "./workers-stand.js";
 
 /** Calls at the same time: each process has some of them. */
 const CALLS = 12;

@@ -9,13 +9,13 @@ import { StorageUnwritable } from "../../storage/statements/storage-failure.js";
 import { frontUnderTest } from "../doubles/front-under-test.js";
 import { SilentLogger } from "../doubles/silent-logger.js";
 import { openStream } from "./bare-stream.js";
-import { WorkersStand } from "./box-stand.js";
 import { CallWatcher } from "./call-watcher.js";
 import { repliesOf } from "./events.js";
 import { eventually } from "./eventually.js";
 import { heard } from "./telephone-stand.js";
 import type { Customer } from "./test-customers.js";
 import { TwilioStand } from "./twilio-stand.js";
+import { WorkersStand } from "./workers-stand.js";
 
 const GREETING = "Hello there.";
 const CALLS = 20;
@@ -95,7 +95,7 @@ function boxTests(): void {
     context.after(() => twilio.close());
     const placing = await WorkersStand.start(twilio.environment);
     context.after(() => placing.stop());
-    twilio.leadTo(placing.box.port);
+    twilio.leadTo(placing.server.port);
     const customer = await placing.customers.customer();
     const agent = await placing.customers.agent(customer, { persona: { greeting: GREETING } });
     await placing.tenancy.phoneNumbers.allow(customer.email, "+15550400001");
@@ -340,7 +340,7 @@ function boxTests(): void {
     );
     assert.ok(statuses.has(503), [...statuses].join());
     const waits = stand.log.lines
-      .filter(({ message }) => message === "a worker starts again")
+      .filter(({ message }) => message === "restarting a worker")
       .map(({ fields }) => Number(fields["waitMs"]));
     assert.ok(waits.length >= 9, waits.join());
     assert.ok(Math.max(...waits) <= 5_000, waits.join());

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { WorkerCallSlots } from "../../../engine/cluster/worker-ports.js";
-import { CALLS_MAX, newCluster, ORG, settled } from "./box-in-one-process.js";
+import { CALLS_MAX, newCluster, ORG, settled } from "./cluster-in-one-process.js";
 
 test("a process knows which of the box's slots are its own, and gives back those alone", async () => {
   const { primary, join } = newCluster();

@@ -8,7 +8,7 @@ import type { PrimaryLink, WorkerRequests } from "../../../engine/cluster/ipc-me
 import { WorkerCallSlots, WorkerPlacedCalls } from "../../../engine/cluster/worker-ports.js";
 import { OutboundTokens } from "../../../engine/security/outbound-token.js";
 import { SilentLogger } from "../../doubles/silent-logger.js";
-import { CALLS_MAX, newCluster, ORG, settled } from "./box-in-one-process.js";
+import { CALLS_MAX, newCluster, ORG, settled } from "./cluster-in-one-process.js";
 
 const CLAIMS = { callId: "a", orgId: ORG, agentId: "agent" };
 const HANDED = { claims: CLAIMS, callRef: "CA1", answeredBy: "" };

@@ -4,7 +4,7 @@ import type { Handlers } from "../../../engine/cluster/ipc-link.js";
 import type { PrimaryLink, WorkerRequests } from "../../../engine/cluster/ipc-messages.js";
 import { WorkerBreakers, WorkerEventBus } from "../../../engine/cluster/worker-ports.js";
 import type { BreakerEvent } from "../../../engine/vendors/chain/breakers.js";
-import { newCluster, settled } from "./box-in-one-process.js";
+import { newCluster, settled } from "./cluster-in-one-process.js";
 
 const OPEN: BreakerEvent = {
   id: "a",

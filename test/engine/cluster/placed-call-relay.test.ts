@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { newCluster, nothing, ORG, settled, slotOf } from "./box-in-one-process.js";
+import { newCluster, nothing, ORG, settled, slotOf } from "./cluster-in-one-process.js";
 
 const HANDED = {
   claims: { callId: "a", orgId: ORG, agentId: "agent" },

@@ -188,7 +188,7 @@ test("what the database does not take is lost and logged, and the next news are 
   clock.advance(TOGETHER_MS);
   await settled();
   assert.match(has.log.ofLevel("warn")[0]?.message ?? "", /failed to send call events/);
-  assert.match(watches.log.ofLevel("warn")[0]?.message ?? "", /could not be asked/);
+  assert.match(watches.log.ofLevel("warn")[0]?.message ?? "", /failed to subscribe/);
   database.fault = undefined;
   clock.advance(RENEW_MS);
   await settled();

@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import { WorkerStreamTokens } from "../../../engine/cluster/worker-ports.js";
 import { StreamTokens } from "../../../engine/security/stream-token.js";
-import { newCluster, ORG, settled } from "./box-in-one-process.js";
+import { newCluster, ORG, settled } from "./cluster-in-one-process.js";
 
 const CLAIMS = {
   vendor: "twilio",

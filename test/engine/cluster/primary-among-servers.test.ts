@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import type { ClusterState } from "../../../engine/cluster/ipc-messages.js";
 import { CALLER_LEFT } from "../../../engine/conversation/call-end.js";
-import { newCluster, nothing, ORG, settled, slotOf } from "./box-in-one-process.js";
+import { newCluster, nothing, ORG, settled, slotOf } from "./cluster-in-one-process.js";
 import { OtherServers } from "./other-servers.js";
 
 const claimsOf = (callId: string) => ({ callId, orgId: ORG, agentId: "agent" });
