@@ -1,14 +1,19 @@
 import { once } from "node:events";
-import { type AddressInfo, connect, createServer, type Socket } from "node:net";
+import { createServer, type Server } from "node:http";
+import { createServer as createTlsServer } from "node:https";
+import type { AddressInfo } from "node:net";
 import { PerformanceObserver, performance } from "node:perf_hooks";
-import { connect as connectTls, createServer as createTlsServer } from "node:tls";
 import { pathToFileURL } from "node:url";
+import { WebSocketServer } from "ws";
 import { CertificateAuthority } from "../engine/sandbox/sandbox.js";
-import { FrameWriter } from "../engine/vendors/transport/web-socket.js";
+import { SystemClock } from "../engine/time/clock.js";
+import { VendorError } from "../engine/vendors/contracts.js";
+import { Connections } from "../engine/vendors/transport/connections.js";
+import { openSocket, type VendorSocket } from "../engine/vendors/transport/web-socket.js";
 import { BenchProcess, LOAD_CORE, pinThisProcess } from "./stand/child-process.js";
 
 /**
- * What a caller's frame to the recognizer costs, over plain TCP and over TLS: `node dist/bench/vendor-frames.js`. All calls send
+ * What a caller's frame to STT costs, over plain TCP and over TLS: `node dist/bench/vendor-frames.js`. All calls send
  * one frame, then the loop turns until the system has taken them, as it does between two ticks of a server.
  */
 const CALLS = 200;
@@ -21,44 +26,60 @@ interface Peer {
   readonly ca: string;
 }
 
-/** Reads and throws away, in a process of its own. */
+/** Upgrades, reads and throws away, in a process of its own. */
 async function serveAsPeer(): Promise<void> {
   const authority = await CertificateAuthority.create();
   const identity = await authority.identityFor(["127.0.0.1"]);
-  const drain = (socket: Socket) => socket.on("error", () => undefined).resume();
-  const portOf = async (server: ReturnType<typeof createServer>) => {
+  const portOf = async (server: Server) => {
+    const sockets = new WebSocketServer({ noServer: true, perMessageDeflate: false });
+    server.on("upgrade", (request, socket, head) => {
+      sockets.handleUpgrade(request, socket, head, () => {
+        socket.removeAllListeners("data").on("error", () => undefined);
+        socket.resume();
+      });
+    });
     await once(server.listen(0, "127.0.0.1"), "listening");
     const address: AddressInfo | string | null = server.address();
     return typeof address === "object" ? address?.port : undefined;
   };
-  const plainPort = await portOf(createServer(drain));
-  const tlsPort = await portOf(createTlsServer(identity, drain));
+  const plainPort = await portOf(createServer());
+  const tlsPort = await portOf(createTlsServer(identity));
   console.log(JSON.stringify({ plainPort, tlsPort, ca: authority.certificate }));
   process.once("SIGTERM", () => process.exit(0));
 }
 
-async function open(peer: Peer, isTls: boolean): Promise<Socket> {
-  const { ca } = peer;
-  const socket = isTls
-    ? connectTls({ host: "127.0.0.1", port: peer.tlsPort, ca })
-    : connect(peer.plainPort, "127.0.0.1");
-  socket.setNoDelay(true);
-  await once(socket, isTls ? "secureConnect" : "connect");
-  return socket;
+function open(peer: Peer, connections: Connections, isTls: boolean): Promise<VendorSocket> {
+  const url = isTls ? `wss://127.0.0.1:${peer.tlsPort}` : `ws://127.0.0.1:${peer.plainPort}`;
+  return openSocket(
+    {
+      vendor: "peer",
+      url,
+      headers: {},
+      connect: connections.forSocket(false),
+      clock: new SystemClock(),
+      openTimeoutMs: 5_000,
+      offersCompression: false,
+      refuse: ({ status }) => new VendorError("peer", "refused", `peer: HTTP ${status}`),
+    },
+    new AbortController().signal,
+  );
 }
 
 const nextTurn = () => new Promise((resolve) => setImmediate(resolve));
 
 async function measure(peer: Peer, isTls: boolean, sizeBytes: number): Promise<object> {
-  const sockets = await Promise.all(Array.from({ length: CALLS }, () => open(peer, isTls)));
-  const writers = sockets.map((socket) => new FrameWriter(socket));
+  const authorities = [peer.ca];
+  const clock = new SystemClock();
+  const connections = new Connections({ clock, allowPrivateAddresses: true, authorities });
+  const opening = Array.from({ length: CALLS }, () => open(peer, connections, isTls));
+  const sockets = await Promise.all(opening);
   const payload = new Uint8Array(sizeBytes).fill(7);
   const run = async (rounds: number) => {
     for (let round = 0; round < rounds; round += 1) {
-      for (const writer of writers) writer.write(payload);
+      for (const socket of sockets) socket.sendBinary(payload);
       do {
         await nextTurn();
-      } while (sockets.some(({ writableLength }) => writableLength > 0));
+      } while (sockets.some(({ bufferedBytes }) => bufferedBytes > 0));
     }
   };
   await run(ROUNDS / 4);
@@ -77,6 +98,7 @@ async function measure(peer: Peer, isTls: boolean, sizeBytes: number): Promise<o
   await nextTurn();
   observer.disconnect();
   for (const socket of sockets) socket.destroy();
+  await connections.close();
   return {
     "CPU µs a frame": ((user + system) / (ROUNDS * CALLS)).toFixed(2),
     collections,

@@ -199,10 +199,10 @@ export function connectionFault(vendor: string, cause: unknown, wasOpen = false)
   return new VendorError(vendor, fault, `${vendor}: ${words}`, kept);
 }
 
-/** True of an error that carries what was received, as undici's parser gives it, however deep it lies. */
+/** True of an error that carries what was received, as the parsers of undici and Node give it, however deep it lies. */
 function isQuoting(error: unknown): boolean {
   for (let at: unknown = error, depth = 0; at instanceof Error && depth < 5; depth++) {
-    if ("data" in at) return true;
+    if ("data" in at || "rawPacket" in at) return true;
     at = at instanceof AggregateError ? at.errors[0] : at.cause;
   }
   return false;

@@ -102,7 +102,7 @@ const OWNERS: Readonly<Record<string, readonly string[]>> = {
   pg: ["storage/postgres/", "test/storage/postgres/", "test/postgres-system/", "bench/"],
   jose: ["engine/security/", "engine/telephony/vonage/", "test/engine/security/"],
   "node-forge": ["engine/sandbox/"],
-  ws: ["api/http/backend/", "engine/sandbox/", "bench/", "test/"],
+  ws: ["api/http/backend/", "engine/sandbox/", "engine/vendors/transport/", "bench/", "test/"],
   piscina: ["engine/audio/"],
   "@valibot/to-json-schema": ["api/contract/", "test/api/contract/"],
   "prom-client": ["engine/metrics/"],

@@ -388,7 +388,7 @@ export class EdgeSpeech implements TextToSpeech {
           "Accept-Language": "en-US,en;q=0.9",
           Cookie: `muid=${randomBytes(16).toString("hex").toUpperCase()};`,
         },
-        dispatcher: this.#context.connections.forSocket(url, this.#clientOwned, this.#orgId),
+        connect: this.#context.connections.forSocket(this.#clientOwned, this.#orgId),
         clock: this.#context.clock,
         openTimeoutMs: OPEN_TIMEOUT_MS,
         offersCompression: true,

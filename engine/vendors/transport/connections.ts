@@ -1,6 +1,6 @@
 import { promises as dns, type LookupAddress, type LookupOptions } from "node:dns";
 import { isIP } from "node:net";
-import { Agent, buildConnector, Client, type Dispatcher } from "undici";
+import { Agent, buildConnector, type Client, errors } from "undici";
 import type { Clock } from "../../time/clock.js";
 import {
   OrganizationPools,
@@ -254,9 +254,6 @@ const ORGANIZATIONS_MAX = 1_000;
 /** Between two sentences of a conversation; vendors that close earlier say so in their keep-alive header. */
 const IDLE_CONNECTION_MS = 60_000;
 
-/** The largest message that a vendor has reason to send; a larger one breaks the socket. */
-const WEBSOCKET_MESSAGE_MAX_BYTES = 1024 * 1024;
-
 /** Work that is done for no organization. */
 const NO_ORGANIZATION = "";
 
@@ -316,15 +313,11 @@ export class Connections {
     return clientOwned ? share.own : share.platform;
   }
 
-  /**
-   * Connects one WebSocket. A pool is of no use here: an upgraded connection leaves its pool, and the socket would keep
-   * that pool in memory.
-   */
-  forSocket(url: string, clientOwned: boolean, orgId = NO_ORGANIZATION): Dispatcher {
-    if (this.#isClosed) return this.#platform;
-    const origin = new URL(url.replace(/^ws/, "http")).origin;
-    const { connect } = clientOwned ? this.#shareOf(orgId) : { connect: this.#connect };
-    return new Client(origin, clientOptions(connect));
+  /** Opens the connections of WebSockets, which no pool gets back. */
+  forSocket(clientOwned: boolean, orgId = NO_ORGANIZATION): buildConnector.connector {
+    if (this.#isClosed)
+      return (_options, callback) => callback(new errors.ClientDestroyedError(), null);
+    return clientOwned ? this.#shareOf(orgId).connect : this.#connect;
   }
 
   /** Whether a request to this origin would find a connection that is open and free. */
@@ -392,7 +385,6 @@ function clientOptions(connect: buildConnector.connector): Client.Options {
     // Each request has its own time-outs, kept by the Clock.
     headersTimeout: 0,
     bodyTimeout: 0,
-    webSocket: { maxPayloadSize: WEBSOCKET_MESSAGE_MAX_BYTES },
   };
 }
 

@@ -39,7 +39,7 @@ export function openVendorSocket(
       vendor,
       url,
       headers,
-      dispatcher: context.connections.forSocket(url, clientOwned, orgId),
+      connect: context.connections.forSocket(clientOwned, orgId),
       clock: context.clock,
       openTimeoutMs: OPEN_TIMEOUT_MS,
       offersCompression: false,

@@ -94,13 +94,22 @@ for (const client of CLIENTS) {
 
     test("asks the second time over the same connection, or resumes its session", async (context) => {
       const resumed: boolean[] = [];
-      const onConnected = (told: unknown) => {
-        assert.ok(typeof told === "object" && told !== null && "socket" in told);
-        assert.ok(told.socket instanceof TLSSocket && told.socket.authorized);
-        resumed.push(told.socket.isSessionReused());
+      const note = (socket: unknown) => {
+        assert.ok(socket instanceof TLSSocket && socket.authorized);
+        resumed.push(socket.isSessionReused());
       };
+      const onConnected = (connected: unknown) => note(Object(connected).socket);
       subscribe("undici:client:connected", onConnected);
       const connections = trusting(sandbox.caCertificate ?? "");
+      const forSocket = connections.forSocket.bind(connections);
+      connections.forSocket = (...owner) => {
+        const connect = forSocket(...owner);
+        return (options, callback) =>
+          connect(options, (...outcome) => {
+            if (outcome[0] === null) note(outcome[1]);
+            callback(...outcome);
+          });
+      };
       context.after(async () => {
         unsubscribe("undici:client:connected", onConnected);
         await connections.close();

@@ -206,9 +206,9 @@ describe("the connections of a process", () => {
 
     function open(over = stand.connections, clientOwned = false): Promise<VendorSocket> {
       const { url } = sockets;
-      const dispatcher = over.forSocket(url, clientOwned);
+      const connect = over.forSocket(clientOwned);
       const means = {
-        dispatcher,
+        connect,
         clock: stand.clock,
         openTimeoutMs: 5_000,
         offersCompression: false,

@@ -32,9 +32,9 @@ describe("sockets that wait for their next sentence", () => {
 
   function open(): Promise<VendorSocket> {
     const { url } = server;
-    const dispatcher = connections.forSocket(url, false);
+    const connect = connections.forSocket(false);
     const refuse = () => new VendorError("acme", "refused", "acme: no");
-    const means = { dispatcher, clock, openTimeoutMs: 5_000, offersCompression: false, refuse };
+    const means = { connect, clock, openTimeoutMs: 5_000, offersCompression: false, refuse };
     return openSocket({ vendor: "acme", url, headers: {}, ...means }, never());
   }
 

@@ -2,16 +2,15 @@ import assert from "node:assert/strict";
 import { once } from "node:events";
 import { createServer, type Server, type Socket } from "node:net";
 import { after, afterEach, before, beforeEach, describe, test } from "node:test";
-import { connect, createServer as createTlsServer } from "node:tls";
 import { CertificateAuthority } from "../../../../engine/sandbox/sandbox.js";
 import { VendorError } from "../../../../engine/vendors/contracts.js";
 import { Connections } from "../../../../engine/vendors/transport/connections.js";
 import { requestStream } from "../../../../engine/vendors/transport/http-stream.js";
-import { FrameWriter, openSocket } from "../../../../engine/vendors/transport/web-socket.js";
+import { openSocket } from "../../../../engine/vendors/transport/web-socket.js";
 import { collectGarbage } from "../../../doubles/garbage.js";
 import { VirtualClock } from "../../../doubles/virtual-clock.js";
 import { never } from "../sandboxed-vendors.js";
-import { authority, identity, ScriptedTlsServer } from "../scripted-tls-server.js";
+import { authority, ScriptedTlsServer } from "../scripted-tls-server.js";
 
 const OPEN_TIMEOUT_MS = 5_000;
 const LIMITS = { firstByteMs: 5_000, betweenBytesMs: 5_000, totalMs: 9_000, replyMaxBytes: 1_000 };
@@ -65,9 +64,9 @@ async function ask(over = connections, origin = server.origin): Promise<string> 
 
 function open(over = connections, origin = server.origin) {
   const url = origin.replace(/^http/, "ws");
-  const dispatcher = over.forSocket(url, false);
+  const connect = over.forSocket(false);
   const means = { openTimeoutMs: OPEN_TIMEOUT_MS, offersCompression: false, refuse, clock };
-  return openSocket({ vendor: "acme", url, headers: {}, dispatcher, ...means }, never());
+  return openSocket({ vendor: "acme", url, headers: {}, connect, ...means }, never());
 }
 
 function portOf(listening: Server): number {
@@ -212,36 +211,6 @@ test("a server that breaks a kept connection between two requests costs a handsh
   server.cut();
   await server.changes.until("the end", () => first?.destroyed);
   assert.equal(await ask(), "hello");
-});
-
-test("a frame that TLS takes after the turn of the loop costs no new memory", async () => {
-  const reader = createTlsServer(identity, (peer) => peer.on("error", () => undefined).resume());
-  await once(reader.listen(0, "127.0.0.1"), "listening");
-  const socket = connect({ host: "127.0.0.1", port: portOf(reader), ca: authority.certificate });
-  await once(socket, "secureConnect");
-  const memories = new Set<ArrayBufferLike>();
-  let waitingBytes = 0;
-  let taken: Promise<void> | undefined;
-  const writer = new FrameWriter({
-    get writableLength() {
-      return socket.writableLength;
-    },
-    write(frame) {
-      memories.add(frame.buffer);
-      taken = new Promise((resolve) => {
-        socket.write(frame, () => resolve());
-      });
-      waitingBytes = socket.writableLength;
-    },
-  });
-  for (let count = 0; count < 100; count += 1) {
-    writer.write(new Uint8Array(640));
-    assert.ok(waitingBytes > 0, "TLS has not taken it yet");
-    await taken;
-  }
-  assert.equal(memories.size, 1);
-  socket.destroy();
-  reader.close();
 });
 
 test("frames that TLS takes later arrive as they were written, in bursts and one by one", async () => {

@@ -21,6 +21,7 @@ const GOING_AWAY = Buffer.from([0x88, 2, 0x03, 0xe9]);
 /** The same from a client, which masks it. */
 const ANSWER_BYTES = GOING_AWAY.length + 4;
 const REFUSAL_MAX_BYTES = 4 * 1024;
+const EARLY_MESSAGES_MAX = 16;
 
 describe("a WebSocket to a vendor", () => {
   let server: ScriptedSocketServer;
@@ -45,12 +46,12 @@ describe("a WebSocket to a vendor", () => {
     { offersCompression } = { offersCompression: false },
   ) {
     const { url } = server;
-    const dispatcher = connections.forSocket(url, false);
+    const connect = connections.forSocket(false);
     const refuse = (answer: RefusedUpgrade) => {
       refused = answer;
       return new VendorError("acme", "refused", "acme: no");
     };
-    const means = { dispatcher, clock, openTimeoutMs: 5_000, offersCompression, refuse };
+    const means = { connect, clock, openTimeoutMs: 5_000, offersCompression, refuse };
     return openSocket({ vendor: "acme", url, headers: {}, ...means }, signal);
   }
 
@@ -236,10 +237,31 @@ describe("a WebSocket to a vendor", () => {
       secure.cut();
     };
     const url = secure.origin.replace("https:", "wss:");
-    const means = { dispatcher: trusting.forSocket(url, false), clock, openTimeoutMs: 5_000 };
+    const means = { connect: trusting.forSocket(false), clock, openTimeoutMs: 5_000 };
     const request = { vendor: "acme", url, headers: {}, offersCompression: false, ...means };
     const refuse = () => new VendorError("acme", "refused", "acme: no");
     await assert.rejects(openSocket({ ...request, refuse }, never()), { fault: "disconnected" });
+  });
+
+  it("keeps what the vendor says before anyone listens, up to a limit", async () => {
+    const socket = await open();
+    const peer = await server.peer(0);
+    for (let count = 1; count <= EARLY_MESSAGES_MAX + 3; count += 1) peer.socket.send(`${count}`);
+    const answered = once(peer.socket, "pong");
+    peer.socket.ping();
+    await answered;
+    const texts: string[] = [];
+    const listener = { onText: (text: string) => texts.push(text) };
+    socket.listen({ ...listener, onBinary: () => undefined, onClosed: () => undefined });
+    assert.deepEqual(texts, []);
+    await Promise.resolve();
+    assert.deepEqual(
+      texts,
+      Array.from({ length: EARLY_MESSAGES_MAX }, (_, index) => `${index + 1}`),
+    );
+    peer.socket.send("later");
+    await eventually(() => texts.at(-1) === "later", "what comes later");
+    socket.destroy();
   });
 
   it("is told as closed with the vendor's code and words", async () => {
@@ -256,8 +278,8 @@ describe("a WebSocket to a vendor", () => {
   it("is not asked for with a header that cannot be sent", async () => {
     const means = { clock: new SystemClock(), openTimeoutMs: 5_000, offersCompression: false };
     const refuse = () => new VendorError("acme", "refused", "acme: no");
-    const dispatcher = connections.forSocket(server.url, false);
-    const request = { vendor: "acme", dispatcher, refuse, headers: { a: "b\nc" }, ...means };
+    const connect = connections.forSocket(false);
+    const request = { vendor: "acme", connect, refuse, headers: { a: "b\nc" }, ...means };
     await assert.rejects(openSocket({ ...request, url: server.url }, never()), {
       fault: "refused",
       message: "acme: invalid request",
