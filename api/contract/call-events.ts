@@ -1,4 +1,10 @@
 import * as v from "valibot";
+import {
+  BARGE_IN_ACTIONS,
+  BARGE_IN_REASONS,
+  CONTINUATIONS,
+  END_OF_TURN_REASONS,
+} from "../../engine/conversation/reasons.js";
 import { CallSummary } from "./call.js";
 import { Id, Timestamp } from "./fields.js";
 
@@ -10,6 +16,35 @@ const Began = v.object({
   channel: CallSummary.entries.channel,
   startedAt: Timestamp,
 });
+
+const turn = v.pipe(v.number(), v.description("of the agent, as in `metadata.turns`"));
+
+const BargeIn = v.pipe(
+  v.object({
+    callId,
+    turn,
+    action: v.picklist(BARGE_IN_ACTIONS),
+    reason: v.picklist(BARGE_IN_REASONS),
+    atMs: v.pipe(v.number(), v.description("from the start of the agent's turn")),
+  }),
+  v.description(
+    "what the caller's speech does to the agent's, and why: each change once, a bounded number for each turn",
+  ),
+);
+
+const EndOfTurn = v.pipe(
+  v.object({
+    callId,
+    turn,
+    reason: v.picklist(END_OF_TURN_REASONS),
+    waitedMs: v.pipe(v.number(), v.description("from the caller's last word to the decision")),
+    waitedFor: v.pipe(
+      v.optional(v.picklist(CONTINUATIONS)),
+      v.description("of `maxEndpointingDelay`: why more words were expected"),
+    ),
+  }),
+  v.description("why the caller's turn is over that this turn of the agent answers"),
+);
 
 const Turn = v.pipe(
   v.object({ callId, metrics: CallSummary.entries.metrics }),
@@ -60,6 +95,8 @@ export const CALL_EVENTS = {
   began: Began,
   present: Present,
   words: Words,
+  bargeIn: BargeIn,
+  endOfTurn: EndOfTurn,
   turn: Turn,
   ended: Ended,
   pulse: Pulse,

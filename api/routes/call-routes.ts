@@ -52,6 +52,15 @@ function eventOf(news: CallEvent): NamedEvent<CallEvents> {
       const { callId, role, text, isFinal } = news;
       return { name: "words", data: { callId, role, text, isFinal } };
     }
+    case "bargeIn": {
+      const { callId, turn, action, reason, atMs } = news;
+      return { name: "bargeIn", data: { callId, turn, action, reason, atMs } };
+    }
+    case "endOfTurn": {
+      const { callId, turn, reason, waitedMs, waitedFor } = news;
+      const data = { callId, turn, reason, waitedMs };
+      return { name: "endOfTurn", data: waitedFor === undefined ? data : { ...data, waitedFor } };
+    }
     case "turn":
       return { name: "turn", data: { callId: news.callId, metrics: news.metrics } };
     case "ended": {

@@ -1,4 +1,5 @@
 import type { CallChannel, CallMetrics } from "../../storage/records.js";
+import type { BargeIn, EndOfTurn } from "../conversation/reasons.js";
 
 /** What the caller or the agent says; of the agent all that was said of the turn so far. */
 export interface SaidWords {
@@ -21,6 +22,10 @@ export type CallEvent =
   | ({ readonly type: "words"; readonly callId: string } & SaidWords)
   /** What was said and is in no stored turn yet, in place of all words that were sent before. */
   | { readonly type: "present"; readonly callId: string; readonly words: readonly SaidWords[] }
+  /** What the caller's speech does to the agent's turn that plays, and why; a bounded number for each turn. */
+  | ({ readonly type: "bargeIn"; readonly callId: string; readonly turn: number } & BargeIn)
+  /** Why the caller's turn is over that the agent's turn answers. */
+  | ({ readonly type: "endOfTurn"; readonly callId: string; readonly turn: number } & EndOfTurn)
   /** A turn is over and stored. */
   | { readonly type: "turn"; readonly callId: string; readonly metrics: CallMetrics }
   /** The call is over and stored. */

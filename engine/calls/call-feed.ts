@@ -22,6 +22,9 @@ const PULSE_MS = 5_000;
 /** News of all calls of an organization wait so long for others; the words of one call do not. */
 const TOGETHER_MS = 250;
 
+/** Sent only to a watcher of the call itself. */
+const OF_ONE_CALL: ReadonlySet<CallEvent["type"]> = new Set(["words", "bargeIn", "endOfTurn"]);
+
 /** What is watched: one call with its words, or without `callId` all of the organization's without theirs. */
 export interface Watched {
   readonly orgId: string;
@@ -55,7 +58,7 @@ export class CallFeed {
   }
 
   tell(orgId: string, news: CallEvent): void {
-    if (news.type !== "words") this.#tell(callsTopic(orgId), news);
+    if (!OF_ONE_CALL.has(news.type)) this.#tell(callsTopic(orgId), news);
     this.#tell(callTopic(orgId, news.callId), news);
   }
 

@@ -16,6 +16,7 @@ import {
   NOTHING_SAID,
   type TurnSave,
 } from "../conversation/effects.js";
+import type { BargeIn, EndOfTurn } from "../conversation/reasons.js";
 import type { AgentLlm, CallRecorder } from "../conversation/runner.js";
 import type { Logger } from "../log.js";
 import type { Metrics } from "../metrics/metrics.js";
@@ -87,7 +88,13 @@ export interface JournalDeps {
   readonly summaries: Pick<CallSummaries, "add" | "answer">;
   readonly metrics: Pick<
     Metrics,
-    "turnEnded" | "hedged" | "vendorFailed" | "listenerWasDeaf" | "callEnded"
+    | "turnEnded"
+    | "bargedIn"
+    | "callerTurnEnded"
+    | "hedged"
+    | "vendorFailed"
+    | "listenerWasDeaf"
+    | "callEnded"
   >;
   readonly feed: Pick<CallFeed, "tell" | "callBegins" | "callIsOver">;
   readonly clock: Clock;
@@ -263,6 +270,20 @@ export class CallEntry implements CallRecorder {
     const words = { role, text, isFinal };
     this.#present.add(words);
     this.#deps.feed.tell(orgId, { ...words, type: "words", callId });
+  }
+
+  bargedIn(turn: number, { action, reason, atMs }: BargeIn): void {
+    const { feed, metrics } = this.#deps;
+    metrics.bargedIn({ action, reason });
+    const { callId, orgId } = this.#start;
+    feed.tell(orgId, { type: "bargeIn", callId, turn, action, reason, atMs });
+  }
+
+  callerTurnEnded(turn: number, endOfTurn: EndOfTurn): void {
+    const { feed, metrics } = this.#deps;
+    metrics.callerTurnEnded(endOfTurn.reason);
+    const { callId, orgId } = this.#start;
+    feed.tell(orgId, { ...endOfTurn, type: "endOfTurn", callId, turn });
   }
 
   /** `answers`: which STT, LLM and TTS served the turn. `tools`: the tool calls it made. */

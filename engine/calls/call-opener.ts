@@ -170,6 +170,8 @@ export function assembleSession(parts: SessionParts, deps: AssemblyDeps): Sessio
   answers.tell(vendorFailed);
   const recorder: CallRecorder = {
     said: (message) => entry.said(message),
+    bargedIn: (turnId, bargeIn) => entry.bargedIn(turnId, bargeIn),
+    callerTurnEnded: (turnId, end) => entry.callerTurnEnded(turnId, end),
     turnSaved: (save) => entry.turnSaved(save, answers.take(), tools.take()),
     vendorFailed,
     ended: (ending, save) => {

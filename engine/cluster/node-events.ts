@@ -1,6 +1,12 @@
 import * as v from "valibot";
 import type { Mail } from "../../storage/nodes/message-bus.js";
 import type { CallEvent, CallTopic, PublishedEvent } from "../calls/call-events.js";
+import {
+  BARGE_IN_ACTIONS,
+  BARGE_IN_REASONS,
+  CONTINUATIONS,
+  END_OF_TURN_REASONS,
+} from "../conversation/reasons.js";
 import type { Logger } from "../log.js";
 import type { CancelTimer, Clock } from "../time/clock.js";
 import type { LocalEvents } from "./coordination.js";
@@ -45,6 +51,22 @@ const Event = v.variant("type", [
     type: v.literal("present"),
     callId: v.string(),
     words: v.array(v.object(saidWords)),
+  }),
+  v.object({
+    type: v.literal("bargeIn"),
+    callId: v.string(),
+    turn: v.number(),
+    action: v.picklist(BARGE_IN_ACTIONS),
+    reason: v.picklist(BARGE_IN_REASONS),
+    atMs: v.number(),
+  }),
+  v.object({
+    type: v.literal("endOfTurn"),
+    callId: v.string(),
+    turn: v.number(),
+    reason: v.picklist(END_OF_TURN_REASONS),
+    waitedMs: v.number(),
+    waitedFor: v.exactOptional(v.picklist(CONTINUATIONS)),
   }),
   v.object({ type: v.literal("turn"), callId: v.string(), metrics: Metrics }),
   v.object({

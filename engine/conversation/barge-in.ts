@@ -11,7 +11,7 @@ import {
 } from "./backchannel.js";
 import { isRevocable } from "./call-end.js";
 import { commitTurn, stopTurn, unheardSentences, withSuspectedEcho } from "./commit-turn.js";
-import { echoBehindSuspectedEcho, noteEcho, ownEcho } from "./echo.js";
+import { type Echo, echoBehindSuspectedEcho, noteEcho, ownEcho } from "./echo.js";
 import type { SaidMessage, SessionEffect } from "./effects.js";
 import type { SentenceHeardEvent, SpeechStartedEvent, TimerFiredEvent } from "./events.js";
 import { watchCaller } from "./idle.js";
@@ -24,12 +24,21 @@ import {
   SENTENCES_MAX,
   STALL_MAX_MS,
 } from "./playout.js";
+import {
+  BARGE_INS_PER_TURN_MAX,
+  type BargeInDecision,
+  type BargeInReason,
+  type EndOfTurn,
+  withBargeIn,
+} from "./reasons.js";
 import { beginReply } from "./reply.js";
 import {
+  answersSent,
   isAllSent,
   isFiller,
   isGrowing,
   joinWords,
+  roundMs,
   type Sentence,
   type SessionState,
   type Turn,
@@ -51,18 +60,211 @@ export function wordsInterrupt(sensitivity: InterruptionSensitivity, words: numb
   return words >= WORDS_TO_INTERRUPT[sensitivity];
 }
 
+export interface HeardWords {
+  readonly text: string;
+  readonly words: number;
+  /** The newest of them will not change any more. */
+  readonly isSettled: boolean;
+  /** They were told before. */
+  readonly isRepeated?: boolean;
+}
+
+/** What the caller does that may be meant to stop the agent. */
+export type CallerSpeech =
+  /** A sound, of which nobody knows yet what it will say. */
+  | { readonly type: "voice"; readonly voiceAgoMs?: number | undefined }
+  /** Words of a turn that goes on. */
+  | ({ readonly type: "words" } & HeardWords)
+  /** All words of a turn that is over. */
+  | { readonly type: "utterance"; readonly text: string; readonly echo: Echo }
+  /** Words that are surely the caller's own and want an answer. */
+  | { readonly type: "answerable"; readonly text: string }
+  | { readonly type: "dtmf" | "message" }
+  /** No words have followed a voice. */
+  | { readonly type: "noWords" };
+
+/** Whether the agent stops, pauses, resumes or goes on for what the caller does, and why. Without a turn there is nothing to stop. */
+export function decideBargeIn(
+  state: SessionState,
+  speech: CallerSpeech,
+  atMs: number,
+): BargeInDecision {
+  const { turn } = state;
+  switch (speech.type) {
+    case "voice":
+      if (turn === undefined) return NOTHING_TO_STOP;
+      return decideOnVoice(state, turn, speech.voiceAgoMs, atMs);
+    case "words":
+      return turn === undefined ? NOTHING_TO_STOP : decideOnWords(state, turn, speech, atMs);
+    case "utterance":
+      return decideOnUtterance(state, speech, atMs);
+    case "answerable":
+      return decideOnAnswerable(state, speech.text, atMs);
+    case "dtmf":
+    case "message":
+      return turn === undefined ? NOTHING_TO_STOP : decideInterruption(turn, speech.type);
+    case "noWords":
+      return goOn(state, "falseInterruption");
+  }
+}
+
+const NOTHING_TO_STOP: BargeInDecision = { action: "ignore", reason: "nothingPlaying" };
+
+/** The agent is not stopped; output that is paused resumes. */
+function goOn({ outputPausedAtMs }: SessionState, reason: BargeInReason): BargeInDecision {
+  return { action: outputPausedAtMs === undefined ? "ignore" : "resume", reason };
+}
+
+/** What has to end the call ends it; a goodbye is taken back. */
+function decideInterruption({ ending }: Turn, reason: BargeInReason): BargeInDecision {
+  return ending === undefined || isRevocable(ending)
+    ? { action: "interrupt", reason }
+    : { action: "ignore", reason: "callIsEnding" };
+}
+
+function decideOnVoice(
+  state: SessionState,
+  turn: Turn,
+  voiceAgoMs: number | undefined,
+  atMs: number,
+): BargeInDecision {
+  if (!isBeforeOutput(turn, atMs)) return decidePause(state, turn, "voice", atMs);
+  if (turn.kind !== "reply") return { action: "ignore", reason: "onlyWordsInterrupt" };
+  if (turn.hasWaitedForWords) return { action: "ignore", reason: "falseInterruption" };
+  const isOver = voiceAgoMs !== undefined && voiceAgoMs > VOICE_RECENT_MS;
+  return isOver ? { action: "ignore", reason: "voiceEnded" } : { action: "wait", reason: "voice" };
+}
+
+/** A turn is paused in vain once. */
+function decidePause(
+  state: SessionState,
+  turn: Turn,
+  reason: "voice" | "backchannel",
+  atMs: number,
+): BargeInDecision {
+  if (state.outputPausedAtMs !== undefined) return { action: "pause", reason };
+  if (atMs >= turn.ledger.endsAtMs) return NOTHING_TO_STOP;
+  if (turn.wasFalselyInterrupted || state.falseInterruptions >= VAIN_HOLDS_MAX) {
+    return { action: "ignore", reason: "falseInterruption" };
+  }
+  const mayStop = state.settings.isPaced || mayPause(state, turn);
+  return mayStop ? { action: "pause", reason } : { action: "ignore", reason: "onlyWordsInterrupt" };
+}
+
+function decideOnWords(
+  state: SessionState,
+  turn: Turn,
+  { text, words, isSettled }: HeardWords,
+  atMs: number,
+): BargeInDecision {
+  if (isSendingDtmf(turn, atMs)) return { action: "wait", reason: "sendingDtmf" };
+  const echo = ownEcho(state, text, { mayGoOn: !isSettled });
+  if (echo === "certain") return goOn(state, "echo");
+  if (echo === "possible") return { action: "wait", reason: "possibleEcho" };
+  if (turn.ending !== undefined) {
+    return isFarewell(state, text) ? goOn(state, "farewell") : decideInterruption(turn, "words");
+  }
+  const { sensitivity } = state.settings;
+  if (isBackchannel(state, text, atMs)) {
+    // Where any voice stops the agent, a word does so too; it goes on when nothing else follows.
+    const isFirst = sensitivity === "high" && state.outputPausedAtMs === undefined;
+    if (!isFirst) return goOn(state, "backchannel");
+    const decision = decidePause(state, turn, "backchannel", atMs);
+    return decision.action === "pause" ? decision : { action: "ignore", reason: "backchannel" };
+  }
+  if (sensitivity !== "high" && waitsForQuestion(state, text)) {
+    return goOn(state, "questionNotOver");
+  }
+  // The next word tells "of course" from "of all rooms".
+  if (sensitivity !== "high" && !isSettled && mayShowListening(state, text, atMs)) {
+    return { action: "wait", reason: "nextWordPending" };
+  }
+  return wordsInterrupt(sensitivity, words)
+    ? decideInterruption(turn, "words")
+    : { action: "wait", reason: "tooFewWords" };
+}
+
+function decideOnUtterance(
+  state: SessionState,
+  { text, echo }: { readonly text: string; readonly echo: Echo },
+  atMs: number,
+): BargeInDecision {
+  if (echo === "certain") return goOn(state, "echo");
+  const isSpeaking = state.turn !== undefined && state.turn.sentCount > 0;
+  if (echo === "possible" && isSpeaking) {
+    const isPaused = state.outputPausedAtMs !== undefined;
+    return { action: isPaused ? "resume" : "wait", reason: "possibleEcho" };
+  }
+  if (state.settings.backchannels === "ignore" && isBackchannel(state, text, atMs)) {
+    return goOn(state, "backchannel");
+  }
+  return decideOnAnswerable(state, text, atMs);
+}
+
+function decideOnAnswerable(state: SessionState, text: string, atMs: number): BargeInDecision {
+  const { turn } = state;
+  if (turn === undefined) return NOTHING_TO_STOP;
+  if (turn.ending !== undefined) {
+    if (isFarewell(state, text)) return goOn(state, "farewell");
+    if (!isRevocable(turn.ending)) return goOn(state, "callIsEnding");
+  }
+  const isHeard = turn.sentCount > 0 || turn.kind !== "reply" || isSendingDtmf(turn, atMs);
+  return isHeard
+    ? { action: "wait", reason: "answeredAfterSpeech" }
+    : { action: "interrupt", reason: "turnContinued" };
+}
+
+/** Notes the decision in the turn that it is about, and reports it, unless it is the last one again. */
+function noteBargeIn(
+  state: SessionState,
+  { action, reason }: BargeInDecision,
+  atMs: number,
+  out: SessionEffect[],
+): SessionState {
+  const { turn } = state;
+  if (turn === undefined) return state;
+  const bargeIn = { action, reason, atMs: roundMs(atMs - turn.decidedAtMs) };
+  const bargeIns = withBargeIn(turn.bargeIns, bargeIn);
+  if (bargeIns === turn.bargeIns) return state;
+  // A line that is never quiet is not reported for ever; an interruption ends its turn.
+  const isReported = turn.bargeIns.length < BARGE_INS_PER_TURN_MAX || action === "interrupt";
+  if (isReported) out.push({ type: "reportBargeIn", turnId: turn.id, bargeIn });
+  return { ...state, turn: { ...turn, bargeIns } };
+}
+
+/** Does what was decided about words, keys or a voice. */
+function act(
+  before: SessionState,
+  decision: BargeInDecision,
+  atMs: number,
+  out: SessionEffect[],
+): SessionState {
+  const state = noteBargeIn(before, decision, atMs, out);
+  const { turn } = state;
+  if (turn === undefined) return state;
+  switch (decision.action) {
+    case "interrupt":
+      return interrupt(state, turn, atMs, out);
+    case "pause":
+      return pauseOutput(state, turn, atMs, out);
+    case "resume":
+      return resumeOutput(state, atMs, out);
+    case "ignore":
+    case "wait":
+      return state;
+  }
+}
+
 /**
- * The caller takes the floor. A turn that has been heard in part stops; one that has not been heard at all is taken
- * back, and its question waits for the rest. Without words by the deadline it goes on (`onFalseInterruption`).
+ * The agent's turn stops. One that has been heard in part ends; one that has not been heard at all is taken back, and its
+ * question waits for the rest. Without words by the deadline it goes on (`onFalseInterruption`).
  */
-export function interrupt(
+function interrupt(
   state: SessionState,
   turn: Turn,
   atMs: number,
   out: SessionEffect[],
 ): SessionState {
-  // What has to end the call ends it; a goodbye is taken back.
-  if (turn.ending !== undefined && !isRevocable(turn.ending)) return state;
   const isPaused = state.outputPausedAtMs !== undefined && !state.settings.isPaced;
   const spoke = turn.sentCount > 0;
   // First of all: closing the vendors' connections takes longer than telling the caller.
@@ -81,27 +283,32 @@ export function onFalseInterruption(
   state: SessionState,
   atMs: number,
   out: SessionEffect[],
+  reason: "falseInterruption" | "backchannel" = "falseInterruption",
 ): SessionState {
   if (state.turn !== undefined) return state;
   const { cutSentences, cutEndReason } = state;
+  const resumed: BargeInDecision = { action: "resume", reason };
   if (cutSentences.length > 0) {
     const next = { ...state, cutSentences: [], cutEndReason: undefined };
-    return beginScripted(next, "resumed", cutSentences, atMs, out, cutEndReason);
+    const begun = beginScripted(next, "resumed", cutSentences, atMs, out, cutEndReason);
+    return noteBargeIn(begun, resumed, atMs, out);
   }
   if (cutEndReason !== undefined)
     return endAfterSpeech(state, state.lastTurnId, cutEndReason, atMs, out);
-  if (state.unanswered !== "") return beginReply(state, atMs, out);
+  if (state.unanswered !== "") {
+    return noteBargeIn(beginReply(state, atMs, out), resumed, atMs, out);
+  }
   watchCaller(state, out);
   return state;
 }
 
-export function countInterruption(state: SessionState): SessionState {
+function countInterruption(state: SessionState): SessionState {
   const metrics = { ...state.metrics, interruptions: state.metrics.interruptions + 1 };
   return { ...state, metrics };
 }
 
 /** Only an agent that any voice interrupts is stopped by one, and not in its goodbye. */
-export function mayPause(state: SessionState, turn: Turn): boolean {
+function mayPause(state: SessionState, turn: Turn): boolean {
   const { sensitivity } = state.settings;
   return (
     sensitivity === "high" && turn.ending === undefined && turn.sentences.length < SENTENCES_MAX
@@ -112,7 +319,7 @@ export function mayPause(state: SessionState, turn: Turn): boolean {
  * The client drops what it has not played. The sentence that was cut becomes two, what was heard of it and the rest; the
  * rest and what follows are spoken again, and are ready when it is known that the caller said nothing.
  */
-export function pause(
+function dropUnheard(
   state: SessionState,
   turn: Turn,
   atMs: number,
@@ -156,24 +363,46 @@ const OUTPUT_PAUSE_MAX_MS = 1_200;
 /** So many turns in a row were held for nothing: a loudspeaker, a street. Then only words stop the assistant, until they do. */
 const VAIN_HOLDS_MAX = 3;
 
+/** The caller makes a sound: output may pause, or a reply that has not begun waits for the words. */
+export function handleVoice(
+  state: SessionState,
+  event: SpeechStartedEvent,
+  out: SessionEffect[],
+): SessionState {
+  const { atMs, voiceAgoMs } = event;
+  const { turn } = state;
+  if (turn === undefined) return state;
+  const decision = decideBargeIn(state, { type: "voice", voiceAgoMs }, atMs);
+  const decided = act(state, decision, atMs, out);
+  const isBefore = decision.action === "wait" && decided.turn !== undefined;
+  return isBefore ? waitForOverlapWords(decided, decided.turn, event, out) : decided;
+}
+
+/** Stops the agent for keys or a written message, unless the call has to end. */
+export function interruptFor(
+  state: SessionState,
+  speech: Extract<CallerSpeech, { readonly type: "dtmf" | "message" }>,
+  atMs: number,
+  out: SessionEffect[],
+): SessionState {
+  return act(state, decideBargeIn(state, speech, atMs), atMs, out);
+}
+
 /**
  * First stage of an interruption: a voice, of which nobody knows what it will say. Paced audio stands still; where the
- * server does not pace it, and any voice is to stop the assistant, it is stopped, and what was not heard is kept. Model and
- * voice go on meanwhile. A turn is held for nothing once.
+ * server does not pace it, it is stopped, and what was not heard is kept. LLM and TTS continue meanwhile.
  */
-export function hold(
+function pauseOutput(
   state: SessionState,
   turn: Turn,
   atMs: number,
   out: SessionEffect[],
 ): SessionState {
-  if (state.outputPausedAtMs !== undefined || atMs >= turn.ledger.endsAtMs) return state;
-  if (turn.wasFalselyInterrupted || state.falseInterruptions >= VAIN_HOLDS_MAX) return state;
+  if (state.outputPausedAtMs !== undefined) return state;
   const { isPaced } = state.settings;
-  if (!isPaced && !mayPause(state, turn)) return state;
   if (isPaced) out.push({ type: "pauseOutput" });
   const held = { ...state, outputPausedAtMs: atMs };
-  const next = isPaced ? held : pause(held, turn, atMs, out);
+  const next = isPaced ? held : dropUnheard(held, turn, atMs, out);
   out.push({ type: "cancelTimer", timer: "playback" });
   out.push({ type: "cancelTimer", timer: "stall" });
   out.push({ type: "startTimer", timer: "hold", delayMs: OUTPUT_PAUSE_MAX_MS });
@@ -187,15 +416,12 @@ export function onOutputPauseTimer(
   out: SessionEffect[],
 ): SessionState {
   if (state.outputPausedAtMs === undefined) return state;
-  return resumeOutput({ ...state, falseInterruptions: state.falseInterruptions + 1 }, atMs, out);
+  const counted = { ...state, falseInterruptions: state.falseInterruptions + 1 };
+  return act(counted, decideBargeIn(state, { type: "noWords" }, atMs), atMs, out);
 }
 
 /** It was a cough, an echo or a word that does not interrupt: if the audio stands still, it goes on where it stood. */
-export function resumeOutput(
-  state: SessionState,
-  atMs: number,
-  out: SessionEffect[],
-): SessionState {
+function resumeOutput(state: SessionState, atMs: number, out: SessionEffect[]): SessionState {
   const { outputPausedAtMs, turn } = state;
   if (outputPausedAtMs === undefined || turn === undefined) return state;
   const { isPaced } = state.settings;
@@ -245,17 +471,20 @@ const LOOK_AGAIN_MS = 400;
 const VOICE_RECENT_MS = 500;
 
 /** The caller speaks on before the reply has begun: it does not talk over words that are still to come. Once for a turn. */
-export function waitForOverlapWords(
+function waitForOverlapWords(
   state: SessionState,
   turn: Turn,
   { atMs, voiceAgoMs }: SpeechStartedEvent,
   out: SessionEffect[],
 ): SessionState {
-  if (turn.kind !== "reply" || turn.hasWaitedForWords) return state;
-  if (voiceAgoMs !== undefined && voiceAgoMs > VOICE_RECENT_MS) return state;
   const delayMs = voiceAgoMs === undefined ? WORDLESS_MAX_MS : LOOK_AGAIN_MS;
   out.push({ type: "startTimer", timer: "onset", delayMs });
   return { ...state, turn: { ...turn, overlapAtMs: atMs, hasWaitedForWords: true } };
+}
+
+/** Nothing of the turn was sent yet, but fillers that are over. */
+function isBeforeOutput(turn: Turn, atMs: number): boolean {
+  return answersSent(turn) === 0 && atMs >= turn.ledger.endsAtMs;
 }
 
 /** No word has come: it was a cough, or the end of what has been answered. */
@@ -275,52 +504,33 @@ export function onOnsetTimer(
   const voiceAtMs = voiceAgoMs === undefined ? Number.NEGATIVE_INFINITY : atMs - voiceAgoMs;
   const isLater = !isSpeaking && voiceAtMs > turn.overlapAtMs && voiceAtMs > turn.callerEndedAtMs;
   const callerEndedAtMs = isLater ? voiceAtMs : turn.callerEndedAtMs;
-  return advanceSpeech(state, { ...turn, overlapAtMs: undefined, callerEndedAtMs }, atMs, out);
-}
-
-export interface HeardWords {
-  readonly text: string;
-  readonly words: number;
-  /** The newest of them will not change any more. */
-  readonly isSettled: boolean;
-  /** They were told before. */
-  readonly isRepeated?: boolean;
+  const goesOn = { action: "resume", reason: "falseInterruption" } as const;
+  const noted = noteBargeIn(
+    { ...state, turn: { ...turn, overlapAtMs: undefined, callerEndedAtMs } },
+    goesOn,
+    atMs,
+    out,
+  );
+  return noted.turn === undefined ? noted : advanceSpeech(noted, noted.turn, atMs, out);
 }
 
 /** The next word tells "no" from "no problem"; when none has come by then, the word stands for itself. */
 const NEXT_WORD_MAX_MS = 250;
 
-/** The caller says words: the assistant stops where they ask for that. */
+/** The caller says words: the agent stops where they ask for that. */
 export function handleUserSpeech(
   state: SessionState,
-  { text, words, isSettled, isRepeated = false }: HeardWords,
+  heard: HeardWords,
   atMs: number,
   out: SessionEffect[],
 ): SessionState {
-  const { turn } = state;
-  if (turn === undefined || isSendingDtmf(turn, atMs)) return state;
-  const echo = ownEcho(state, text, { mayGoOn: !isSettled });
-  if (echo === "certain") return resumeOutput(noteEcho(state, words, atMs), atMs, out);
-  if (echo === "possible") return state;
-  if (turn.ending !== undefined) {
-    return isFarewell(state, text)
-      ? resumeOutput(state, atMs, out)
-      : interrupt(state, turn, atMs, out);
+  if (state.turn === undefined) return state;
+  const decision = decideBargeIn(state, { type: "words", ...heard }, atMs);
+  if (decision.reason === "nextWordPending" && heard.isRepeated !== true) {
+    out.push({ type: "startTimer", timer: "nextWord", delayMs: NEXT_WORD_MAX_MS });
   }
-  const { sensitivity } = state.settings;
-  if (isBackchannel(state, text, atMs)) {
-    // Where any voice stops the assistant, a word does so too; it goes on when nothing else follows.
-    const isFirst = sensitivity === "high" && state.outputPausedAtMs === undefined;
-    return isFirst ? hold(state, turn, atMs, out) : resumeOutput(state, atMs, out);
-  }
-  if (sensitivity !== "high" && waitsForQuestion(state, text))
-    return resumeOutput(state, atMs, out);
-  // The next word tells "of course" from "of all rooms".
-  if (sensitivity !== "high" && !isSettled && mayShowListening(state, text, atMs)) {
-    if (!isRepeated) out.push({ type: "startTimer", timer: "nextWord", delayMs: NEXT_WORD_MAX_MS });
-    return state;
-  }
-  return wordsInterrupt(sensitivity, words) ? interrupt(state, turn, atMs, out) : state;
+  const noted = decision.reason === "echo" ? noteEcho(state, heard.words, atMs) : state;
+  return act(noted, decision, atMs, out);
 }
 
 /** No word has come behind one that could become agreement with it. */
@@ -334,53 +544,76 @@ export function onNextWordTimer(
   return handleUserSpeech(state, { text, words: wordCount(text), isSettled: true }, atMs, out);
 }
 
-/** One turn of the caller is over: answer it, unless the assistant is speaking and was not to be interrupted. */
+/** One turn of the caller is over: answer it, unless it is no more than an echo or a backchannel. */
 export function callerSaid(
-  before: SessionState,
+  state: SessionState,
   text: string,
+  end: EndOfTurn,
   atMs: number,
   out: SessionEffect[],
 ): SessionState {
-  const beganAtMs = before.utteranceBeganAtMs ?? atMs;
-  const { told, isDone } = afterEcho(before, text, beganAtMs);
-  if (isDone) return answerSuspectedEcho(resumeOutput(told, atMs, out), atMs, out);
-  const state = told;
-  if (state.settings.backchannels === "ignore" && isBackchannel(state, text, atMs)) {
-    // It has not stopped the agent; the answer to a question of a moment ago waits until that has spoken.
-    if (!isOnlyBackchannel(state, text, atMs)) {
-      return answerCaller(resumeOutput(state, atMs, out), text, atMs, out);
+  const beganAtMs = state.utteranceBeganAtMs ?? atMs;
+  const { echo, suspectedEcho, echoHeard } = echoBehindSuspectedEcho(state, text);
+  const told = echoHeard === state.echoHeard ? state : { ...state, echoHeard };
+  const decision = decideBargeIn(told, { type: "utterance", text, echo }, atMs);
+  switch (decision.reason) {
+    // Dropped, while the caller's own words before it still wait.
+    case "echo": {
+      const dropped = { ...told, utteranceBeganAtMs: undefined, suspectedEcho };
+      return answerSuspectedEcho(act(dropped, decision, atMs, out), atMs, out);
     }
-    const said: SaidMessage = { role: "user", text, atMs: beganAtMs };
-    return onFalseInterruption(
-      resumeOutput(noteBackchannel(state, said, out), atMs, out),
-      atMs,
-      out,
-    );
+    // Waits until the agent has spoken.
+    case "possibleEcho": {
+      const waiting = {
+        text: joinWords(suspectedEcho?.text ?? "", text),
+        beganAtMs: suspectedEcho?.beganAtMs ?? beganAtMs,
+        endOfTurn: end,
+      };
+      const kept = { ...told, utteranceBeganAtMs: undefined, suspectedEcho: waiting };
+      return answerSuspectedEcho(act(kept, decision, atMs, out), atMs, out);
+    }
+    case "backchannel": {
+      // It has not stopped the agent; the answer to a question of a moment ago waits until that has spoken.
+      if (!isOnlyBackchannel(told, text, atMs)) {
+        return answerCaller(act(told, decision, atMs, out), text, end, atMs, out);
+      }
+      const noted = noteBackchannel(told, { role: "user", text, atMs: beganAtMs }, out);
+      return onFalseInterruption(act(noted, decision, atMs, out), atMs, out, "backchannel");
+    }
+    default:
+      return answerCaller(told, text, end, atMs, out);
   }
-  return answerCaller(state, text, atMs, out);
 }
 
 /** As `callerSaid`, of words that are surely the caller's own and want an answer. */
 export function answerCaller(
   state: SessionState,
   text: string,
+  end: EndOfTurn,
   atMs: number,
   out: SessionEffect[],
 ): SessionState {
   const beganAtMs = state.utteranceBeganAtMs ?? atMs;
-  const noted = noteSaid(state, { role: "user", text, atMs: beganAtMs }, out);
-  const { turn } = noted;
+  const said = noteSaid(state, { role: "user", text, atMs: beganAtMs }, end, out);
   // Keys that are being pressed go on with what was said.
-  if (turn === undefined && noted.digits !== "") return noted;
-  if (turn === undefined) return beginReply(noted, atMs, out);
-  if (turn.ending !== undefined && (isFarewell(noted, text) || !isRevocable(turn.ending))) {
-    return afterFarewell(noted, turn, atMs, out);
+  if (said.turn === undefined && said.digits !== "") return said;
+  if (said.turn === undefined) return beginReply(said, atMs, out);
+  const decision = decideBargeIn(said, { type: "answerable", text }, atMs);
+  const noted = noteBargeIn(said, decision, atMs, out);
+  const { turn = said.turn } = noted;
+  switch (decision.action) {
+    case "resume":
+    case "ignore":
+      return afterFarewell(noted, turn, atMs, out);
+    case "pause":
+    case "wait":
+      return noted;
+    case "interrupt":
+      out.push({ type: "abortTurn", turnId: turn.id });
+      // A turn of which nothing could be said waits for its end, which must not become the end of the next one.
+      if (isAllSent(turn)) out.push({ type: "cancelTimer", timer: "playback" });
+      return beginReply(commitTurn(noted, turn, "superseded", atMs, out), atMs, out);
   }
-  if (turn.sentCount > 0 || turn.kind !== "reply" || isSendingDtmf(turn, atMs)) return noted;
-  out.push({ type: "abortTurn", turnId: turn.id });
-  // A turn of which nothing could be said waits for its end, which must not become the end of the next one.
-  if (isAllSent(turn)) out.push({ type: "cancelTimer", timer: "playback" });
-  return beginReply(commitTurn(noted, turn, "superseded", atMs, out), atMs, out);
 }
 
 /** The recognizer took back words for which doubtful ones waited: those are answered if nobody speaks. */
@@ -394,7 +627,12 @@ export function answerSuspectedEcho(
   return beginReply(withSuspectedEcho(state, out), atMs, out);
 }
 
-function noteSaid(state: SessionState, said: SaidMessage, out: SessionEffect[]): SessionState {
+function noteSaid(
+  state: SessionState,
+  said: SaidMessage,
+  endOfTurn: EndOfTurn,
+  out: SessionEffect[],
+): SessionState {
   const sure = withSuspectedEcho(state, out);
   const { text } = said;
   out.push({ type: "send", message: { type: "transcript", role: "user", text, isFinal: true } });
@@ -405,6 +643,7 @@ function noteSaid(state: SessionState, said: SaidMessage, out: SessionEffect[]):
     ...sure,
     utteranceBeganAtMs: undefined,
     voicedAtMs: Number.NEGATIVE_INFINITY,
+    endOfTurn,
     unanswered: joinWords(sure.unanswered, text),
     unsaved: [...sure.unsaved, said],
     cutSentences: [],
@@ -430,25 +669,4 @@ function afterFarewell(
   return isHeard && !state.settings.isPaced
     ? onPlaybackEnd(state, atMs, out)
     : resumeOutput(state, atMs, out);
-}
-
-/** What is certainly an echo is dropped, what may be one waits while the agent speaks; the caller's own words are not done with. */
-function afterEcho(
-  state: SessionState,
-  text: string,
-  beganAtMs: number,
-): { readonly told: SessionState; readonly isDone: boolean } {
-  const { turn } = state;
-  const { echo, suspectedEcho, echoHeard } = echoBehindSuspectedEcho(state, text);
-  const told = echoHeard === state.echoHeard ? state : { ...state, echoHeard };
-  if (echo === "certain") {
-    return { told: { ...told, utteranceBeganAtMs: undefined, suspectedEcho }, isDone: true };
-  }
-  const isSpeaking = turn !== undefined && turn.sentCount > 0;
-  if (echo === "none" || !isSpeaking) return { told, isDone: false };
-  const waiting = {
-    text: joinWords(suspectedEcho?.text ?? "", text),
-    beganAtMs: suspectedEcho?.beganAtMs ?? beganAtMs,
-  };
-  return { told: { ...told, utteranceBeganAtMs: undefined, suspectedEcho: waiting }, isDone: true };
 }

@@ -154,11 +154,12 @@ export function commitTurn(
 export function withSuspectedEcho(state: SessionState, out: SessionEffect[]): SessionState {
   const { suspectedEcho } = state;
   if (suspectedEcho === undefined) return state;
-  const { text, beganAtMs } = suspectedEcho;
+  const { text, beganAtMs, endOfTurn } = suspectedEcho;
   out.push({ type: "send", message: { type: "transcript", role: "user", text, isFinal: true } });
   return {
     ...state,
     suspectedEcho: undefined,
+    endOfTurn,
     unanswered: joinWords(state.unanswered, text),
     unsaved: [...state.unsaved, { role: "user", text, atMs: beganAtMs }],
   };

@@ -2,6 +2,7 @@ import type { CallMetrics, HistoryMessage } from "../../storage/records.js";
 import type { ChatMessage, ToolCall } from "../vendors/contracts.js";
 import type { Ending } from "./call-end.js";
 import type { TimerName } from "./events.js";
+import type { BargeIn, EndOfTurn } from "./reasons.js";
 
 /** What the caller's client is told; the edge writes it as the contract's JSON. */
 export type ClientMessage =
@@ -71,6 +72,10 @@ export interface TurnReport {
   readonly preemptiveMs?: number;
   /** Tokens of replies that were begun early and thrown away before this one; left out where there were none. */
   readonly wastedTokens?: number;
+  /** Why the caller's turn that the reply answers was over; left out of what the agent says by itself. */
+  readonly endOfTurn?: EndOfTurn;
+  /** What the caller's speech did to the agent's while the turn played, and why; left out where the caller was silent. */
+  readonly bargeIns?: readonly BargeIn[];
   /** What the caller who interrupted, or hung up, never heard of what was made for the turn; left out where there is none. */
   readonly unheard?: string;
 }
@@ -145,6 +150,9 @@ export type SessionEffect =
   | { readonly type: "transfer"; readonly turnId: number; readonly to: string }
   | { readonly type: "startTimer"; readonly timer: TimerName; readonly delayMs: number }
   | { readonly type: "cancelTimer"; readonly timer: TimerName }
+  /** Reports a decision, which stands in the record of its turn too. */
+  | { readonly type: "reportBargeIn"; readonly turnId: number; readonly bargeIn: BargeIn }
+  | { readonly type: "reportEndOfTurn"; readonly turnId: number; readonly endOfTurn: EndOfTurn }
   | { readonly type: "saveTurn"; readonly save: TurnSave }
   | { readonly type: "end"; readonly ending: Ending; readonly save: TurnSave };
 

@@ -1,8 +1,12 @@
 /** Decides when the caller's turn is over: open endings, dictated numbers and addresses, and how long the agent waits for more. */
 
 import { ownEcho } from "./echo.js";
-import type { SessionEffect } from "./effects.js";
-import type { TimerFiredEvent, TranscriptEvent, UtteranceEndEvent } from "./events.js";
+import type {
+  CallerTurnEndedEvent,
+  TimerFiredEvent,
+  TranscriptEvent,
+  UtteranceEndEvent,
+} from "./events.js";
 import {
   COMPOSED_NUMBER,
   DATE_JOINTS,
@@ -21,6 +25,7 @@ import {
   SPELLING_NAMES,
   SPELT_WORDS,
 } from "./lexicon.js";
+import type { Continuation, EndOfTurnDecision, EndOfTurnWaitReason } from "./reasons.js";
 import { joinWords, type SessionState } from "./state.js";
 import { pendingText, wordCount } from "./transcript-buffer.js";
 
@@ -464,6 +469,8 @@ function digitCount(pieces: readonly string[]): number {
   return pieces.join("").replace(/\D/g, "").length;
 }
 
+/** After words that may still change, or a voice without words, the vendor has this long to settle them. */
+export const UNSETTLED_MAX_MS = 3_000;
 /** A noise that sounds like a voice keeps a turn open for so long after its last words, and no longer. */
 const VOICE_WITHOUT_WORDS_MAX_MS = 8_000;
 /** So long after a voice the recognizer may tell its words; some are asked only when it has ended. */
@@ -483,66 +490,132 @@ const UNTOLD_VOICE_MIN_MS = 700;
 /** The words of the voice after the newest words come about as late as those did. */
 const WORDS_DUE_MARGIN_MS = 500;
 
-/** How long a silence after these words ends the caller's turn, where the recognizer has not ended it. */
-export function pauseMs(state: SessionState, text: string): number {
-  const { silenceTimeoutMs, maxEndpointingDelayMs } = state.settings;
-  return predictsContinuation(state, text)
-    ? Math.max(maxEndpointingDelayMs, silenceTimeoutMs)
-    : silenceTimeoutMs;
+/** What the end of the caller's turn is decided on. */
+export type EndOfTurnSignal =
+  /** New words, which end nothing: how long until a silence does. */
+  | { readonly type: "words"; readonly event: TranscriptEvent; readonly text: string }
+  /** The STT reports a silence with its newest words. */
+  | { readonly type: "endpointing"; readonly event: TranscriptEvent }
+  /** The STT reports that it heard no word for a while. */
+  | { readonly type: "utteranceEnd"; readonly event: UtteranceEndEvent }
+  /** The turn detection of the STT says that the turn is over. */
+  | { readonly type: "vendor"; readonly event: CallerTurnEndedEvent }
+  /** The server's own timer. */
+  | { readonly type: "timer"; readonly event: TimerFiredEvent };
+
+/** Whether the caller's turn is over, and why; if not, when to decide again. */
+export function decideEndOfTurn(state: SessionState, signal: EndOfTurnSignal): EndOfTurnDecision {
+  switch (signal.type) {
+    case "words":
+      return decideOnWords(state, signal.event, signal.text);
+    case "endpointing":
+      return decideOnEndpointing(state, signal.event);
+    case "utteranceEnd":
+      return decideOnUtteranceEnd(state, signal.event);
+    case "vendor":
+      return decideOnTurnDetection(state, signal.event);
+    case "timer":
+      return decideOnTimer(state, signal.event);
+  }
+}
+
+function decideOnWords(
+  state: SessionState,
+  event: TranscriptEvent,
+  text: string,
+): EndOfTurnDecision {
+  const { undecidedMaxMs: maxMs, settings } = state;
+  const { atMs } = event;
+  if (maxMs !== undefined) return waitFor("turnDetection", atMs + undecidedLeftMs(event, maxMs));
+  if (!event.isFinal) {
+    return waitFor("interim", atMs + Math.max(UNSETTLED_MAX_MS, settings.silenceTimeoutMs));
+  }
+  const continuation = continuationOf(state, text);
+  return waitFor(continuation ?? "silence", atMs + pauseMs(state, continuation));
 }
 
 /** The recognizer's silence mark in the middle of a dictation or of a sentence is a pause, not an end; the timer decides. */
-export function withEndpointingDelay(state: SessionState, event: TranscriptEvent): TranscriptEvent {
-  if (!event.speechFinal) return event;
+function decideOnEndpointing(state: SessionState, event: TranscriptEvent): EndOfTurnDecision {
+  const { atMs, endedAgoMs } = event;
   // The newest guess stands in the event's own words.
   const text = joinWords(state.hearing.finals, event.text);
-  const said = {
-    ...state,
-    callerEndedAtMs: event.atMs - event.endedAgoMs,
-    wordsLateMs: sttDelayMs(state, event),
-  };
-  if (text === "") return event;
-  if (!predictsContinuation(said, text) && untoldVoiceMs(said, event) < 1) return event;
-  return { ...event, isFinal: true, speechFinal: false };
+  if (text === "") return { isDone: true, reason: "endpointing" };
+  const wordsLateMs = sttDelayMs(state, event);
+  const said = { ...state, callerEndedAtMs: atMs - endedAgoMs, wordsLateMs };
+  const continuation = continuationOf(said, text);
+  if (continuation !== undefined) {
+    return waitFor(continuation, said.callerEndedAtMs + pauseMs(state, continuation));
+  }
+  const lateMs = untoldVoiceMs(said, event);
+  if (lateMs >= 1) return waitFor("lateWords", atMs + lateMs);
+  return { isDone: true, reason: "endpointing" };
 }
 
-/** Whether the recognizer's other mark, that it heard no word for a while, comes before the caller can be done. */
-export function isBeforeEndOfTurn(
-  state: SessionState,
-  event: UtteranceEndEvent,
-  out: SessionEffect[],
-): boolean {
+/** The recognizer's other mark, that it heard no word for a while, may come before the caller can be done. */
+function decideOnUtteranceEnd(state: SessionState, event: UtteranceEndEvent): EndOfTurnDecision {
   const text = pendingText(state.hearing);
-  const openMs = predictsContinuation(state, text) ? pauseMs(state, text) - event.endedAgoMs : 0;
-  const leftMs = Math.max(openMs, text === "" ? 0 : untoldVoiceMs(state, event));
-  if (leftMs <= 0) return false;
-  out.push({ type: "startTimer", timer: "silence", delayMs: leftMs });
-  return true;
+  const continuation = continuationOf(state, text);
+  const openMs = continuation === undefined ? 0 : pauseMs(state, continuation) - event.endedAgoMs;
+  const lateMs = text === "" ? 0 : untoldVoiceMs(state, event);
+  const leftMs = Math.max(openMs, lateMs);
+  if (leftMs <= 0) return { isDone: true, reason: "utteranceEnd" };
+  const reason = continuation !== undefined && openMs >= lateMs ? continuation : "lateWords";
+  return waitFor(reason, event.atMs + leftMs);
 }
 
-/** The server hears a voice, though the recognizer told no words of it yet: the turn waits for the end of that voice. */
-export function isStillSpeaking(
+/** A vendor that is late may have ended the first of two sentences, and not heard the second. */
+function decideOnTurnDetection(
+  state: SessionState,
+  event: CallerTurnEndedEvent,
+): EndOfTurnDecision {
+  const lateMs = untoldVoiceMs(state, event);
+  if (lateMs < 1 || pendingText(state.hearing) === "") return { isDone: true, reason: "vendor" };
+  return waitFor("lateWords", event.atMs + lateMs);
+}
+
+/** The server may hear a voice, though the recognizer told no words of it yet: the turn waits for the end of that voice. */
+function decideOnTimer(
   state: SessionState,
   { atMs, voiceAgoMs }: TimerFiredEvent,
-  out: SessionEffect[],
-): boolean {
+): EndOfTurnDecision {
   const text = pendingText(state.hearing);
-  if (text === "" || voiceAgoMs === undefined) return false;
-  const openMs = state.callerEndedAtMs + VOICE_WITHOUT_WORDS_MAX_MS - atMs;
-  const isUntold = state.voicedAtMs > state.callerEndedAtMs;
-  const silenceMs = Math.max(pauseMs(state, text), isUntold ? WORDS_AFTER_VOICE_MAX_MS : 0);
-  const quietMs = (state.undecidedMaxMs ?? silenceMs) - voiceAgoMs;
-  const leftMs = Math.max(Math.min(quietMs, openMs), untoldVoiceMs(state, { atMs, voiceAgoMs }));
-  if (leftMs < 1) return false;
-  out.push({ type: "startTimer", timer: "silence", delayMs: leftMs });
-  return true;
+  const continuation = text === "" ? undefined : continuationOf(state, text);
+  if (text !== "" && voiceAgoMs !== undefined) {
+    const openMs = state.callerEndedAtMs + VOICE_WITHOUT_WORDS_MAX_MS - atMs;
+    const isUntold = state.voicedAtMs > state.callerEndedAtMs;
+    const wordsMs = isUntold ? WORDS_AFTER_VOICE_MAX_MS : 0;
+    const silenceMs = Math.max(pauseMs(state, continuation), wordsMs);
+    const quietMs = (state.undecidedMaxMs ?? silenceMs) - voiceAgoMs;
+    const speakingMs = Math.min(quietMs, openMs);
+    const lateMs = untoldVoiceMs(state, { atMs, voiceAgoMs });
+    const leftMs = Math.max(speakingMs, lateMs);
+    if (leftMs >= 1) {
+      return waitFor(speakingMs >= lateMs ? "stillSpeaking" : "lateWords", atMs + leftMs);
+    }
+  }
+  if (state.undecidedMaxMs !== undefined) return { isDone: true, reason: "vendorTimeout" };
+  if (state.hearing.interim !== "") return { isDone: true, reason: "interimTimeout" };
+  if (continuation === undefined) return { isDone: true, reason: "silenceTimeout" };
+  return { isDone: true, reason: "maxEndpointingDelay", waitedFor: continuation };
+}
+
+function waitFor(reason: EndOfTurnWaitReason, recheckAtMs: number): EndOfTurnDecision {
+  return { isDone: false, reason, recheckAtMs };
+}
+
+/** How long a silence ends the caller's turn, where the recognizer has not ended it. */
+function pauseMs({ settings }: SessionState, continuation: Continuation | undefined): number {
+  const { silenceTimeoutMs, maxEndpointingDelayMs } = settings;
+  return continuation === undefined
+    ? silenceTimeoutMs
+    : Math.max(maxEndpointingDelayMs, silenceTimeoutMs);
 }
 
 /**
  * How long to wait for the words of a voice that was heard after the newest words, from a recognizer that is late: an answer to what
  * has come so far would be one to half a sentence.
  */
-export function untoldVoiceMs(
+function untoldVoiceMs(
   { callerEndedAtMs, wordsLateMs, turn }: SessionState,
   { atMs, voiceAgoMs }: { readonly atMs: number; readonly voiceAgoMs?: number | undefined },
 ): number {
@@ -570,13 +643,21 @@ function isNews({ hearing }: SessionState, { text }: TranscriptEvent): boolean {
   return text !== "" && !isSameWords(hearing.interim, text);
 }
 
-/** The agent's own words, coming back, are no sentence that the caller has left open. */
+/** Whether more words are expected behind these. */
 export function predictsContinuation(state: SessionState, text: string): boolean {
-  const isOpen =
-    isDictating(text, lastSaidByAssistant(state)) ||
-    isOpenEnded(text, state.settings.language) ||
-    lacksMark(state, text);
-  return isOpen && ownEcho(state, text) === "none";
+  return continuationOf(state, text) !== undefined;
+}
+
+/** The agent's own words, coming back, are no sentence that the caller has left open. */
+function continuationOf(state: SessionState, text: string): Continuation | undefined {
+  const continuation = openBy(state, text);
+  return continuation !== undefined && ownEcho(state, text) === "none" ? continuation : undefined;
+}
+
+function openBy(state: SessionState, text: string): Continuation | undefined {
+  if (isDictating(text, lastSaidByAssistant(state))) return "dictating";
+  if (isOpenEnded(text, state.settings.language)) return "openEnded";
+  return lacksMark(state, text) ? "missingPunctuation" : undefined;
 }
 
 /** The recognizer has ended whatever the caller said before with a mark, and these words not. */

@@ -90,7 +90,7 @@ export function askAfterTools(
 /** The caller has heard these words all the same, and is told the rest by another try. */
 function saidOf(turn: Turn): Partial<Turn> {
   const { fillerCount, ledger, overlapAtMs, hasWaitedForWords, wastedTokens } = turn;
-  const { waitedBeforeMs: beforeMs } = turn;
+  const { waitedBeforeMs: beforeMs, endOfTurn, bargeIns } = turn;
   const sentences = turn.sentences.slice(0, fillerCount);
   const counts = { sentCount: fillerCount, askedCount: fillerCount, fillerCount };
   return {
@@ -103,6 +103,8 @@ function saidOf(turn: Turn): Partial<Turn> {
     hasWaitedForWords,
     wastedTokens,
     waitedBeforeMs: beforeMs,
+    endOfTurn,
+    bargeIns,
   };
 }
 
@@ -147,12 +149,12 @@ export function beginReply(state: SessionState, atMs: number, out: SessionEffect
   // Who interrupts often goes on without words: the wait for the answer begins with the silence.
   const { bargeInVoiceAtMs = Number.NEGATIVE_INFINITY } = state;
   const callerEndedAtMs = Math.min(Math.max(state.callerEndedAtMs, bargeInVoiceAtMs), atMs);
-  const { early, unanswered: userText } = state;
+  const { early, unanswered: userText, endOfTurn } = state;
   const ready = early !== undefined && isAnswered(early, userText) ? early : undefined;
   const free = ready === undefined ? dropPreemptiveReply(state, out) : state;
   const { wastedTokens } = free;
   const waits = { decidedAtMs: atMs, waitedBeforeMs: waitedBeforeMs(state, atMs) };
-  const fields = { userText, callerEndedAtMs, ...waits, attempt: 1, wastedTokens };
+  const fields = { userText, callerEndedAtMs, ...waits, attempt: 1, wastedTokens, endOfTurn };
   const answered = {
     unanswered: "",
     bargeInVoiceAtMs: undefined,
@@ -162,6 +164,8 @@ export function beginReply(state: SessionState, atMs: number, out: SessionEffect
     wastedTokens: 0,
   };
   const begun = { ...free, ...answered, cutSentences: [], cutEndReason: undefined };
+  const turnId = ready?.turnId ?? begun.lastTurnId + 1;
+  if (endOfTurn !== undefined) out.push({ type: "reportEndOfTurn", turnId, endOfTurn });
   return ready === undefined
     ? askAnew(begun, fields, out)
     : goOnWithEarly(begun, ready, fields, out);

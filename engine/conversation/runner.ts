@@ -8,6 +8,7 @@ import type { CallerChannel, SentenceId } from "./caller-channel.js";
 import type { ClientMessage, EffectPerformer, SessionEffect, TurnSave } from "./effects.js";
 import type { SessionEvent, TimerName } from "./events.js";
 import type { PhraseKeeper } from "./prepared-phrases.js";
+import type { BargeIn, EndOfTurn } from "./reasons.js";
 import type { SpeechCache, SpokenSentence, VoicePaces } from "./speech-cache.js";
 import {
   type AgentTts,
@@ -118,6 +119,10 @@ export interface AgentLlm {
 export interface CallRecorder {
   /** What the caller's client was told. */
   said(message: ClientMessage): void;
+  /** What the caller's speech does to the agent's turn that plays. */
+  bargedIn(turnId: number, bargeIn: BargeIn): void;
+  /** The caller's turn is over that the agent's turn answers. */
+  callerTurnEnded(turnId: number, endOfTurn: EndOfTurn): void;
   turnSaved(save: TurnSave): void;
   vendorFailed(category: "llm" | "tts" | "stt", error: VendorError): void;
   ended(ending: Ending, save: TurnSave): void;
@@ -247,6 +252,10 @@ export class EffectRunner implements EffectPerformer {
         return this.#startTimer(effect.timer, effect.delayMs);
       case "cancelTimer":
         return this.#cancelTimer(effect.timer);
+      case "reportBargeIn":
+        return this.#deps.recorder.bargedIn(effect.turnId, effect.bargeIn);
+      case "reportEndOfTurn":
+        return this.#deps.recorder.callerTurnEnded(effect.turnId, effect.endOfTurn);
       case "saveTurn":
         return this.#deps.recorder.turnSaved(effect.save);
       case "end":

@@ -21,6 +21,7 @@ import {
 import type { ReplyDoneEvent } from "./events.js";
 import { type LateWords, NO_LATE_WORDS } from "./late-transcripts.js";
 import { EMPTY_LEDGER, type PlaybackLedger, type WordMark } from "./playback-ledger.js";
+import type { BargeIn, EndOfTurn } from "./reasons.js";
 import { EMPTY_SPLITTER, EMPTY_STREAMED_SPLITTER, type SplitterState } from "./sentences.js";
 import type { StockPhrases } from "./stock-phrases.js";
 import { EMPTY_HEARING, type HearingState } from "./transcript-buffer.js";
@@ -42,6 +43,10 @@ export interface Turn {
   /** When the caller stopped speaking, and when the turn was known to be over. */
   readonly callerEndedAtMs: number;
   readonly decidedAtMs: number;
+  /** Why the caller's turn was over that it answers; undefined for what the assistant says by itself. */
+  readonly endOfTurn: EndOfTurn | undefined;
+  /** What the caller's speech has done to it, `BARGE_INS_PER_TURN_MAX` at the most. */
+  readonly bargeIns: readonly BargeIn[];
   /** So long before `decidedAtMs` the model was asked; undefined where it was not. */
   readonly preemptiveMs: number | undefined;
   /** Tokens that were wasted before it. */
@@ -129,6 +134,8 @@ export function newTurn({
     userText,
     callerEndedAtMs,
     decidedAtMs,
+    endOfTurn: undefined,
+    bargeIns: [],
     preemptiveMs: undefined,
     wastedTokens: 0,
     waitedBeforeMs: 0,
@@ -195,6 +202,8 @@ export function inTurnShape(
     userText: turn.userText,
     callerEndedAtMs: turn.callerEndedAtMs,
     decidedAtMs: turn.decidedAtMs,
+    endOfTurn: turn.endOfTurn,
+    bargeIns: turn.bargeIns,
     preemptiveMs: turn.preemptiveMs,
     wastedTokens: turn.wastedTokens,
     waitedBeforeMs: turn.waitedBeforeMs,
@@ -231,14 +240,18 @@ export function inTurnShape(
 }
 
 export function reportOf(turn: Turn, outcome: TurnOutcome): TurnReport {
-  const { underruns, fillerCount, preemptiveMs, wastedTokens } = turn;
+  const { underruns, fillerCount, preemptiveMs, wastedTokens, endOfTurn, bargeIns } = turn;
   const gaps = {
     ...(underruns === 0 ? {} : { underruns }),
     ...(fillerCount === 0 ? {} : { fillerCount }),
     ...(preemptiveMs === undefined ? {} : { preemptiveMs: roundMs(preemptiveMs) }),
     ...(wastedTokens === 0 ? {} : { wastedTokens }),
   };
-  const report = { turn: turn.id, kind: turn.kind, outcome, ...gaps };
+  const decisions = {
+    ...(endOfTurn === undefined ? {} : { endOfTurn }),
+    ...(bargeIns.length === 0 ? {} : { bargeIns }),
+  };
+  const report = { turn: turn.id, kind: turn.kind, outcome, ...gaps, ...decisions };
   if (turn.kind !== "reply") return report;
   const marks = [
     turn.callerEndedAtMs,
@@ -267,7 +280,7 @@ function stagesBetween(marks: readonly (number | undefined)[]): Partial<TurnRepo
 }
 
 /** Tenths of a millisecond: finer would be noise. */
-function roundMs(durationMs: number): number {
+export function roundMs(durationMs: number): number {
   return Math.round(durationMs * 10) / 10;
 }
 
@@ -435,6 +448,7 @@ export interface PreemptiveReply {
 export interface SuspectedEcho {
   readonly text: string;
   readonly beganAtMs: number;
+  readonly endOfTurn: EndOfTurn;
 }
 
 /** Which of the agent's words came back, on the call's clock. */
@@ -526,6 +540,8 @@ export interface SessionState {
   readonly callerEndedAtMs: number;
   /** When the voice of a caller who has interrupted was last heard, until that is answered; undefined without an interruption. */
   readonly bargeInVoiceAtMs: number | undefined;
+  /** Why the newest turn of the caller's that wants an answer was over. */
+  readonly endOfTurn: EndOfTurn | undefined;
   /** How long after their end the recognizer told the newest words. */
   readonly wordsLateMs: number;
   readonly turn: Turn | undefined;
@@ -554,6 +570,7 @@ export interface SessionState {
   readonly echoHeard: EchoHeard;
   /** Keys that the caller has pressed and that are not taken as a whole yet. */
   readonly digits: string;
+  readonly lastDigitAtMs: number;
   /** When keys were last taken as a whole. */
   readonly dtmfTakenAtMs: number;
   /** Sentences that an interruption left unheard, until it is known whether the caller meant it. */
@@ -597,6 +614,7 @@ export function newSession(
     voicedAtMs: Number.NEGATIVE_INFINITY,
     callerEndedAtMs: 0,
     bargeInVoiceAtMs: undefined,
+    endOfTurn: undefined,
     wordsLateMs: 0,
     turn: undefined,
     spokenBefore: NOTHING_SPOKEN,
@@ -613,6 +631,7 @@ export function newSession(
     echoedAtMs: Number.NEGATIVE_INFINITY,
     echoHeard: NO_ECHO_HEARD,
     digits: "",
+    lastDigitAtMs: 0,
     dtmfTakenAtMs: Number.NEGATIVE_INFINITY,
     cutSentences: [],
     cutQuestion: "",
@@ -644,6 +663,7 @@ export function withTurnInState(state: SessionState, turn: Turn | undefined): Se
     voicedAtMs: state.voicedAtMs,
     callerEndedAtMs: state.callerEndedAtMs,
     bargeInVoiceAtMs: state.bargeInVoiceAtMs,
+    endOfTurn: state.endOfTurn,
     wordsLateMs: state.wordsLateMs,
     turn,
     spokenBefore: state.spokenBefore,
@@ -660,6 +680,7 @@ export function withTurnInState(state: SessionState, turn: Turn | undefined): Se
     echoedAtMs: state.echoedAtMs,
     echoHeard: state.echoHeard,
     digits: state.digits,
+    lastDigitAtMs: state.lastDigitAtMs,
     dtmfTakenAtMs: state.dtmfTakenAtMs,
     cutSentences: state.cutSentences,
     cutQuestion: state.cutQuestion,

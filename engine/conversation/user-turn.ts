@@ -4,24 +4,19 @@ import {
   callerSaid,
   FALSE_INTERRUPTION_MAX_MS,
   handleUserSpeech,
-  hold,
-  interrupt,
+  handleVoice,
+  interruptFor,
   onFalseInterruption,
-  waitForOverlapWords,
 } from "./barge-in.js";
 import { keypadText } from "./commit-turn.js";
 import type { SessionEffect } from "./effects.js";
 import {
-  isBeforeEndOfTurn,
+  decideEndOfTurn,
   isRepeated,
-  isStillSpeaking,
   isUndecided,
-  pauseMs,
   sttDelayMs,
-  undecidedLeftMs,
+  UNSETTLED_MAX_MS,
   undecidedMaxMs,
-  untoldVoiceMs,
-  withEndpointingDelay,
 } from "./endpointing.js";
 import type {
   CallerTurnEndedEvent,
@@ -35,11 +30,10 @@ import type {
 import { guessGivenOut, withoutLateWords } from "./late-transcripts.js";
 import { isSameWords } from "./lexicon.js";
 import { watchForEarly } from "./preemptive-generation.js";
-import { answersSent, type SessionState } from "./state.js";
+import type { EndOfTurn, EndOfTurnDecision } from "./reasons.js";
+import { roundMs, type SessionState } from "./state.js";
 import * as detector from "./transcript-buffer.js";
 
-/** After words that may still change, or a voice without words, the vendor has this long to settle them. */
-const UNSETTLED_MAX_MS = 3_000;
 /** Longer than any card or account number. */
 const DIGITS_MAX = 32;
 /** Where it is not known how many keys make an answer: behind one key, and behind several, which are a number. */
@@ -57,11 +51,7 @@ export function onSpeechStarted(
     out.push({ type: "startTimer", timer: "silence", delayMs: UNSETTLED_MAX_MS });
   }
   const voiced = { ...state, voicedAtMs: event.atMs };
-  const { turn } = voiced;
-  if (turn === undefined) return voiced;
-  const isBefore = answersSent(turn) === 0 && event.atMs >= turn.ledger.endsAtMs;
-  if (isBefore) return waitForOverlapWords(voiced, turn, event, out);
-  return hold(voiced, turn, event.atMs, out);
+  return handleVoice(voiced, event, out);
 }
 
 export function onTranscript(
@@ -71,7 +61,12 @@ export function onTranscript(
 ): SessionState {
   const { late, transcript: event } = withoutLateWords(before.late, told, told.atMs);
   const state = { ...before, late };
-  const heard = detector.onTranscript(state.hearing, withEndpointingDelay(state, event));
+  const ending = event.speechFinal
+    ? decideEndOfTurn(state, { type: "endpointing", event })
+    : undefined;
+  const settled =
+    ending?.isDone === false ? { ...event, isFinal: true, speechFinal: false } : event;
+  const heard = detector.onTranscript(state.hearing, settled);
   const text = detector.pendingText(heard.state);
   if ((event.text === "" || text === "") && heard.turnText === undefined) {
     const isOver = text === "" && state.digits === "";
@@ -93,11 +88,14 @@ export function onTranscript(
   const floor = handleUserSpeech(noted, said, event.atMs, out);
   // A goodbye that was held, and of which everything is over, ends the call when it goes on.
   if (floor.phase === "ended") return floor;
-  if (heard.turnText !== undefined) return callerSaid(floor, heard.turnText, event.atMs, out);
+  if (heard.turnText !== undefined) {
+    const end = endOfTurn(floor, { reason: "endpointing" }, event.atMs);
+    return callerSaid(floor, heard.turnText, end, event.atMs, out);
+  }
   out.push({ type: "send", message: { type: "transcript", role: "user", text, isFinal: false } });
   // A guess that is told again is no sign that the caller goes on.
   if (!isRepeated(state, event)) {
-    out.push({ type: "startTimer", timer: "silence", delayMs: silenceMs(noted, event, text) });
+    recheck(decideEndOfTurn(noted, { type: "words", event, text }), event.atMs, out);
   }
   return watchForEarly(floor, event, out);
 }
@@ -108,47 +106,63 @@ export function onUtteranceEnd(
   out: SessionEffect[],
 ): SessionState {
   const heard = detector.onUtteranceEnd(state.hearing, event.lastWordEndMs);
-  if (heard.turnText !== undefined && isBeforeEndOfTurn(state, event, out)) return state;
-  return turnEnded(state, heard, event.atMs, out);
+  if (heard.turnText === undefined) return { ...state, hearing: heard.state };
+  const decision = decideEndOfTurn(state, { type: "utteranceEnd", event });
+  if (decision.isDone) return turnEnded(state, heard, decision, event.atMs, out);
+  recheck(decision, event.atMs, out);
+  return state;
 }
 
-/** The vendor never said that the caller was done: the local timer does. */
+/** The STT never reported that the caller was done: the local timer decides. */
 export function onSilence(
   state: SessionState,
   event: TimerFiredEvent,
   out: SessionEffect[],
 ): SessionState {
-  if (isStillSpeaking(state, event, out)) return state;
-  return onTurnDecided(state, event.atMs, out);
+  const decision = decideEndOfTurn(state, { type: "timer", event });
+  if (decision.isDone) {
+    return turnEnded(state, detector.onSilenceTimeout(state.hearing), decision, event.atMs, out);
+  }
+  recheck(decision, event.atMs, out);
+  return state;
 }
 
-/** So does a vendor that decides turns; but one that is late may have ended the first of two sentences, and not heard the second. */
+/** The turn detection of the STT says that the caller is done. */
 export function onCallerTurnEnded(
   state: SessionState,
   event: CallerTurnEndedEvent,
   out: SessionEffect[],
 ): SessionState {
-  const leftMs = untoldVoiceMs(state, event);
-  if (leftMs < 1 || detector.pendingText(state.hearing) === "") {
-    return onTurnDecided(state, event.atMs, out);
+  const decision = decideEndOfTurn(state, { type: "vendor", event });
+  if (decision.isDone) {
+    return turnEnded(state, detector.onSilenceTimeout(state.hearing), decision, event.atMs, out);
   }
-  out.push({ type: "startTimer", timer: "silence", delayMs: leftMs });
+  recheck(decision, event.atMs, out);
   return { ...state, undecidedMaxMs: undefined };
 }
 
-/** A vendor that decides turns says that the caller is done. */
-export function onTurnDecided(
-  state: SessionState,
+/** Has the end of the turn decided again, if nothing happens until then. */
+function recheck(decision: EndOfTurnDecision, atMs: number, out: SessionEffect[]): void {
+  if (decision.isDone) return;
+  out.push({ type: "startTimer", timer: "silence", delayMs: decision.recheckAtMs - atMs });
+}
+
+type DoneEnd = Pick<EndOfTurn, "reason" | "waitedFor">;
+
+function endOfTurn(
+  { callerEndedAtMs }: Pick<SessionState, "callerEndedAtMs">,
+  { reason, waitedFor }: DoneEnd,
   atMs: number,
-  out: SessionEffect[],
-): SessionState {
-  return turnEnded(state, detector.onSilenceTimeout(state.hearing), atMs, out);
+): EndOfTurn {
+  const waitedMs = roundMs(Math.max(0, atMs - callerEndedAtMs));
+  return { reason, waitedMs, ...(waitedFor === undefined ? {} : { waitedFor }) };
 }
 
 /** A turn that ended without the recognizer's word may hold guesses, whose final version is still to come. */
 function turnEnded(
   state: SessionState,
   heard: detector.TurnStep,
+  decision: DoneEnd,
   atMs: number,
   out: SessionEffect[],
 ): SessionState {
@@ -156,7 +170,8 @@ function turnEnded(
   const { interim, interimEndMs } = state.hearing;
   const endMs = interimEndMs < 0 ? undefined : interimEndMs;
   const late = interim === "" ? state.late : guessGivenOut(state.late, interim, endMs, atMs);
-  return callerSaid({ ...state, late, hearing: heard.state }, heard.turnText, atMs, out);
+  const end = endOfTurn(state, decision, atMs);
+  return callerSaid({ ...state, late, hearing: heard.state }, heard.turnText, end, atMs, out);
 }
 
 /** An interruption that no words followed; words that are still on their way get more time. */
@@ -177,34 +192,48 @@ export function onDigit(
   event: DigitEvent,
   out: SessionEffect[],
 ): SessionState {
-  const { turn, settings } = state;
+  const { settings } = state;
   const isApart = event.atMs - state.dtmfTakenAtMs >= DIGITS_APART_MIN_MS;
   // People press the pound key after the last digit all the same, though that was enough.
   const isClosing = event.digit === "#" && state.digits === "" && !isApart;
   if (settings.dtmfDigits > 0 && isClosing) return state;
   const digits = `${state.digits}${event.digit}`.slice(0, DIGITS_MAX);
-  const noted = { ...state, digits, utteranceBeganAtMs: state.utteranceBeganAtMs ?? event.atMs };
-  const floor = turn === undefined ? noted : interrupt(noted, turn, event.atMs, out);
+  const { utteranceBeganAtMs = event.atMs } = state;
+  const noted = { ...state, digits, utteranceBeganAtMs, lastDigitAtMs: event.atMs };
+  const floor = interruptFor(noted, { type: "dtmf" }, event.atMs, out);
   const isWhole = settings.dtmfDigits > 0 && digits.length >= settings.dtmfDigits;
-  if ((isWhole || event.digit === "#") && isApart) return onDtmfTimer(floor, event.atMs, out);
+  if ((isWhole || event.digit === "#") && isApart) {
+    return takeDigits(floor, isWhole ? "dtmfDigits" : "poundKey", event.atMs, out);
+  }
   const isNumber = digits.length > 1 || detector.pendingText(state.hearing) !== "";
   const delayMs = isNumber ? NUMBER_PAUSE_MS : DIGITS_PAUSE_MS;
   out.push({ type: "startTimer", timer: "digits", delayMs });
   return floor;
 }
 
+/** No key has followed for a while. */
 export function onDtmfTimer(state: SessionState, atMs: number, out: SessionEffect[]): SessionState {
+  return takeDigits(state, "dtmfTimeout", atMs, out);
+}
+
+function takeDigits(
+  state: SessionState,
+  reason: EndOfTurn["reason"],
+  atMs: number,
+  out: SessionEffect[],
+): SessionState {
   if (state.digits === "") return state;
   out.push({ type: "cancelTimer", timer: "digits" });
   // "My PIN is", and the keys of it: the words are not settled for the keys, but were said before them.
   const { hearing } = state;
   const isSaidBefore = hearing.finals !== "" && hearing.interim === "";
   const said = isSaidBefore
-    ? turnEnded(state, detector.onSilenceTimeout(hearing), atMs, out)
+    ? turnEnded(state, detector.onSilenceTimeout(hearing), { reason }, atMs, out)
     : state;
   const text = keypadText(said.digits);
   const taken = { ...said, digits: "", dtmfTakenAtMs: atMs, callerEndedAtMs: atMs };
-  return answerCaller(taken, text, atMs, out);
+  const end = endOfTurn({ callerEndedAtMs: state.lastDigitAtMs }, { reason }, atMs);
+  return answerCaller(taken, text, end, atMs, out);
 }
 
 /** Written words are whole and the caller's own: they stop the agent at once, and are answered at once. */
@@ -213,9 +242,9 @@ export function onWritten(
   { text, atMs }: WrittenEvent,
   out: SessionEffect[],
 ): SessionState {
-  const { turn } = state;
-  const floor = turn === undefined ? state : interrupt(state, turn, atMs, out);
-  return answerCaller({ ...floor, callerEndedAtMs: atMs }, text, atMs, out);
+  const floor = interruptFor(state, { type: "message" }, atMs, out);
+  const said = { ...floor, callerEndedAtMs: atMs };
+  return answerCaller(said, text, endOfTurn(said, { reason: "message" }, atMs), atMs, out);
 }
 
 function noteWords(
@@ -233,12 +262,4 @@ function noteWords(
     callerEndedAtMs: isOld ? state.callerEndedAtMs : endedAtMs,
     wordsLateMs: sttDelayMs(state, event),
   };
-}
-
-function silenceMs(state: SessionState, event: TranscriptEvent, text: string): number {
-  const { undecidedMaxMs: maxMs } = state;
-  if (maxMs !== undefined) return undecidedLeftMs(event, maxMs);
-  return event.isFinal
-    ? pauseMs(state, text)
-    : Math.max(UNSETTLED_MAX_MS, state.settings.silenceTimeoutMs);
 }

@@ -2,6 +2,7 @@ import { statfs } from "node:fs/promises";
 import { Counter, Gauge, Histogram, Registry } from "prom-client";
 import type { Ending } from "../conversation/call-end.js";
 import { type TurnReport, WAIT_PARTS } from "../conversation/effects.js";
+import type { BargeInDecision, EndOfTurnReason } from "../conversation/reasons.js";
 import type { Hedges } from "../vendors/chain/answer-log.js";
 import type { VendorError } from "../vendors/contracts.js";
 import type { Metric } from "./cluster-metrics.js";
@@ -56,6 +57,16 @@ export class Metrics {
     "parley_interruptions_total",
     "Replies that callers interrupted",
     [],
+  );
+  readonly #bargeIns = this.#counter(
+    "parley_barge_in_decisions_total",
+    "What callers' speech did to the agent's, and why: a bounded number for each turn",
+    ["action", "reason"],
+  );
+  readonly #endsOfTurn = this.#counter(
+    "parley_end_of_turn_total",
+    "Why callers' turns were over that were answered",
+    ["reason"],
   );
   readonly #underruns = this.#counter(
     "parley_underruns_total",
@@ -145,6 +156,14 @@ export class Metrics {
 
   callEnded(channel: string, ending: Ending): void {
     this.#calls.inc({ channel, reason: ending.reason });
+  }
+
+  bargedIn({ action, reason }: BargeInDecision): void {
+    this.#bargeIns.inc({ action, reason });
+  }
+
+  callerTurnEnded(reason: EndOfTurnReason): void {
+    this.#endsOfTurn.inc({ reason });
   }
 
   turnEnded(report: TurnReport): void {

@@ -152,6 +152,15 @@ function describe(effect: SessionEffect): string {
       return `start timer ${effect.timer} ${effect.delayMs}`;
     case "cancelTimer":
       return `cancel timer ${effect.timer}`;
+    case "reportBargeIn": {
+      const { action, reason } = effect.bargeIn;
+      return `barge-in: ${action}, ${reason}`;
+    }
+    case "reportEndOfTurn": {
+      const { reason, waitedMs, waitedFor } = effect.endOfTurn;
+      const why = waitedFor === undefined ? reason : `${reason}, ${waitedFor}`;
+      return `end of turn: ${why} after ${waitedMs} ms`;
+    }
     case "saveTurn":
       return `save ${describeSave(effect.save)}`;
     case "end":

@@ -17,6 +17,8 @@ const NAMES: ReadonlySet<string> = new Set<CallEvent["name"]>([
   "began",
   "present",
   "words",
+  "bargeIn",
+  "endOfTurn",
   "turn",
   "ended",
   "pulse",

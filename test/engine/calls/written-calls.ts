@@ -61,6 +61,8 @@ export class WrittenCalls {
   readonly metrics = {
     turnEnded: (given: unknown) => void this.measured.push(["turnEnded", given]),
     hedged: (given: unknown) => void this.measured.push(["hedged", given]),
+    bargedIn: (given: unknown) => void this.measured.push(["bargedIn", given]),
+    callerTurnEnded: (given: unknown) => void this.measured.push(["callerTurnEnded", given]),
     listenerWasDeaf: (given: unknown) => void this.measured.push(["listenerWasDeaf", given]),
     vendorFailed: (...given: readonly unknown[]) => void this.measured.push(["failed", given]),
     callEnded: (...given: readonly unknown[]) => void this.measured.push(["callEnded", given]),

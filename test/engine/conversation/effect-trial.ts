@@ -51,6 +51,8 @@ export class EffectTrial {
     };
     const recorder = {
       said: () => {},
+      bargedIn: () => {},
+      callerTurnEnded: () => {},
       turnSaved: (save: TurnSave) => this.saves.push(save),
       vendorFailed: (category: string, { fault }: VendorError) =>
         this.failures.push(`${category} ${fault}`),
