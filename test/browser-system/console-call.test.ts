@@ -22,6 +22,12 @@ const CALL = {
       turn: 1,
       kind: "reply",
       outcome: "played",
+      endOfTurn: { reason: "maxEndpointingDelay", waitedMs: 1_500, waitedFor: "dictating" },
+      bargeIns: [
+        { action: "pause", reason: "voice", atMs: 400 },
+        { action: "resume", reason: "backchannel", atMs: 600 },
+        { action: "interrupt", reason: "words", atMs: 900 },
+      ],
       tools: [
         {
           name: "book_table",
@@ -53,6 +59,31 @@ test("a call's page tells what it was about, what tools were given, and what the
   await given.waitFor();
   await page.getByText('"body": "<i>booked</i>"').waitFor();
   assert.deepEqual(await barriers(viewer), []);
+  assert.deepEqual(viewer.faults, []);
+});
+
+test("a call's page tells why the caller's turn ended, and why the agent stopped or went on, in both themes and on a phone", async () => {
+  const customer = await server.customer();
+  const agent = await server.agent(customer);
+  const callId = await seedToldCall(server.database, customer, agent.id, CALL);
+  const viewer = await visitConsole(browser, server, customer);
+  const { page } = viewer;
+  await page.goto(`${server.url}/console/calls/${callId}`);
+  for (const words of [
+    "Caller’s turn over: nothing more came after a dictation, 1.5 s",
+    "Paused: a voice",
+    "Went on: backchannel",
+    "Stopped: the caller spoke",
+  ]) {
+    await page.getByText(words, { exact: true }).waitFor();
+  }
+  for (const colorScheme of ["light", "dark"] as const) {
+    await page.emulateMedia({ colorScheme });
+    await page.setViewportSize({ width: 360, height: 740 });
+    const isWide = await page.evaluate("document.documentElement.scrollWidth > innerWidth");
+    assert.equal(isWide, false, `nothing is wider than a phone (${colorScheme})`);
+    assert.deepEqual(await barriers(viewer), []);
+  }
   assert.deepEqual(viewer.faults, []);
 });
 

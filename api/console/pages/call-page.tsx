@@ -31,6 +31,7 @@ import { TalkWords } from "../parts/talk/talk-words.js";
 import { themeColor } from "../parts/theme-color.js";
 import { answersOf } from "../words/answer-words.js";
 import { endingWords, numberFacts, otherEndWords } from "../words/call-words.js";
+import { decisionsOf } from "../words/decision-words.js";
 import { lengthWords, momentWords, waitWords } from "../words/durations.js";
 import { toolWords } from "../words/tool-words.js";
 
@@ -335,6 +336,7 @@ export function Transcript({ turns, nowSec, onMoment }: TranscriptProps) {
               {turn.wait === undefined ? null : (
                 <Waterfall wait={turn.wait} longestMs={longestMs} />
               )}
+              <Decisions turn={turn} />
               <ToolsUsed turn={turn} />
               <Answers turn={turn} />
             </div>
@@ -366,6 +368,21 @@ function isOutOfSight(row: Element | undefined): boolean {
   if (row === undefined) return false;
   const { top, bottom } = row.getBoundingClientRect();
   return bottom < 0 || top > innerHeight;
+}
+
+/** Why the caller's turn ended before this, and why the agent stopped or went on. */
+function Decisions({ turn }: { turn: SaidTurn }) {
+  const decisions = decisionsOf(turn.record);
+  if (decisions.length === 0) return null;
+  return (
+    <p className="answers">
+      {decisions.map((text) => (
+        <span key={text} className="soft">
+          {text}
+        </span>
+      ))}
+    </p>
+  );
 }
 
 /** Vendors that answered, and those that failed before. */

@@ -294,6 +294,27 @@ test("what is said is told to who watches, and to who comes later until its turn
   assert.equal(deps.present.size, 0);
 });
 
+test("decisions about turns are counted, and reported to a watcher of the call", () => {
+  const { deps, entry } = entryOf();
+  entry.bargedIn(2, { action: "ignore", reason: "backchannel", atMs: 120.5 });
+  entry.callerTurnEnded(3, { reason: "endpointing", waitedMs: 250 });
+  assert.deepEqual(deps.told, [
+    {
+      type: "bargeIn",
+      callId: "call",
+      turn: 2,
+      action: "ignore",
+      reason: "backchannel",
+      atMs: 120.5,
+    },
+    { type: "endOfTurn", callId: "call", turn: 3, reason: "endpointing", waitedMs: 250 },
+  ]);
+  assert.deepEqual(deps.measured, [
+    ["bargedIn", { action: "ignore", reason: "backchannel" }],
+    ["callerTurnEnded", "endpointing"],
+  ]);
+});
+
 test("what vendors did not do is counted, and logged with what their support asks for", () => {
   const { deps, entry } = entryOf();
   const error = new VendorError("openai", "refused", "openai: no", { status: 400, requestId: "r" });

@@ -51,6 +51,21 @@ test("a call's setup is counted in the bucket of its seconds, edges included", a
   ]);
 });
 
+test("decisions about barge-in are counted by action and reason, ends of turns by reason", async () => {
+  const metrics = newMetrics();
+  metrics.bargedIn({ action: "ignore", reason: "backchannel" });
+  metrics.bargedIn({ action: "ignore", reason: "backchannel" });
+  metrics.bargedIn({ action: "interrupt", reason: "words" });
+  metrics.callerTurnEnded("endpointing");
+  assert.deepEqual(await told(metrics, "parley_barge_in_decisions_total{"), [
+    'parley_barge_in_decisions_total{action="ignore",reason="backchannel"} 2',
+    'parley_barge_in_decisions_total{action="interrupt",reason="words"} 1',
+  ]);
+  assert.deepEqual(await told(metrics, "parley_end_of_turn_total{"), [
+    'parley_end_of_turn_total{reason="endpointing"} 1',
+  ]);
+});
+
 test("a turn is counted with its stages, its gaps and whether it was interrupted", async () => {
   const metrics = newMetrics();
   const times = { sttMs: 100, llmFirstTokenMs: 200, llmSentenceMs: 300, ttsFirstByteMs: 400 };

@@ -1,0 +1,89 @@
+import { waitWords } from "./durations.js";
+
+/** What the caller's speech did to the agent's, by action. */
+export const ACTION_WORDS: Readonly<Record<string, string>> = {
+  interrupt: "Stopped",
+  pause: "Paused",
+  resume: "Went on",
+  ignore: "Went on",
+  wait: "Waited",
+};
+
+/** Why the agent stopped, paused, went on or waited. */
+export const BARGE_IN_WORDS: Readonly<Record<string, string>> = {
+  words: "the caller spoke",
+  dtmf: "the caller pressed a key",
+  message: "the caller wrote",
+  turnContinued: "the caller continued before the reply",
+  voice: "a voice",
+  voiceEnded: "the voice was over",
+  onlyWordsInterrupt: "a voice without words",
+  nothingPlaying: "nothing was playing",
+  falseInterruption: "no words followed",
+  echo: "the agent’s own echo",
+  possibleEcho: "perhaps an echo",
+  backchannel: "backchannel",
+  questionNotOver: "an answer before the question was over",
+  nextWordPending: "the next word decides",
+  tooFewWords: "too few words",
+  answeredAfterSpeech: "answered after this",
+  farewell: "the caller said goodbye",
+  sendingDtmf: "the agent was sending DTMF",
+  callIsEnding: "the call had to end",
+};
+
+/** Why the caller's turn was over. */
+export const END_OF_TURN_WORDS: Readonly<Record<string, string>> = {
+  vendor: "STT detected the end",
+  vendorTimeout: "STT detected no end in time",
+  endpointing: "STT reported a silence",
+  utteranceEnd: "STT heard no more words",
+  silenceTimeout: "no new words",
+  maxEndpointingDelay: "nothing more came",
+  interimTimeout: "STT did not settle the words",
+  dtmfDigits: "all digits were pressed",
+  poundKey: "the pound key",
+  dtmfTimeout: "no more keys",
+  message: "the caller wrote",
+};
+
+/** Why more words were expected. */
+export const CONTINUATION_WORDS: Readonly<Record<string, string>> = {
+  dictating: "after a dictation",
+  openEnded: "after an open sentence",
+  missingPunctuation: "after words without a mark",
+};
+
+type Fields = Readonly<Record<string, unknown>>;
+
+/**
+ * Why the caller's turn ended that the agent answers, and why the agent stopped or went on; each of them once. A reason that
+ * this console does not know stands for itself.
+ */
+export function decisionsOf(record: Fields | undefined): readonly string[] {
+  const bargeIns: unknown = record?.["bargeIns"];
+  const told = (Array.isArray(bargeIns) ? bargeIns : []).filter(isFields).map((bargeIn) => {
+    const action = textOf(bargeIn, "action");
+    const reason = textOf(bargeIn, "reason");
+    return `${ACTION_WORDS[action] ?? action}: ${BARGE_IN_WORDS[reason] ?? reason}`;
+  });
+  return [...new Set([...endOf(record?.["endOfTurn"]), ...told])];
+}
+
+function endOf(endOfTurn: unknown): readonly string[] {
+  if (!isFields(endOfTurn)) return [];
+  const reason = textOf(endOfTurn, "reason");
+  const waitedFor = textOf(endOfTurn, "waitedFor");
+  const open = waitedFor === "" ? "" : ` ${CONTINUATION_WORDS[waitedFor] ?? waitedFor}`;
+  const waited = waitWords(Number(endOfTurn["waitedMs"] ?? 0));
+  return [`Caller’s turn over: ${END_OF_TURN_WORDS[reason] ?? reason}${open}, ${waited}`];
+}
+
+function isFields(value: unknown): value is Fields {
+  return typeof value === "object" && value !== null;
+}
+
+function textOf(fields: Fields, name: string): string {
+  const value = fields[name];
+  return typeof value === "string" ? value : "";
+}
