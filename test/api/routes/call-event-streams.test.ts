@@ -56,6 +56,16 @@ test("each kind of news has its event, and a pulse says that there was none", as
   watcher.news([
     { type: "began", callId: "a", agentId: "b", channel: "phone", startedAtMs: 0 },
     { type: "words", callId: "a", role: "user", text: "Two\nlines.", isFinal: true },
+    { type: "bargeIn", callId: "a", turn: 2, action: "interrupt", reason: "words", atMs: 900 },
+    { type: "endOfTurn", callId: "a", turn: 3, reason: "vendor", waitedMs: 250 },
+    {
+      type: "endOfTurn",
+      callId: "a",
+      turn: 4,
+      reason: "maxEndpointingDelay",
+      waitedMs: 1_500,
+      waitedFor: "dictating",
+    },
   ]);
   watcher.pulse();
   assert.equal(
@@ -64,6 +74,9 @@ test("each kind of news has its event, and a pulse says that there was none", as
       "event: watching\ndata: {}\n\n",
       'event: began\ndata: {"callId":"a","agentId":"b","channel":"phone","startedAt":"1970-01-01T00:00:00.000Z"}\n\n',
       'event: words\ndata: {"callId":"a","role":"user","text":"Two\\nlines.","isFinal":true}\n\n',
+      'event: bargeIn\ndata: {"callId":"a","turn":2,"action":"interrupt","reason":"words","atMs":900}\n\n',
+      'event: endOfTurn\ndata: {"callId":"a","turn":3,"reason":"vendor","waitedMs":250}\n\n',
+      'event: endOfTurn\ndata: {"callId":"a","turn":4,"reason":"maxEndpointingDelay","waitedMs":1500,"waitedFor":"dictating"}\n\n',
       "event: pulse\ndata: {}\n\n",
     ].join(""),
   );

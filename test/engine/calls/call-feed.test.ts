@@ -51,6 +51,20 @@ test("who watches all calls is told of them without words, who watches one with 
   assert.deepEqual([...otherCall.told, ...others.told, ...prying.told], []);
 });
 
+test("decisions about turns are events of the call that is watched by itself", () => {
+  const feed = new CallFeed(new VirtualClock());
+  const all = watching(feed, { orgId: "org" });
+  const one = watching(feed, { orgId: "org", callId: "a" });
+  const ofTurn = { callId: "a", turn: 1 } as const;
+  const events: readonly CallEvent[] = [
+    { type: "endOfTurn", ...ofTurn, reason: "endpointing", waitedMs: 100 },
+    { type: "bargeIn", ...ofTurn, action: "interrupt", reason: "words", atMs: 900 },
+  ];
+  for (const event of events) feed.tell("org", event);
+  assert.deepEqual(one.told, events);
+  assert.deepEqual(all.told, []);
+});
+
 test("a watch ends when its reader goes, after its time, and when the server stops; then its place is free", async () => {
   const clock = new VirtualClock();
   const feed = new CallFeed(clock);

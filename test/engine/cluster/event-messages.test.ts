@@ -25,6 +25,16 @@ test("what is written is read again, in order, in as few messages as hold it", (
       callId: "a",
       words: [{ role: "assistant", text: "Good day.", isFinal: false }],
     },
+    { type: "bargeIn", callId: "a", turn: 2, action: "ignore", reason: "backchannel", atMs: 1.5 },
+    { type: "endOfTurn", callId: "a", turn: 3, reason: "vendor", waitedMs: 250 },
+    {
+      type: "endOfTurn",
+      callId: "a",
+      turn: 4,
+      reason: "maxEndpointingDelay",
+      waitedMs: 1_500,
+      waitedFor: "dictating",
+    },
     { type: "turn", callId: "a", metrics: NO_METRICS },
     { type: "ended", callId: "a", status: "failed", endReason: "speechFailed" },
   ];

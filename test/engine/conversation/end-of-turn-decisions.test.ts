@@ -54,7 +54,7 @@ const timer = (voiceAgoMs?: number): EndOfTurnSignal => ({
   event: { type: "timerFired", timer: "silence", voiceAgoMs, atMs: AT_MS },
 });
 
-/** Of an STT that is a second and a half late, with a voice after its newest words. */
+/** The STT is a second and a half late, and a voice was heard after its newest words. */
 const LATE = { wordsLateMs: 1_500, callerEndedAtMs: AT_MS - 2_000 };
 
 const DONE: readonly (readonly [string, SessionState, EndOfTurnSignal])[] = [
