@@ -556,33 +556,28 @@ export function callerSaid(
   const { echo, suspectedEcho, echoHeard } = echoBehindSuspectedEcho(state, text);
   const told = echoHeard === state.echoHeard ? state : { ...state, echoHeard };
   const decision = decideBargeIn(told, { type: "utterance", text, echo }, atMs);
-  switch (decision.reason) {
-    // Dropped, while the caller's own words before it still wait.
-    case "echo": {
-      const dropped = { ...told, utteranceBeganAtMs: undefined, suspectedEcho };
-      return answerSuspectedEcho(act(dropped, decision, atMs, out), atMs, out);
-    }
-    // Waits until the agent has spoken.
-    case "possibleEcho": {
-      const waiting = {
-        text: joinWords(suspectedEcho?.text ?? "", text),
-        beganAtMs: suspectedEcho?.beganAtMs ?? beganAtMs,
-        endOfTurn: end,
-      };
-      const kept = { ...told, utteranceBeganAtMs: undefined, suspectedEcho: waiting };
-      return answerSuspectedEcho(act(kept, decision, atMs, out), atMs, out);
-    }
-    case "backchannel": {
-      // It has not stopped the agent; the answer to a question of a moment ago waits until that has spoken.
-      if (!isOnlyBackchannel(told, text, atMs)) {
-        return answerCaller(act(told, decision, atMs, out), text, end, atMs, out);
-      }
-      const noted = noteBackchannel(told, { role: "user", text, atMs: beganAtMs }, out);
-      return onFalseInterruption(act(noted, decision, atMs, out), atMs, out, "backchannel");
-    }
-    default:
-      return answerCaller(told, text, end, atMs, out);
+  const { reason } = decision;
+  if (reason === "echo") {
+    // It is dropped, while the caller's own words before it still wait.
+    const dropped = { ...told, utteranceBeganAtMs: undefined, suspectedEcho };
+    return answerSuspectedEcho(act(dropped, decision, atMs, out), atMs, out);
   }
+  if (reason === "possibleEcho") {
+    const waiting = {
+      text: joinWords(suspectedEcho?.text ?? "", text),
+      beganAtMs: suspectedEcho?.beganAtMs ?? beganAtMs,
+      endOfTurn: end,
+    };
+    const kept = { ...told, utteranceBeganAtMs: undefined, suspectedEcho: waiting };
+    return answerSuspectedEcho(act(kept, decision, atMs, out), atMs, out);
+  }
+  if (reason !== "backchannel") return answerCaller(told, text, end, atMs, out);
+  // It has not stopped the agent; the answer to a question of a moment ago waits until that has spoken.
+  if (!isOnlyBackchannel(told, text, atMs)) {
+    return answerCaller(act(told, decision, atMs, out), text, end, atMs, out);
+  }
+  const noted = noteBackchannel(told, { role: "user", text, atMs: beganAtMs }, out);
+  return onFalseInterruption(act(noted, decision, atMs, out), atMs, out, "backchannel");
 }
 
 /** As `callerSaid`, of words that are surely the caller's own and want an answer. */
