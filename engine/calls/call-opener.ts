@@ -22,11 +22,12 @@ import {
 import type { CallerChannel } from "../conversation/caller-channel.js";
 import { NOTHING_SAID, type TurnSave } from "../conversation/effects.js";
 import type { LegAudio } from "../conversation/leg-audio.js";
+import type { StockPhrases } from "../conversation/lexicon/language-lexicon.js";
+import { stockPhrases } from "../conversation/lexicon.js";
 import type { PhraseKeeper } from "../conversation/prepared-phrases.js";
 import { type CallRecorder, EffectRunner } from "../conversation/runner.js";
 import type { SpeechCache, VoicePaces } from "../conversation/speech-cache.js";
 import { newSession, type SessionSettings } from "../conversation/state.js";
-import { type StockPhrases, stockPhrases } from "../conversation/stock-phrases.js";
 import type { PlayoutDelays } from "../conversation/synthesis.js";
 import type { Logger } from "../log.js";
 import type { Metrics } from "../metrics/metrics.js";
@@ -87,7 +88,7 @@ export function sessionSettings(
 ): SessionSettings {
   const { thresholds, persona } = agent;
   const language = persona.language.split("-")[0]?.toLowerCase() ?? "en";
-  const stock = stockPhrases(language);
+  const stock = stockPhrases(persona.language);
   const { fillerAfterMs } = thresholds;
   const idleTimeoutMs = thresholds.idleTimeoutMs ?? (isPaced ? IDLE_TIMEOUT_ON_TELEPHONE_MS : 0);
   const saysOwnWords = fillerAfterMs > 0 || idleTimeoutMs > 0;

@@ -8,6 +8,7 @@ import {
   saidDigits,
   spokenWords,
   wordsOf,
+  wordsOfAll,
 } from "./lexicon.js";
 import { type PlaybackLedger, type SentSentence, saidAfterMs } from "./playback-ledger.js";
 import {
@@ -192,37 +193,19 @@ const LAG_KNOWN_MIN_MS = 600;
 const PLACE_TOLERANCE_MS = 50;
 
 /** Behind words that are an echo these are the caller's, too. Small words are not among them, as which others are misheard. */
-const STOPS = new Set(
-  `stop wait quiet enough pause
-  pare espera espere basta arrêtez arrête attendez attends stopp halt warte warten
-  aspetta aspetti fermati wacht czekaj stój dur bekle`.split(/\s+/),
-);
+const STOPS = wordsOfAll("interruptions");
 
 /** People interrupt with these; words that are only these are the caller's, whatever the agent is saying. */
-const INTERRUPTIONS = new Set([
-  ...STOPS,
-  ...`no nope hold on hang up excuse me sorry hey hello yes yeah okay ok please one moment a minute second
-  para alto un momento perdón perdone disculpe oiga sí vale sie moment bitte nein ja non oui
-  não nee nie tak hayır evet`.split(/\s+/),
-]);
+const INTERRUPTIONS = wordsOfAll("interruptions", "floorWords");
 
 /** It interrupts only as a part of "a minute"; before another word it may be of the agent's, misheard. */
 const ARTICLE = "a";
 
-/** People answer with these, which recognizers put behind the echo of a question; in Chinese and Japanese their last character. */
-const ANSWERS = new Set([
-  ...INTERRUPTIONS,
-  ...`sure right yep correct exactly doch gerne genau richtig sim sì claro certo esatto giusto jawel graag klopt dobrze tamam olur
-  doğru bien exact 好 对 對 是 行 不 要 い え`.split(/\s+/),
-]);
+/** People answer with these, which recognizers put behind the echo of a question. */
+const ANSWERS = wordsOfAll("interruptions", "floorWords", "answers");
 
 /** A caller refuses with one of these; a recognizer seldom mishears another word as one. */
-const NEGATIONS = new Set(
-  `none nothing never neither kein keine keiner keins keinen keinem nichts nie niemals aucun aucune rien jamais
-  ninguno ninguna ningún nada nunca geen niets nooit nenhum nenhuma nessuno nessuna niente mai żaden nic nigdy hiç asla`.split(
-    /\s+/,
-  ),
-);
+const NEGATIONS = wordsOfAll("negations");
 
 /** Whether words are the agent's own, come back through loudspeaker and microphone. What is `possible` may be an answer. */
 export type Echo = "none" | "possible" | "certain";

@@ -20,10 +20,10 @@ import {
 } from "./effects.js";
 import type { ReplyDoneEvent } from "./events.js";
 import { type LateWords, NO_LATE_WORDS } from "./late-transcripts.js";
+import type { StockPhrases } from "./lexicon/language-lexicon.js";
 import { EMPTY_LEDGER, type PlaybackLedger, type WordMark } from "./playback-ledger.js";
 import type { BargeIn, EndOfTurn } from "./reasons.js";
 import { EMPTY_SPLITTER, EMPTY_STREAMED_SPLITTER, type SplitterState } from "./sentences.js";
-import type { StockPhrases } from "./stock-phrases.js";
 import { EMPTY_HEARING, type HearingState } from "./transcript-buffer.js";
 
 /** How a reply is cut for a line that plays its audio as it comes, or for one that is sent whole pieces. */

@@ -1,5 +1,5 @@
+import { stockPhrases } from "../../../engine/conversation/lexicon.js";
 import type { TimedWord } from "../../../engine/conversation/playback-ledger.js";
-import { stockPhrases } from "../../../engine/conversation/stock-phrases.js";
 import { PLAIN_SETTINGS, RecordedCall } from "../../doubles/recorded-call.js";
 
 /** The recognizer counts audio, which began before the call's own clock. */

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { CALLER_LEFT, ORGANIZATION_ENDED } from "../../../engine/conversation/call-end.js";
-import { stockPhrases } from "../../../engine/conversation/stock-phrases.js";
+import { stockPhrases } from "../../../engine/conversation/lexicon.js";
 import { PLAIN_SETTINGS, RecordedCall } from "../../doubles/recorded-call.js";
 
 /** When a call that may last so long is told that its time is up; undefined for never. */

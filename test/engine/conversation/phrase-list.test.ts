@@ -1,9 +1,11 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { PhraseList } from "../../../engine/conversation/lexicon.js";
+import { PhraseList, tablePhrases } from "../../../engine/conversation/lexicon.js";
 
-const LIST = new PhraseList(`yes, of course it is, ok,, mm
-  はい, ん, 好的, I’m in`);
+const LIST = new PhraseList(
+  tablePhrases(`yes, of course it is, ok,, mm,
+    はい, ん, 好的, I’m in`),
+);
 
 test("words that are one phrase after another are made of them, and no others", () => {
   for (const text of ["yes", "Yes, of course it is! OK", "ok ok ok", "of course it is", "im in"]) {

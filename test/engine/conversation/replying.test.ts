@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
+import { stockPhrases } from "../../../engine/conversation/lexicon.js";
 import type { SessionSettings } from "../../../engine/conversation/state.js";
-import { stockPhrases } from "../../../engine/conversation/stock-phrases.js";
 import { AnsweredCall } from "./answered-call.js";
 
 const HTTP_TOOLS = [

@@ -1,6 +1,6 @@
 import * as fc from "fast-check";
 import type { SessionEvent, TimerName } from "../../../engine/conversation/events.js";
-import { stockPhrases } from "../../../engine/conversation/stock-phrases.js";
+import { stockPhrases } from "../../../engine/conversation/lexicon.js";
 
 type Kind = SessionEvent["type"];
 export type UnstampedEvent = SessionEvent extends infer Event

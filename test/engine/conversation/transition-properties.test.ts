@@ -2,12 +2,12 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import * as fc from "fast-check";
 import { transition } from "../../../engine/conversation/conversation.js";
+import { stockPhrases } from "../../../engine/conversation/lexicon.js";
 import {
   newSession,
   type SessionSettings,
   type SessionState,
 } from "../../../engine/conversation/state.js";
-import { stockPhrases } from "../../../engine/conversation/stock-phrases.js";
 import { PLAIN_SETTINGS } from "../../doubles/recorded-call.js";
 import { anyEvent, type UnstampedEvent } from "./session-events.js";
 

@@ -4,7 +4,7 @@ import { PCM_16K } from "../../../engine/audio/audio-format.js";
 import { VoiceActivityDetector } from "../../../engine/audio/vad.js";
 import type { SessionEffect } from "../../../engine/conversation/effects.js";
 import { onVoiceHeard, VoicePieces } from "../../../engine/conversation/idle.js";
-import { stockPhrases } from "../../../engine/conversation/stock-phrases.js";
+import { stockPhrases } from "../../../engine/conversation/lexicon.js";
 import { PLAIN_SETTINGS, RecordedCall } from "../../doubles/recorded-call.js";
 import { FRAME_MS, LOUD, QUIET } from "../../doubles/voiced-frames.js";
 

@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import type { SessionEffect } from "../../../engine/conversation/effects.js";
 import { onWaitingTimer } from "../../../engine/conversation/filler.js";
-import { stockPhrases } from "../../../engine/conversation/stock-phrases.js";
+import { stockPhrases } from "../../../engine/conversation/lexicon.js";
 import { PLAIN_SETTINGS, RecordedCall } from "../../doubles/recorded-call.js";
 
 test("while no words are ready, or the caller speaks, the agent looks again every half second, and then says them", () => {

@@ -1,0 +1,6 @@
+import type { Lexicon } from "./language-lexicon.js";
+
+export const DANISH: Lexicon = {
+  numberJoints: "og",
+  listJoints: "og så",
+};

@@ -1,0 +1,22 @@
+import type { Lexicon } from "./language-lexicon.js";
+
+/** Where Brazil differs from Portugal; all else is in `pt.ts`. */
+export const BRAZILIAN: Lexicon = {
+  stockPhrases: {
+    apology: "Desculpe, não consegui responder agora.",
+    waiting: ["Um momento, por favor.", "Ainda estou verificando."],
+    stillThere: "Você ainda está aí?",
+    callerIdleGoodbye: "Não estou ouvindo você, então vou desligar. Até logo.",
+    notRecognized: "Desculpe, não entendi.",
+    timeIsUp: "Desculpe, o tempo desta ligação acabou. Até logo.",
+    sttFailedApology: "Desculpe, não estou mais ouvindo você. Por favor, ligue de novo.",
+    cannotHearAtAll: "Desculpe, não estou ouvindo você. Por favor, ligue de novo.",
+    interrupted: "Desculpe, a ligação caiu. Onde a gente estava?",
+    cannotTransfer:
+      "Desculpe, não consegui transferir a ligação. Posso ajudar com mais alguma coisa?",
+    lineBusy: "Desculpe, a linha está ocupada. Posso ajudar com mais alguma coisa?",
+    noAnswer: "Desculpe, ninguém atendeu. Posso ajudar com mais alguma coisa?",
+    suspended: "Desculpe, este serviço não está disponível no momento. Até logo.",
+    callEndedByOrganization: "Desculpe, preciso encerrar a ligação agora. Até logo.",
+  },
+};
