@@ -103,6 +103,36 @@ export interface RegistryRecord {
   readonly createdAtMs: number;
 }
 
+/** What an agent says by itself, in its own language and voice. */
+export interface StockPhrases {
+  /** No reply could be made. */
+  readonly apology: string;
+  /** The agent is at work: one after the other, when it takes longer. */
+  readonly waiting: readonly string[];
+  readonly stillThere: string;
+  /** Nobody has answered that. */
+  readonly callerIdleGoodbye: string;
+  /** The caller spoke, and the STT returned no words. */
+  readonly notRecognized: string;
+  readonly timeIsUp: string;
+  /** The caller cannot be understood any more. */
+  readonly sttFailedApology: string;
+  /** The caller was never understood in this call. */
+  readonly cannotHearAtAll: string;
+  /** The caller was cut off, and is there again. */
+  readonly interrupted: string;
+  /** Nobody took the call that was to be handed on. */
+  readonly cannotTransfer: string;
+  /** The caller is back from a transfer to a line that was busy. */
+  readonly lineBusy: string;
+  /** The caller is back from a transfer that rang for too long. */
+  readonly noAnswer: string;
+  /** The organization's calls were ended by the operator. */
+  readonly suspended: string;
+  /** Somebody of the organization ends the call. */
+  readonly callEndedByOrganization: string;
+}
+
 export interface Persona {
   readonly systemPrompt: string;
   readonly greeting: string;
@@ -111,6 +141,8 @@ export interface Persona {
   readonly guardrails: string;
   /** An IANA name: the model is told date and time there. */
   readonly timeZone: string;
+  /** What the author has the agent say in place of its language's phrases. */
+  readonly stockPhrases: Partial<StockPhrases>;
 }
 
 export type InterruptionSensitivity = "low" | "medium" | "high";
@@ -129,6 +161,10 @@ export interface AgentThresholds {
   readonly maxCallDurationSec: number;
   readonly interruptionSensitivity: InterruptionSensitivity;
   readonly backchannels: BackchannelHandling;
+  /** Backchannels of this agent's callers, beside those of its language. */
+  readonly backchannelPhrases: readonly string[];
+  /** These stop the agent at every sensitivity, beside the stop words of its language. */
+  readonly interruptionPhrases: readonly string[];
   /** The model is asked before the end of the caller's turn is certain, which may cost replies that nobody hears. */
   readonly preemptiveGeneration: boolean;
   readonly onProviderFailure: OnProviderFailure;

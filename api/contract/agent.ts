@@ -8,6 +8,7 @@ import {
   flagField,
   Id,
   idField,
+  knownObjectField,
   nameField,
   numberField,
   objectField,
@@ -27,6 +28,39 @@ const LANGUAGE_CHARACTERS_MAX = 35;
 const TIME_ZONE_CHARACTERS_MAX = 64;
 const IDLE_TIMEOUT_MAX_MS = 600_000;
 
+const STOCK_PHRASE_CHARACTERS_MAX = 300;
+const FILLER_PHRASES_MAX = 10;
+
+const stockPhrase = (subject: string) => nameField(subject, STOCK_PHRASE_CHARACTERS_MAX);
+
+const stockPhraseFields = {
+  apology: v.exactOptional(stockPhrase("said when no reply could be made")),
+  waiting: v.exactOptional(
+    worded(
+      v.pipe(
+        v.array(stockPhrase("a filler phrase")),
+        v.minLength(1),
+        v.maxLength(FILLER_PHRASES_MAX),
+        v.description(
+          `filler phrases, said one after the other while a reply is late, a list of 1 to ${FILLER_PHRASES_MAX} texts of 1 to ${STOCK_PHRASE_CHARACTERS_MAX} characters`,
+        ),
+      ),
+    ),
+  ),
+  stillThere: v.exactOptional(stockPhrase("said when the caller says nothing")),
+  callerIdleGoodbye: v.exactOptional(stockPhrase("said before the call of a silent caller ends")),
+  notRecognized: v.exactOptional(stockPhrase("said when the STT returned no words")),
+  timeIsUp: v.exactOptional(stockPhrase("said when the call reaches its maximum length")),
+  sttFailedApology: v.exactOptional(stockPhrase("said when the STT fails in the call")),
+  cannotHearAtAll: v.exactOptional(stockPhrase("said when the STT never worked in the call")),
+  interrupted: v.exactOptional(stockPhrase("said when a caller whose line was cut is back")),
+  cannotTransfer: v.exactOptional(stockPhrase("said when a transfer failed")),
+  lineBusy: v.exactOptional(stockPhrase("said when the transfer's target was busy")),
+  noAnswer: v.exactOptional(stockPhrase("said when the transfer's target did not answer")),
+  suspended: v.exactOptional(stockPhrase("said when the operator suspends the organization")),
+  callEndedByOrganization: v.exactOptional(stockPhrase("said when the organization ends the call")),
+};
+
 const personaFields = {
   systemPrompt: v.optional(textField("the instructions", PROMPT_CHARACTERS_MAX)),
   greeting: v.optional(textField("the first sentence", GREETING_CHARACTERS_MAX)),
@@ -44,6 +78,12 @@ const personaFields = {
           "the IANA time zone in which the model is told date and time, such as Europe/Berlin; UTC unless given",
         ),
       ),
+    ),
+  ),
+  stockPhrases: v.optional(
+    knownObjectField(
+      "phrases that the agent says by itself in place of those of its language, all of them at once",
+      stockPhraseFields,
     ),
   ),
 };
@@ -68,6 +108,21 @@ const ttsConfigFields = {
   speed: v.optional(numberField("the rate of speech", 0.25, 4)),
 };
 
+const PHRASES_MAX = 50;
+const PHRASE_CHARACTERS_MAX = 80;
+
+function phrasesField(subject: string) {
+  return worded(
+    v.pipe(
+      v.array(nameField("a phrase", PHRASE_CHARACTERS_MAX)),
+      v.maxLength(PHRASES_MAX),
+      v.description(
+        `${subject}, a list of at most ${PHRASES_MAX} texts of 1 to ${PHRASE_CHARACTERS_MAX} characters`,
+      ),
+    ),
+  );
+}
+
 const thresholdFields = {
   silenceTimeoutMs: v.optional(wholeNumberField("milliseconds of silence", 50, 60_000)),
   maxCallDurationSec: v.optional(wholeNumberField("seconds of a call", 1, 86_400)),
@@ -78,6 +133,14 @@ const thresholdFields = {
     choiceField(
       'what the agent does with backchannels ("uh-huh", "okay") said while it speaks: `ignore` them (the default), or `reply` once it has spoken',
       ["ignore", "reply"],
+    ),
+  ),
+  backchannelPhrases: v.optional(
+    phrasesField("backchannels beside those of the agent's language, which do not stop it"),
+  ),
+  interruptionPhrases: v.optional(
+    phrasesField(
+      "phrases that stop the agent at every sensitivity, also where they are backchannels, beside the stop words of its language",
     ),
   ),
   preemptiveGeneration: v.optional(
@@ -260,6 +323,22 @@ export const Agent = v.object({
     language: v.string(),
     guardrails: v.string(),
     timeZone: v.string(),
+    stockPhrases: v.object({
+      apology: v.exactOptional(v.string()),
+      waiting: v.exactOptional(v.array(v.string())),
+      stillThere: v.exactOptional(v.string()),
+      callerIdleGoodbye: v.exactOptional(v.string()),
+      notRecognized: v.exactOptional(v.string()),
+      timeIsUp: v.exactOptional(v.string()),
+      sttFailedApology: v.exactOptional(v.string()),
+      cannotHearAtAll: v.exactOptional(v.string()),
+      interrupted: v.exactOptional(v.string()),
+      cannotTransfer: v.exactOptional(v.string()),
+      lineBusy: v.exactOptional(v.string()),
+      noAnswer: v.exactOptional(v.string()),
+      suspended: v.exactOptional(v.string()),
+      callEndedByOrganization: v.exactOptional(v.string()),
+    }),
   }),
   llmProviderId: Id,
   llmModelId: v.string(),
@@ -283,6 +362,8 @@ export const Agent = v.object({
     maxCallDurationSec: v.number(),
     interruptionSensitivity: v.picklist(["low", "medium", "high"]),
     backchannels: v.picklist(["ignore", "reply"]),
+    backchannelPhrases: v.array(v.string()),
+    interruptionPhrases: v.array(v.string()),
     preemptiveGeneration: v.boolean(),
     onProviderFailure: v.picklist(["end", "transfer"]),
     onUnrecognizedSpeech: v.nullable(v.picklist(["ask", "ignore"])),

@@ -40,6 +40,22 @@ export function objectField<Entries extends v.ObjectEntries>(subject: string, en
   return v.pipe(requestObject(entries, description), v.description(description));
 }
 
+/** As `objectField`, where a field that does not exist is an error, which names it: a misspelt one would have no effect. */
+export function knownObjectField<Entries extends v.ObjectEntries>(
+  subject: string,
+  entries: Entries,
+) {
+  const description = `${subject}, an object`;
+  const known = Object.keys(entries).join(", ");
+  const object = v.strictObject(entries, ({ path }) => {
+    const key = path?.[0].key;
+    if (key === undefined) return `expected ${description}`;
+    const entry = entries[String(key)];
+    return entry === undefined ? `expected one of the fields ${known}` : expectation(entry);
+  });
+  return v.pipe(object, v.description(description));
+}
+
 const renamedFields = new WeakSet<object>();
 
 /**

@@ -59,10 +59,20 @@ export function agentRoutes(
 /** All but the values of the tools' headers, which are secrets. */
 function agentJson(view: AgentView) {
   const { id, createdAtMs, updatedAtMs, sealedToolHeaders: _sealed, ...shown } = view;
-  const { tools, fallbacks, modelNotices, ...agent } = shown;
+  const { tools, fallbacks, modelNotices, persona, thresholds, ...agent } = shown;
+  const { waiting, ...stockPhrases } = persona.stockPhrases;
   return {
     _id: id,
     ...agent,
+    persona: {
+      ...persona,
+      stockPhrases: { ...stockPhrases, ...(waiting && { waiting: [...waiting] }) },
+    },
+    thresholds: {
+      ...thresholds,
+      backchannelPhrases: [...thresholds.backchannelPhrases],
+      interruptionPhrases: [...thresholds.interruptionPhrases],
+    },
     fallbacks: {
       llm: [...fallbacks.llm],
       tts: [...fallbacks.tts],

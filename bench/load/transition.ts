@@ -16,6 +16,8 @@ const SETTINGS: SessionSettings = {
   sensitivity: "medium",
   language: "en",
   backchannels: "ignore",
+  backchannelPhrases: [],
+  interruptionPhrases: [],
   preemptiveGeneration: false,
   onProviderFailure: "end",
   repeatRequest: "",

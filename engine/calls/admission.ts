@@ -39,14 +39,13 @@ export function withTerms(agent: AgentRecord, terms: CallTerms | undefined): Age
   const values = new Map(Object.entries(variables));
   const filled = (text: string) =>
     text.replace(PLACE, (_place, name: string) => values.get(name) ?? "");
-  const { systemPrompt, greeting, personality, guardrails, language, timeZone } = agent.persona;
+  const { systemPrompt, greeting, personality, guardrails } = agent.persona;
   const persona = {
+    ...agent.persona,
     systemPrompt: filled(systemPrompt),
     greeting: filled(greeting),
     personality: filled(personality),
     guardrails: filled(guardrails),
-    language,
-    timeZone,
   };
   return { ...agent, thresholds, persona };
 }

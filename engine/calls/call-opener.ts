@@ -3,6 +3,7 @@ import type {
   CallChannel,
   HistoryMessage,
   PlanRecord,
+  StockPhrases,
 } from "../../storage/records.js";
 import { isRetryable } from "../../storage/statements/storage-failure.js";
 import { UniqueViolation } from "../../storage/statements/unique-violation.js";
@@ -22,7 +23,6 @@ import {
 import type { CallerChannel } from "../conversation/caller-channel.js";
 import { NOTHING_SAID, type TurnSave } from "../conversation/effects.js";
 import type { LegAudio } from "../conversation/leg-audio.js";
-import type { StockPhrases } from "../conversation/lexicon/language-lexicon.js";
 import { stockPhrases } from "../conversation/lexicon.js";
 import type { PhraseKeeper } from "../conversation/prepared-phrases.js";
 import { type CallRecorder, EffectRunner } from "../conversation/runner.js";
@@ -88,7 +88,7 @@ export function sessionSettings(
 ): SessionSettings {
   const { thresholds, persona } = agent;
   const language = persona.language.split("-")[0]?.toLowerCase() ?? "en";
-  const stock = stockPhrases(persona.language);
+  const stock = { ...stockPhrases(persona.language), ...persona.stockPhrases };
   const { fillerAfterMs } = thresholds;
   const idleTimeoutMs = thresholds.idleTimeoutMs ?? (isPaced ? IDLE_TIMEOUT_ON_TELEPHONE_MS : 0);
   const saysOwnWords = fillerAfterMs > 0 || idleTimeoutMs > 0;
@@ -109,6 +109,8 @@ export function sessionSettings(
     sensitivity: thresholds.interruptionSensitivity,
     language,
     backchannels: thresholds.backchannels,
+    backchannelPhrases: thresholds.backchannelPhrases,
+    interruptionPhrases: thresholds.interruptionPhrases,
     preemptiveGeneration: thresholds.preemptiveGeneration,
     // The target has just not been reached; a caller is not sent there in circles.
     onProviderFailure: failedTransfer === undefined ? thresholds.onProviderFailure : "end",

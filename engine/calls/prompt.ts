@@ -18,7 +18,11 @@ const languageNames = new Intl.DisplayNames(["en"], { type: "language", fallback
  * the conversation's begin, and stands near the end, before what is known of
  * the telephone call: vendors charge less for a prompt whose beginning they know.
  */
-export function systemMessage(persona: Persona, beganAtMs: number, callNote = ""): ChatMessage {
+export function systemMessage(
+  persona: Omit<Persona, "stockPhrases">,
+  beganAtMs: number,
+  callNote = "",
+): ChatMessage {
   const parts = [
     persona.systemPrompt.trim(),
     labelled("Your manner", persona.personality),

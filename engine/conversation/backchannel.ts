@@ -1,7 +1,7 @@
 /** Recognizes backchannels ("uh-huh", "yeah, okay"), which neither stop the agent nor need a reply. */
 
 import type { SaidMessage, SessionEffect } from "./effects.js";
-import { isQuestion, LEXICONS, PhraseList, tablePhrases } from "./lexicon.js";
+import { isQuestion, LEXICONS, PhraseList, tablePhrases, tableWords } from "./lexicon.js";
 import type { SentSentence } from "./playback-ledger.js";
 import { isAllSent, type SessionState } from "./state.js";
 
@@ -20,17 +20,57 @@ const lists = new Map(
  * Whether the words only say that the caller listens: "uh-huh", "ja, genau". `language` is the first part of a tag;
  * English is taken for one that is not known.
  */
-export function isBackchannelPhrase(text: string, language: string): boolean {
-  return listOf(language)?.makesUp(text) === true;
+export function isBackchannelPhrase(
+  text: string,
+  language: string,
+  own: readonly string[] = NO_PHRASES,
+): boolean {
+  return listOf(language, own)?.makesUp(text) === true;
 }
 
 /** Whether the words may become such an utterance with the next one: "of", before "course". */
-export function beginsBackchannelPhrase(text: string, language: string): boolean {
-  return listOf(language)?.begins(text) === true;
+export function beginsBackchannelPhrase(
+  text: string,
+  language: string,
+  own: readonly string[] = NO_PHRASES,
+): boolean {
+  return listOf(language, own)?.begins(text) === true;
 }
 
-function listOf(language: string): PhraseList | undefined {
-  return lists.get(language) ?? lists.get(FALLBACK_LANGUAGE);
+function listOf(language: string, own: readonly string[]): PhraseList | undefined {
+  const known = lists.has(language) ? language : FALLBACK_LANGUAGE;
+  if (own.length === 0) return lists.get(known);
+  return ownLists.get(own, () => [...backchannelPhrases(known), ...own]);
+}
+
+/** The lists of agents that have phrases of their own, made once for a call, whose settings stay the same. */
+class OwnLists {
+  readonly #lists = new WeakMap<readonly string[], PhraseList>();
+
+  get(own: readonly string[], phrases: () => readonly string[]): PhraseList {
+    const made = this.#lists.get(own) ?? new PhraseList(phrases());
+    this.#lists.set(own, made);
+    return made;
+  }
+}
+
+const NO_PHRASES: readonly string[] = [];
+const ownLists = new OwnLists();
+const ownInterruptions = new OwnLists();
+const interruptions = new Map(
+  Object.entries(LEXICONS).flatMap(([language, lexicon]) =>
+    lexicon.interruptions === undefined
+      ? []
+      : [[language, new PhraseList(tableWords(lexicon.interruptions))]],
+  ),
+);
+
+/** Whether the words only ask the agent to stop ("stop", "hold on"), at any sensitivity. */
+export function isInterruptionPhrase({ settings }: SessionState, text: string): boolean {
+  const { language, interruptionPhrases: own } = settings;
+  if (own.length === 0) return interruptions.get(language)?.makesUp(text) === true;
+  const words = tableWords(LEXICONS[language]?.interruptions);
+  return ownInterruptions.get(own, () => [...words, ...own]).makesUp(text);
 }
 
 /** All of a language's; of a language that is not known the sounds. */
@@ -51,12 +91,19 @@ const MAY_ANSWER_MAX_MS = 6_000;
 
 /** Whether the newest words only show that the caller listens to what the agent says, or has just said. */
 export function isBackchannel(state: SessionState, text: string, atMs: number): boolean {
-  return isBackchannelPhrase(text, state.settings.language) && mayBeBackchannel(state, atMs);
+  return isBackchannelOf(state, text) && mayBeBackchannel(state, atMs);
+}
+
+/** Whether the words are a backchannel in this agent's calls, whenever they are said. */
+export function isBackchannelOf(state: SessionState, text: string): boolean {
+  const { language, backchannelPhrases: own } = state.settings;
+  return isBackchannelPhrase(text, language, own) && !isInterruptionPhrase(state, text);
 }
 
 /** Whether words that may still change can become such with the next one. */
 export function mayShowListening(state: SessionState, text: string, atMs: number): boolean {
-  return beginsBackchannelPhrase(text, state.settings.language) && mayBeBackchannel(state, atMs);
+  const { language, backchannelPhrases: own } = state.settings;
+  return beginsBackchannelPhrase(text, language, own) && mayBeBackchannel(state, atMs);
 }
 
 function mayBeBackchannel(state: SessionState, atMs: number): boolean {
@@ -70,7 +117,7 @@ function mayBeBackchannel(state: SessionState, atMs: number): boolean {
 
 /** "Yes" to what the agent asks, or has just asked. */
 export function isAnsweringYes(state: SessionState, text: string): boolean {
-  if (!isBackchannelPhrase(text, state.settings.language)) return false;
+  if (!isBackchannelOf(state, text)) return false;
   return wasAsked(state, state.callerEndedAtMs - SHORT_WORD_MS);
 }
 

@@ -4,6 +4,8 @@ import type { InterruptionSensitivity } from "../../storage/records.js";
 import {
   isAnsweringYes,
   isBackchannel,
+  isBackchannelOf,
+  isInterruptionPhrase,
   isOnlyBackchannel,
   mayShowListening,
   noteBackchannel,
@@ -164,6 +166,7 @@ function decideOnWords(
   if (turn.ending !== undefined) {
     return isFarewell(state, text) ? goOn(state, "farewell") : decideInterruption(turn, "words");
   }
+  if (isInterruptionPhrase(state, text)) return decideInterruption(turn, "interruptionPhrase");
   const { sensitivity } = state.settings;
   if (isBackchannel(state, text, atMs)) {
     // Where any voice stops the agent, a word does so too; it goes on when nothing else follows.
@@ -650,7 +653,8 @@ function noteSaid(
 
 /** Into a goodbye: whether the words let it be one. "Yes" to a question that stands in it does not. */
 function isFarewell(state: SessionState, text: string): boolean {
-  return isClosing(text, state.settings.language) && !isAnsweringYes(state, text);
+  const isLeave = isClosing(text, state.settings.language) || isBackchannelOf(state, text);
+  return isLeave && !isAnsweringYes(state, text);
 }
 
 /** The goodbye was heard already, and the call has only waited for these words. */

@@ -1,5 +1,6 @@
 /** Gives the words of the languages that agents speak their meaning: tokens, phrases, numbers, and what makes a question. */
 
+import type { StockPhrases } from "../../storage/records.js";
 import { DANISH } from "./lexicon/da.js";
 import { GERMAN } from "./lexicon/de.js";
 import { ENGLISH } from "./lexicon/en.js";
@@ -9,7 +10,7 @@ import { FRENCH } from "./lexicon/fr.js";
 import { HINDI } from "./lexicon/hi.js";
 import { ITALIAN } from "./lexicon/it.js";
 import { JAPANESE } from "./lexicon/ja.js";
-import type { Lexicon, PlacedWords, StockPhrases } from "./lexicon/language-lexicon.js";
+import type { Lexicon, PlacedWords } from "./lexicon/language-lexicon.js";
 import { DUTCH } from "./lexicon/nl.js";
 import { POLISH } from "./lexicon/pl.js";
 import { PORTUGUESE } from "./lexicon/pt.js";

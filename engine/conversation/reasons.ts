@@ -7,6 +7,7 @@ export type BargeInAction = (typeof BARGE_IN_ACTIONS)[number];
 /** `docs/guides/how-a-turn-works.md` has a line for each, and the console its words. */
 export const BARGE_IN_REASONS = [
   "words",
+  "interruptionPhrase",
   "dtmf",
   "message",
   "turnContinued",

@@ -6,6 +6,7 @@ import type {
   HistoryMessage,
   InterruptionSensitivity,
   OnProviderFailure,
+  StockPhrases,
 } from "../../storage/records.js";
 import type { ChatMessage, ToolCall } from "../vendors/contracts.js";
 import type { Ending } from "./call-end.js";
@@ -20,7 +21,6 @@ import {
 } from "./effects.js";
 import type { ReplyDoneEvent } from "./events.js";
 import { type LateWords, NO_LATE_WORDS } from "./late-transcripts.js";
-import type { StockPhrases } from "./lexicon/language-lexicon.js";
 import { EMPTY_LEDGER, type PlaybackLedger, type WordMark } from "./playback-ledger.js";
 import type { BargeIn, EndOfTurn } from "./reasons.js";
 import { EMPTY_SPLITTER, EMPTY_STREAMED_SPLITTER, type SplitterState } from "./sentences.js";
@@ -398,6 +398,9 @@ export interface SessionSettings {
   readonly language: string;
   /** Words of agreement while the agent speaks, or right after, get no reply, or one when it has spoken. */
   readonly backchannels: BackchannelHandling;
+  /** The agent's own backchannels and stop words, beside those of its language. */
+  readonly backchannelPhrases: readonly string[];
+  readonly interruptionPhrases: readonly string[];
   /** The model is asked before the end of the caller's turn is certain. */
   readonly preemptiveGeneration: boolean;
   /** Whether a call that cannot go on for want of vendors is handed on, where there is a tool that says where to. */

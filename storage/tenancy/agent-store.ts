@@ -7,6 +7,22 @@ import type { Tables } from "../tables.js";
 import type { AuditRecord } from "./audit-record.js";
 import { auditOf } from "./audit-store.js";
 
+const stockPhrases = v.object({
+  apology: v.exactOptional(v.string()),
+  waiting: v.exactOptional(stringList),
+  stillThere: v.exactOptional(v.string()),
+  callerIdleGoodbye: v.exactOptional(v.string()),
+  notRecognized: v.exactOptional(v.string()),
+  timeIsUp: v.exactOptional(v.string()),
+  sttFailedApology: v.exactOptional(v.string()),
+  cannotHearAtAll: v.exactOptional(v.string()),
+  interrupted: v.exactOptional(v.string()),
+  cannotTransfer: v.exactOptional(v.string()),
+  lineBusy: v.exactOptional(v.string()),
+  noAnswer: v.exactOptional(v.string()),
+  suspended: v.exactOptional(v.string()),
+  callEndedByOrganization: v.exactOptional(v.string()),
+});
 const persona = v.object({
   systemPrompt: v.string(),
   greeting: v.string(),
@@ -15,6 +31,8 @@ const persona = v.object({
   guardrails: v.string(),
   // Agents that were stored before there was one have none.
   timeZone: v.optional(v.string(), "UTC"),
+  // The same holds for phrases of the author's.
+  stockPhrases: v.optional(stockPhrases, {}),
 });
 const llmConfig = v.object({ temperature: v.nullable(v.number()), maxTokens: v.number() });
 const ttsConfig = v.object({ speed: v.number() });
@@ -24,6 +42,8 @@ const thresholds = v.object({
   interruptionSensitivity: v.picklist(["low", "medium", "high"]),
   // Agents that were stored before there was a choice have none.
   backchannels: v.optional(v.picklist(["ignore", "reply"]), "ignore"),
+  backchannelPhrases: v.optional(stringList, []),
+  interruptionPhrases: v.optional(stringList, []),
   preemptiveGeneration: v.optional(v.boolean(), false),
   onProviderFailure: v.optional(v.picklist(["end", "transfer"]), "end"),
   onUnrecognizedSpeech: v.optional(v.nullable(v.picklist(["ask", "ignore"])), null),

@@ -140,6 +140,47 @@ test("a tool is described in a form, kept with its secret, and can be written as
   assert.deepEqual(viewer.faults, []);
 });
 
+test("phrases of the agent are typed one a line, kept and shown again, and removed", async () => {
+  const customer = await server.customer();
+  const { id } = await server.agent(customer);
+  const viewer = await editorOf(customer, id);
+  const { page } = viewer;
+  const stored = async () => {
+    const agent = await server.database.agents.findById(customer.tenant.organization.id, id);
+    assert.ok(agent);
+    return agent;
+  };
+  const backchannels = page.getByLabel("Backchannels of your callers");
+  await backchannels.fill("right on mate\n\n  fair dinkum ");
+  await page.getByLabel("Phrases that always interrupt").fill("hold on");
+  await page.getByText("Phrases", { exact: true }).click();
+  await page.getByLabel("A reply is late (filler phrases)").fill("Let me look.\nNearly there.");
+  await page.getByLabel("The caller says nothing").fill("Hello?");
+  await save(page);
+  const { thresholds, persona } = await stored();
+  assert.deepEqual(thresholds.backchannelPhrases, ["right on mate", "fair dinkum"]);
+  assert.deepEqual(thresholds.interruptionPhrases, ["hold on"]);
+  const waiting = ["Let me look.", "Nearly there."];
+  assert.deepEqual(persona.stockPhrases, { waiting, stillThere: "Hello?" });
+  assert.deepEqual(await barriers(viewer), []);
+
+  await page.reload();
+  await backchannels.waitFor();
+  assert.equal(await backchannels.inputValue(), "right on mate\nfair dinkum");
+  await page.getByText("Phrases", { exact: true }).click();
+  await page.getByLabel("The caller says nothing").fill("");
+  await page.getByLabel("A reply is late (filler phrases)").fill("");
+  await backchannels.fill("x".repeat(81));
+  await page.getByRole("button", { name: "Save" }).click();
+  const wrong = "Expected a phrase, text of 1 to 80 characters.";
+  await page.getByText(wrong, { exact: true }).waitFor();
+  await backchannels.fill("");
+  await save(page);
+  const after = await stored();
+  assert.deepEqual(after.persona.stockPhrases, {});
+  assert.deepEqual(after.thresholds.backchannelPhrases, []);
+});
+
 test("what is typed while a change is being saved is kept, and saved with the next click", async () => {
   const customer = await server.customer();
   const { id } = await server.agent(customer);

@@ -17,6 +17,8 @@ export const PLAIN_SETTINGS: SessionSettings = {
   sensitivity: "medium",
   language: "en",
   backchannels: "ignore",
+  backchannelPhrases: [],
+  interruptionPhrases: [],
   preemptiveGeneration: false,
   onProviderFailure: "end",
   silenceTimeoutMs: 700,

@@ -1,4 +1,4 @@
-import type { ComponentType } from "react";
+import { type ComponentType, useState } from "react";
 import { type AgentDraft, toolsFault, withToolsText } from "../model/agent-draft.js";
 import { newTool, TOOLS_MAX, type ToolDraft } from "../model/agent-tools.js";
 import { useModels } from "../model/queries.js";
@@ -469,6 +469,20 @@ export function TurnSection({ draft, onChange, wrongAt }: SectionProps) {
         options={BACKCHANNELS}
         onChange={(value) => change({ backchannels: value === "reply" ? "reply" : "ignore" })}
       />
+      <LinesField
+        label="Backchannels of your callers"
+        hint="One phrase per line, such as “right on mate”. They do not interrupt the agent, like those of its language."
+        value={thresholds.backchannelPhrases}
+        onChange={(lines) => change({ backchannelPhrases: [...lines] })}
+        wrong={wrongInList(wrongAt, "thresholds.backchannelPhrases")}
+      />
+      <LinesField
+        label="Phrases that always interrupt"
+        hint="One phrase per line, such as “hold on”. They stop the agent at every sensitivity."
+        value={thresholds.interruptionPhrases}
+        onChange={(lines) => change({ interruptionPhrases: [...lines] })}
+        wrong={wrongInList(wrongAt, "thresholds.interruptionPhrases")}
+      />
       <SelectField
         label="When a provider and all its fallbacks fail"
         hint="The call ends, or is transferred with the agent’s transfer tool where the line supports it."
@@ -586,7 +600,7 @@ export function AgentSections({ draft, wrong, onChange }: AgentSectionsProps) {
 
 export function PersonaSection({ draft, onChange, wrongAt }: SectionProps) {
   const { persona } = draft;
-  const words = (field: keyof typeof persona) => ({
+  const words = (field: Exclude<keyof typeof persona, "stockPhrases">) => ({
     value: persona[field],
     onChange: (value: string) => onChange({ ...draft, persona: { ...persona, [field]: value } }),
     wrong: wrongAt(`persona.${field}`),
@@ -643,9 +657,124 @@ export function PersonaSection({ draft, onChange, wrongAt }: SectionProps) {
         hint="Such as Europe/Berlin: the model is told date and time there."
         {...words("timeZone")}
       />
+      <StockPhraseFields
+        persona={persona}
+        change={(stockPhrases) => onChange({ ...draft, persona: { ...persona, stockPhrases } })}
+        wrongAt={wrongAt}
+      />
     </>
   );
 }
+
+type Persona = AgentDraft["persona"];
+type OwnPhrases = Persona["stockPhrases"];
+
+const STOCK_PHRASES: readonly {
+  readonly key: Exclude<keyof OwnPhrases, "waiting">;
+  readonly label: string;
+}[] = [
+  { key: "apology", label: "No reply could be made" },
+  { key: "notRecognized", label: "The STT returned no words" },
+  { key: "stillThere", label: "The caller says nothing" },
+  { key: "callerIdleGoodbye", label: "The call of a silent caller ends" },
+  { key: "timeIsUp", label: "The call reaches its maximum length" },
+  { key: "sttFailedApology", label: "The STT fails during the call" },
+  { key: "cannotHearAtAll", label: "The STT never worked in the call" },
+  { key: "interrupted", label: "A caller whose line was cut is back" },
+  { key: "cannotTransfer", label: "A transfer failed" },
+  { key: "lineBusy", label: "The line of a transfer is busy" },
+  { key: "noAnswer", label: "The line of a transfer does not answer" },
+  { key: "suspended", label: "The operator suspends the organization" },
+  { key: "callEndedByOrganization", label: "A colleague ends the call" },
+];
+
+interface StockPhraseFieldsProps {
+  readonly persona: Persona;
+  readonly change: (phrases: OwnPhrases) => void;
+  readonly wrongAt: (path: string) => string | undefined;
+}
+
+/** What the agent says by itself: an empty field leaves the phrase of the agent's language. */
+function StockPhraseFields({ persona, change, wrongAt }: StockPhraseFieldsProps) {
+  const { waiting, ...others } = persona.stockPhrases;
+  const pathOf = (key: string) => `persona.stockPhrases.${key}`;
+  return (
+    <details>
+      <summary>Phrases</summary>
+      <div className="stack">
+        <p className="soft">
+          What the agent says by itself, in its own voice. Empty: the phrase of its language. At
+          most 300 characters each.
+        </p>
+        <LinesField
+          label="A reply is late (filler phrases)"
+          hint="One phrase per line, said one after the other. At most 10."
+          value={waiting ?? []}
+          onChange={(lines) =>
+            change(lines.length === 0 ? others : { ...others, waiting: [...lines] })
+          }
+          wrong={wrongInList(wrongAt, pathOf("waiting"))}
+        />
+        {STOCK_PHRASES.map(({ key, label }) => (
+          <TextField
+            key={key}
+            label={label}
+            value={others[key] ?? ""}
+            onChange={(text) => {
+              const { [key]: _before, ...rest } = persona.stockPhrases;
+              change(text === "" ? rest : { ...rest, [key]: text });
+            }}
+            wrong={wrongAt(pathOf(key))}
+          />
+        ))}
+      </div>
+    </details>
+  );
+}
+
+interface LinesFieldProps {
+  readonly label: string;
+  readonly hint: string;
+  readonly value: readonly string[];
+  readonly onChange: (lines: readonly string[]) => void;
+  readonly wrong: string | undefined;
+}
+
+/** A list with one entry a line. The text keeps its empty lines while it is edited; the list has none. */
+function LinesField({ value, onChange, ...field }: LinesFieldProps) {
+  const [text, setText] = useState(value.join("\n"));
+  const isSame = JSON.stringify(linesOf(text)) === JSON.stringify(value);
+  return (
+    <TextField
+      {...field}
+      isLong
+      value={isSame ? text : value.join("\n")}
+      onChange={(typed) => {
+        setText(typed);
+        onChange(linesOf(typed));
+      }}
+    />
+  );
+}
+
+function linesOf(text: string): readonly string[] {
+  return text
+    .split("\n")
+    .map((line) => line.trim())
+    .filter((line) => line !== "");
+}
+
+/** What the server said is wrong with a list, or with the first of its entries that is wrong. */
+function wrongInList(
+  wrongAt: (path: string) => string | undefined,
+  path: string,
+): string | undefined {
+  const entries = Array.from({ length: LINES_MAX }, (_, index) => wrongAt(`${path}.${index}`));
+  return wrongAt(path) ?? entries.find((message) => message !== undefined);
+}
+
+/** No list has more lines than the API takes entries. */
+const LINES_MAX = 50;
 
 export function RecordingSection({ draft, onChange, wrongAt }: SectionProps) {
   const { recording } = draft;

@@ -12,6 +12,7 @@ export const ACTION_WORDS: Readonly<Record<string, string>> = {
 /** Why the agent stopped, paused, went on or waited. */
 export const BARGE_IN_WORDS: Readonly<Record<string, string>> = {
   words: "the caller spoke",
+  interruptionPhrase: "the caller said a stop phrase",
   dtmf: "the caller pressed a key",
   message: "the caller wrote",
   turnContinued: "the caller continued before the reply",

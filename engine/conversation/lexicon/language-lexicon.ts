@@ -1,32 +1,4 @@
-/** What an agent says by itself, in its own language and voice. */
-export interface StockPhrases {
-  /** No reply could be made. */
-  readonly apology: string;
-  /** The agent is at work: one after the other, when it takes longer. */
-  readonly waiting: readonly string[];
-  readonly stillThere: string;
-  /** Nobody has answered that. */
-  readonly callerIdleGoodbye: string;
-  /** The caller spoke, and the STT returned no words. */
-  readonly notRecognized: string;
-  readonly timeIsUp: string;
-  /** The caller cannot be understood any more. */
-  readonly sttFailedApology: string;
-  /** The caller was never understood in this call. */
-  readonly cannotHearAtAll: string;
-  /** The caller was cut off, and is there again. */
-  readonly interrupted: string;
-  /** Nobody took the call that was to be handed on. */
-  readonly cannotTransfer: string;
-  /** The caller is back from a transfer to a line that was busy. */
-  readonly lineBusy: string;
-  /** The caller is back from a transfer that rang for too long. */
-  readonly noAnswer: string;
-  /** The organization's calls were ended by the operator. */
-  readonly suspended: string;
-  /** Somebody of the organization ends the call. */
-  readonly callEndedByOrganization: string;
-}
+import type { StockPhrases } from "../../../storage/records.js";
 
 /** Words with spaces or line breaks between them. */
 export type WordTable = string;

@@ -55,6 +55,7 @@ const DEFAULT_PERSONA: Persona = {
   guardrails:
     "Keep every answer to 1-3 short sentences, in plain spoken language without lists, symbols or markup.",
   timeZone: "UTC",
+  stockPhrases: {},
 };
 const DEFAULT_LLM_CONFIG: LlmConfig = { temperature: 0.4, maxTokens: 200 };
 const DEFAULT_TTS_CONFIG: TtsConfig = { speed: 1 };
@@ -63,6 +64,8 @@ const DEFAULT_THRESHOLDS: AgentThresholds = {
   maxCallDurationSec: 1_800,
   interruptionSensitivity: "medium",
   backchannels: "ignore",
+  backchannelPhrases: [],
+  interruptionPhrases: [],
   preemptiveGeneration: false,
   onProviderFailure: "end",
   onUnrecognizedSpeech: null,

@@ -38,6 +38,8 @@ test("an agent is created with the contract's defaults, read, changed and delete
       maxCallDurationSec: 1_800,
       interruptionSensitivity: "medium",
       backchannels: "ignore",
+      backchannelPhrases: [],
+      interruptionPhrases: [],
       preemptiveGeneration: false,
       onProviderFailure: "end",
       onUnrecognizedSpeech: null,
@@ -77,7 +79,28 @@ test("an agent is created with the contract's defaults, read, changed and delete
   assert.equal((await client.send("DELETE", agentPath, { headers: byKey })).status, 404);
 });
 
+test("an agent keeps its phrases, fifty of a kind, and a patch replaces the stock phrases as a whole", async () => {
+  const { client } = platform;
+  const headers = tenancy.byKey;
+  const fifty = Array.from({ length: 50 }, (_, index) => `${index} `.padEnd(80, "x"));
+  const stockPhrases = { apology: "x".repeat(300), waiting: ["Let me look.", "Nearly there."] };
+  const thresholds = { backchannelPhrases: fifty, interruptionPhrases: ["hold on"] };
+  const body = { ...draft, thresholds, persona: { stockPhrases } };
+  const created = Object(await client.post(AGENTS, body, headers)).body;
+  assert.deepEqual(created.thresholds.backchannelPhrases, fifty);
+  assert.deepEqual(created.thresholds.interruptionPhrases, ["hold on"]);
+  assert.deepEqual(created.persona.stockPhrases, stockPhrases);
+  const patch = { persona: { stockPhrases: { stillThere: "Hello?" } } };
+  const path = `${AGENTS}/${created._id}`;
+  const changed = Object(await client.send("PATCH", path, { headers, body: patch })).body;
+  assert.deepEqual(changed.persona.stockPhrases, { stillThere: "Hello?" });
+  assert.equal(changed.persona.greeting, created.persona.greeting);
+  assert.deepEqual(changed.thresholds, created.thresholds);
+});
+
 test("every field of an agent is checked and named", async () => {
+  const fiftyOne = Array.from({ length: 51 }, (_, index) => `phrase ${index}`);
+  const eleven = fiftyOne.slice(0, 11);
   const wrong: readonly (readonly [string, object])[] = [
     ["name", { name: " " }],
     ["llmProviderId", { llmProviderId: 5 }],
@@ -93,6 +116,17 @@ test("every field of an agent is checked and named", async () => {
     ["recording.retentionDays", { recording: { enabled: true, retentionDays: 3_651 } }],
     ["thresholds.silenceTimeoutMs", { thresholds: { silenceTimeoutMs: 1.5 } }],
     ["thresholds.maxCallDurationSec", { thresholds: { maxCallDurationSec: -1 } }],
+    ["thresholds.backchannelPhrases", { thresholds: { backchannelPhrases: "uh-huh" } }],
+    ["thresholds.backchannelPhrases", { thresholds: { backchannelPhrases: fiftyOne } }],
+    ["thresholds.interruptionPhrases", { thresholds: { interruptionPhrases: fiftyOne } }],
+    ["thresholds.interruptionPhrases.1", { thresholds: { interruptionPhrases: ["a", " "] } }],
+    ["thresholds.backchannelPhrases.0", { thresholds: { backchannelPhrases: ["x".repeat(81)] } }],
+    ["persona.stockPhrases", { persona: { stockPhrases: "Hello?" } }],
+    ["persona.stockPhrases.hello", { persona: { stockPhrases: { hello: "Hello?" } } }],
+    ["persona.stockPhrases.apology", { persona: { stockPhrases: { apology: "x".repeat(301) } } }],
+    ["persona.stockPhrases.waiting", { persona: { stockPhrases: { waiting: "Hm." } } }],
+    ["persona.stockPhrases.waiting", { persona: { stockPhrases: { waiting: [] } } }],
+    ["persona.stockPhrases.waiting", { persona: { stockPhrases: { waiting: eleven } } }],
     ["thresholds.interruptionSensitivity", { thresholds: { interruptionSensitivity: "some" } }],
   ];
   for (const [path, fault] of wrong) {

@@ -32,6 +32,7 @@ test("each part of the persona is filled", () => {
     guardrails: part,
     language: "de",
     timeZone: "Europe/Berlin",
+    stockPhrases: {},
   };
   const terms = { callMaxSec: 7, variables: { name: "Ada" } };
   const filled = withTerms(agentRecord({ persona }), terms);
@@ -42,6 +43,7 @@ test("each part of the persona is filled", () => {
     guardrails: "Ada",
     language: "de",
     timeZone: "Europe/Berlin",
+    stockPhrases: {},
   });
   assert.equal(filled.thresholds.maxCallDurationSec, 7);
 });

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { sessionSettings } from "../../../engine/calls/call-opener.js";
-import type { AgentRecord } from "../../../storage/records.js";
+import type { AgentRecord, StockPhrases } from "../../../storage/records.js";
 import { agentRecord, planRecord } from "../../storage/sample-records.js";
 
 const WEB = { promptChars: 120, isPaced: false, isStreamed: true, wasBroken: false };
@@ -18,6 +18,8 @@ test("a call behaves as its agent's author has said", () => {
     silenceTimeoutMs: 650,
     interruptionSensitivity: "high",
     backchannels: "reply",
+    backchannelPhrases: [],
+    interruptionPhrases: [],
     preemptiveGeneration: true,
     onProviderFailure: "transfer",
     maxEndpointingDelayMs: 1_234,
@@ -44,6 +46,28 @@ test("a call behaves as its agent's author has said", () => {
     tools: settings.tools,
     systemPromptChars: 120,
   });
+});
+
+test("the author's phrases stand in place of the language's, which is the region's where it has one", () => {
+  const { persona } = agentRecord();
+  const settingsWith = (language: string, stockPhrases: Partial<StockPhrases>) =>
+    sessionSettings(agentRecord({ persona: { ...persona, language, stockPhrases } }), PLAN, {
+      promptChars: 0,
+      isPaced: true,
+      isStreamed: false,
+      wasBroken: true,
+    });
+  const own = settingsWith("pt-BR", {
+    interrupted: "Back again?",
+    waiting: ["Hm."],
+    apology: "Oh.",
+  });
+  assert.equal(own.greeting, "Back again?");
+  assert.equal(own.apology, "Oh.");
+  assert.deepEqual(own.phrases?.waiting, ["Hm."]);
+  assert.equal(own.phrases?.stillThere, "Você ainda está aí?");
+  assert.equal(own.language, "pt");
+  assert.equal(settingsWith("pt-PT", {}).phrases?.stillThere, "Ainda está aí?");
 });
 
 test("a call lasts as long as agent and plan both allow", () => {

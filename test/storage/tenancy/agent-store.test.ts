@@ -184,10 +184,12 @@ test("an agent that was stored before there were some choices has what was done 
   await database.agents.insert(agentRecord(), ROOM);
   const file = new Sqlite(filePath);
   file.exec(`update agents set fallbacks = json_remove(fallbacks, '$.hedging'),
-    thresholds = json_remove(thresholds, '$.backchannels', '$.preemptiveGeneration', '$.onProviderFailure',
+    persona = json_remove(persona, '$.stockPhrases'),
+    thresholds = json_remove(thresholds, '$.backchannels', '$.backchannelPhrases', '$.interruptionPhrases', '$.preemptiveGeneration', '$.onProviderFailure',
       '$.onUnrecognizedSpeech',      '$.maxEndpointingDelayMs', '$.dtmfDigits', '$.fillerAfterMs', '$.idleTimeoutMs')`);
   file.close();
   const agent = await database.agents.findById("org", "agent");
   assert.deepEqual(agent?.thresholds, agentRecord().thresholds);
+  assert.deepEqual(agent?.persona, agentRecord().persona);
   assert.deepEqual(agent?.fallbacks, { llm: [], tts: [], stt: [], hedging: false });
 });

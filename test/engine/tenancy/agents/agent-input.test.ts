@@ -31,6 +31,8 @@ test("an agent that is given its name and vendors only has the contract's defaul
       maxCallDurationSec: 1_800,
       interruptionSensitivity: "medium",
       backchannels: "ignore",
+      backchannelPhrases: [],
+      interruptionPhrases: [],
       preemptiveGeneration: false,
       onProviderFailure: "end",
       onUnrecognizedSpeech: null,

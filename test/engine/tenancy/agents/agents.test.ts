@@ -23,6 +23,8 @@ test("what a new agent leaves out gets the contract's defaults", async () => {
       maxCallDurationSec: 1800,
       interruptionSensitivity: "medium",
       backchannels: "ignore",
+      backchannelPhrases: [],
+      interruptionPhrases: [],
       preemptiveGeneration: false,
       onProviderFailure: "end",
       onUnrecognizedSpeech: null,
