@@ -20,7 +20,7 @@ import {
   wholeNumber,
 } from "./engine/settings.js";
 
-export { ConfigFault } from "./engine/settings.js";
+export { ConfigError } from "./engine/settings.js";
 
 import {
   missingForBucket,
@@ -106,7 +106,7 @@ export interface Config extends TelephonySettings, RecordingSettings {
 export const DATABASE_FILE = "parley.db";
 
 /**
- * Reads `.env` where there is one, then the environment, which wins. Throws a ConfigFault. Commands that need no secrets
+ * Reads `.env` where there is one, then the environment, which wins. Throws a ConfigError. Commands that need no secrets
  * do not demand them in production either.
  */
 export function readConfig(secrets: "required" | "optional" = "required"): Config {

@@ -5,8 +5,8 @@ import { consoleAddress } from "./api/start-up/console-address.js";
 import { openHealthPort } from "./api/start-up/health-port.js";
 import { localUrl } from "./api/start-up/local-url.js";
 import { openIfAsked } from "./api/start-up/open-browser.js";
-import { asStartFault, StartFault } from "./api/start-up/start-fault.js";
-import { ConfigFault, DATABASE_FILE, readConfig } from "./config.js";
+import { asStartError, StartError } from "./api/start-up/start-error.js";
+import { ConfigError, DATABASE_FILE, readConfig } from "./config.js";
 import { newLogger } from "./engine/log.js";
 import { startParley, startServerWithWorkers } from "./parley.js";
 
@@ -16,14 +16,14 @@ async function main(): Promise<void> {
   const workers = await workerCount(config, log);
   const start = workers > 1 ? startServerWithWorkers : startParley;
   const parley = await start({ ...config, workers }, log).catch((error: unknown) => {
-    throw asStartFault(error, join(config.dataDir, DATABASE_FILE));
+    throw asStartError(error, join(config.dataDir, DATABASE_FILE));
   });
   const { host, healthPort } = config;
   const serverUrl = localUrl(host, parley.port);
   if (healthPort > 0) {
     await openHealthPort({ host, port: healthPort, serverUrl }).catch(async (error: unknown) => {
       await parley.stop(0);
-      throw asStartFault(error, join(config.dataDir, DATABASE_FILE));
+      throw asStartError(error, join(config.dataDir, DATABASE_FILE));
     });
   }
   if (config.isProduction) announce(config, parley, log);
@@ -45,7 +45,7 @@ async function main(): Promise<void> {
 
 main().catch((error: unknown) => {
   // Any other is a bug, whose stack is worth having.
-  const isOperatorsToMend = error instanceof ConfigFault || error instanceof StartFault;
+  const isOperatorsToMend = error instanceof ConfigError || error instanceof StartError;
   console.error(isOperatorsToMend ? error.message : error);
   process.exit(1);
 });

@@ -8,8 +8,8 @@ import { isEscaped } from "../storage/postgres/postgres-address.js";
 export type Environment = Readonly<Record<string, string | undefined>>;
 
 /** All that is wrong with the environment, one line each. */
-export class ConfigFault extends Error {
-  override readonly name = "ConfigFault";
+export class ConfigError extends Error {
+  override readonly name = "ConfigError";
   readonly faults: readonly string[];
 
   constructor(faults: readonly string[]) {
@@ -70,7 +70,7 @@ export const databaseUrl = v.pipe(
 
 /**
  * The text of a file that a person wrote, whatever their editor puts around it: a byte order mark is left out, and lines end with a
- * line feed. Throws a ConfigFault where it is UTF-16, as Windows' Notepad and PowerShell may write it.
+ * line feed. Throws a ConfigError where it is UTF-16, as Windows' Notepad and PowerShell may write it.
  */
 export function textOfFile(path: string): string {
   return writtenText(readFileSync(path), path);
@@ -82,7 +82,7 @@ export function writtenText(bytes: Uint8Array, path: string): string {
   const isMarked = (first === 0xff && second === 0xfe) || (first === 0xfe && second === 0xff);
   // Without a mark: each second byte of plain text is 0.
   if (isMarked || bytes.subarray(0, UTF16_LOOK_BYTES).includes(0)) {
-    throw new ConfigFault([`${path} is not UTF-8 text but looks like UTF-16: save it as UTF-8`]);
+    throw new ConfigError([`${path} is not UTF-8 text but looks like UTF-16: save it as UTF-8`]);
   }
   // The decoder leaves the mark of UTF-8 out.
   return new TextDecoder().decode(bytes).replaceAll("\r\n", "\n");
@@ -147,7 +147,7 @@ function renamedVariables(given: Environment): readonly string[] {
     );
 }
 
-/** Throws a ConfigFault with everything that is wrong, `otherFaults` among it. */
+/** Throws a ConfigError with everything that is wrong, `otherFaults` among it. */
 export function parseSettings<Schema extends v.GenericSchema>(
   schema: Schema,
   environment: Environment,
@@ -158,7 +158,7 @@ export function parseSettings<Schema extends v.GenericSchema>(
   const issues = parsed.success ? [] : parsed.issues;
   const faults = issues.map((issue) => `${v.getDotPath(issue)}: ${issue.message}`);
   const all = [...faults, ...otherFaults, ...renamedVariables(given)];
-  if (!parsed.success || all.length > 0) throw new ConfigFault(all);
+  if (!parsed.success || all.length > 0) throw new ConfigError(all);
   return parsed.output;
 }
 

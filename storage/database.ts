@@ -61,7 +61,7 @@ export interface DatabaseOptions {
 }
 
 /**
- * Opens the database and brings its schema up to date. Another process may have it open. Rejects with `StorageUnavailable`
+ * Opens the database and brings its schema up to date. Another process may have it open. Rejects with `StorageUnavailableError`
  * when it cannot be used.
  */
 export async function openDatabase(options: DatabaseOptions): Promise<Database> {

@@ -3,7 +3,7 @@ import { mkdtemp, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { test } from "node:test";
-import { ConfigFault, parseConfig } from "../config.js";
+import { ConfigError, parseConfig } from "../config.js";
 import { CertificateAuthority } from "../engine/sandbox/sandbox.js";
 import { PHONE_VENDOR_NAMES } from "../engine/telephony/telephony-settings.js";
 
@@ -14,7 +14,7 @@ function faultsOf(environment: Readonly<Record<string, string>>): readonly strin
   try {
     parseConfig(environment);
   } catch (error) {
-    assert.ok(error instanceof ConfigFault);
+    assert.ok(error instanceof ConfigError);
     return error.faults;
   }
   return [];

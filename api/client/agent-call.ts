@@ -1,7 +1,7 @@
 import { Announcer } from "./announcer.js";
 import { type CallTarget, type Credential, callAddress, requireAddress } from "./call-address.js";
+import { asCallError, CallError } from "./call-error.js";
 import type { CallEvents, CallState, Connected } from "./call-events.js";
-import { asFault, CallFault } from "./call-fault.js";
 import { CallConnection, type CallSocketClass, NOT_OPENED } from "./call-socket.js";
 import { type CancelTimer, type ClientClock, chance, ownClock } from "./client-clock.js";
 import { Dialogue } from "./dialogue.js";
@@ -177,9 +177,9 @@ export class AgentCall {
     return this.#events.on(name, listener);
   }
 
-  /** Opens microphone and connection. To be called in a click. Rejects with the CallFault that `fault` tells too. */
+  /** Opens microphone and connection. To be called in a click. Rejects with the CallError that `fault` tells too. */
   async start(): Promise<void> {
-    if (this.state !== "idle") throw new CallFault("protocol", "a call can be started once");
+    if (this.state !== "idle") throw new CallError("protocol", "a call can be started once");
     this.#dialogue.enter("connecting");
     try {
       requireAddress(this.#options);
@@ -195,7 +195,9 @@ export class AgentCall {
     } catch (error) {
       // Who has hung up meanwhile has nothing to mend.
       if (this.#dialogue.state === "ended") return;
-      throw this.#failed(asFault(error, "soundFailed", "the sound of this device cannot be used"));
+      throw this.#failed(
+        asCallError(error, "soundFailed", "the sound of this device cannot be used"),
+      );
     }
     if (this.#dialogue.state === "connecting") await this.#connect();
   }
@@ -223,7 +225,7 @@ export class AgentCall {
 
   /**
    * Uses the agent's tool of this name, of the type `client`, in this page. Answers how to offer it no longer. Throws a
-   * CallFault for a name that no tool can have.
+   * CallError for a name that no tool can have.
    */
   tool(name: string, handler: ToolHandler): () => void {
     return this.#tools.offer(name, handler);
@@ -242,7 +244,7 @@ export class AgentCall {
     return ["listening", "thinking", "speaking"].includes(this.state);
   }
 
-  /** Rejects with the CallFault, which was told, where no other try would do better. */
+  /** Rejects with the CallError, which was told, where no other try would do better. */
   async #connect(): Promise<void> {
     let credential: Credential;
     try {
@@ -250,7 +252,7 @@ export class AgentCall {
     } catch (error) {
       if (this.state === "ended") return;
       this.#lacksToken = true;
-      this.#events.tell("fault", asFault(error, "tokenFailed", NO_TOKEN));
+      this.#events.tell("fault", asCallError(error, "tokenFailed", NO_TOKEN));
       return this.#lost(BROKEN, NO_TOKEN);
     }
     if (this.state !== "connecting" && this.state !== "reconnecting") return;
@@ -260,7 +262,7 @@ export class AgentCall {
       this.#connection = connection;
       this.#cancelConnect = this.#clock.after(CONNECT_MAX_MS, () => connection.breakOff());
     } catch (error) {
-      throw this.#failed(asFault(error, "protocol", NOT_OPENED));
+      throw this.#failed(asCallError(error, "protocol", NOT_OPENED));
     }
   }
 
@@ -281,7 +283,7 @@ export class AgentCall {
   }
 
   /** Tells the fault, and with it the end of the call. */
-  #failed(fault: CallFault): CallFault {
+  #failed(fault: CallError): CallError {
     this.#events.tell("fault", fault);
     this.#end(NORMAL_END, fault.message);
     return fault;
@@ -308,7 +310,7 @@ export class AgentCall {
         return this.#dialogue.turnFinished();
       case "error":
         this.#lastError = message.message;
-        this.#events.tell("fault", new CallFault("server", message.message));
+        this.#events.tell("fault", new CallError("server", message.message));
         return;
       case "toolCall":
         return void this.#tools.use(message, (result) => connection.sendText(result));
@@ -342,7 +344,7 @@ export class AgentCall {
     if (delayMs === undefined) return this.#givenUp(code, reason);
     if (this.state !== "reconnecting") {
       this.#dialogue.enter("reconnecting");
-      this.#events.tell("fault", new CallFault("connectionLost", "the connection was lost"));
+      this.#events.tell("fault", new CallError("connectionLost", "the connection was lost"));
     }
     // What it rejects with was told as a fault.
     this.#reconnection.retry(delayMs, () => void this.#connect().catch(() => {}));
@@ -353,11 +355,11 @@ export class AgentCall {
     if (code === BROKEN || code === 1005) {
       // The missing token was already reported.
       if (reason === NO_TOKEN) return this.#end(code, words);
-      this.#events.tell("fault", new CallFault("cannotConnect", "the server cannot be reached"));
+      this.#events.tell("fault", new CallError("cannotConnect", "the server cannot be reached"));
     } else if (code === NO_ENTRY && this.state === "reconnecting") {
-      this.#events.tell("fault", new CallFault("tokenEnded", TOKEN_ENDED));
+      this.#events.tell("fault", new CallError("tokenEnded", TOKEN_ENDED));
     } else if (code !== NORMAL_END && this.#lastError === "") {
-      this.#events.tell("fault", new CallFault("refused", words || `closed with ${code}`));
+      this.#events.tell("fault", new CallError("refused", words || `closed with ${code}`));
     }
     this.#end(code, words);
   }

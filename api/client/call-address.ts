@@ -1,4 +1,4 @@
-import { CallFault } from "./call-fault.js";
+import { CallError } from "./call-error.js";
 
 /** Whom a call is for. */
 export interface CallTarget {
@@ -14,11 +14,11 @@ export interface Credential {
   readonly apiKey?: string | undefined;
 }
 
-/** Throws the CallFault for a server that is no address, such as one without its scheme. */
+/** Throws the CallError for a server that is no address, such as one without its scheme. */
 export function requireAddress({ server }: CallTarget): void {
   if (URL.canParse("/", server)) return;
   const message = `"${server}" is no address of a server: write it like https://voice.example.com`;
-  throw new CallFault("protocol", message);
+  throw new CallError("protocol", message);
 }
 
 /** A path of the server's, below its sub-path if it has one. Throws where `server` is no address. */

@@ -1,4 +1,4 @@
-import type { CallFault, FaultCode } from "./call-fault.js";
+import type { CallError, CallErrorCode } from "./call-error.js";
 
 /**
  * `idle`: not begun; `thinking`: the caller's words are understood and the agent has not begun to answer; `speaking`: the
@@ -92,8 +92,8 @@ export interface CallEvents {
   readonly microphone: MicrophoneChange;
   readonly tool: ToolUse;
   /** The call may go on after it: `ended` says when it does not. */
-  readonly fault: CallFault;
+  readonly fault: CallError;
   /** What was told as a fault of this code is over: its words may be taken away. */
-  readonly mended: FaultCode;
+  readonly mended: CallErrorCode;
   readonly ended: CallEnd;
 }

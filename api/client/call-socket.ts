@@ -1,4 +1,4 @@
-import { CallFault } from "./call-fault.js";
+import { CallError } from "./call-error.js";
 import type { ClientClock } from "./client-clock.js";
 
 export const NOT_OPENED = "this page cannot open a connection to the server's address";
@@ -24,11 +24,11 @@ export interface CallLine {
   readonly clock: ClientClock;
 }
 
-/** Throws a CallFault where there is none. */
+/** Throws a CallError where there is none. */
 function ownSocketClass(): CallSocketClass {
   const found: { WebSocket?: CallSocketClass } = globalThis;
   if (found.WebSocket !== undefined) return found.WebSocket;
-  throw new CallFault("protocol", "this environment has no WebSocket: give one as an option");
+  throw new CallError("protocol", "this environment has no WebSocket: give one as an option");
 }
 
 export interface SocketListener {

@@ -5,6 +5,7 @@ export {
   type SoundDevices,
   soundDevices,
 } from "./browser/browser-call.js";
+export { CallError, type CallErrorCode } from "./call-error.js";
 export type {
   CallEnd,
   CallEvents,
@@ -17,7 +18,6 @@ export type {
   Wait,
   Words,
 } from "./call-events.js";
-export { CallFault, type FaultCode } from "./call-fault.js";
 export { OwnSound, type OwnSoundOptions } from "./own-sound.js";
 export type { ToolHandler } from "./page-tools.js";
 export type { Sound, SoundListener } from "./sound.js";

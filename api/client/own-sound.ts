@@ -1,4 +1,4 @@
-import { CallFault } from "./call-fault.js";
+import { CallError } from "./call-error.js";
 import { rmsOf } from "./loudness.js";
 import type { Sound, SoundListener } from "./sound.js";
 
@@ -24,7 +24,7 @@ export class OwnSound implements Sound {
 
   /** To be called by the program with 20 ms of its microphone, 16 kHz, 50 times a second. */
   write(samples: Int16Array<ArrayBuffer>): void {
-    if (this.#listener === undefined) throw new CallFault("soundFailed", "the call is not open");
+    if (this.#listener === undefined) throw new CallError("soundFailed", "the call is not open");
     this.#listener.frame(this.#isMuted ? new Int16Array(samples.length) : samples);
   }
 

@@ -1,5 +1,5 @@
+import { CallError } from "./call-error.js";
 import type { ToolUse } from "./call-events.js";
-import { CallFault } from "./call-fault.js";
 import type { ClientClock } from "./client-clock.js";
 import type { Fields, ToolCall } from "./server-message.js";
 
@@ -34,7 +34,7 @@ export class PageTools {
     this.#used = used;
   }
 
-  /** Answers how to offer it no longer. Throws a CallFault for a name that no tool can have, and for a 65th. */
+  /** Answers how to offer it no longer. Throws a CallError for a name that no tool can have, and for a 65th. */
   offer(name: string, handler: ToolHandler): () => void {
     requireTool(name, this.#handlers);
     this.#handlers.set(name, handler);
@@ -69,11 +69,11 @@ export class PageTools {
   }
 }
 
-/** Throws a CallFault for a name that no tool can have, and for a 65th beside those that are offered. */
+/** Throws a CallError for a name that no tool can have, and for a 65th beside those that are offered. */
 export function requireTool(name: string, offered: ReadonlyMap<string, ToolHandler>): void {
-  if (!NAME.test(name)) throw new CallFault("protocol", `"${name}" can be no tool's name`);
+  if (!NAME.test(name)) throw new CallError("protocol", `"${name}" can be no tool's name`);
   if (offered.size >= TOOLS_MAX && !offered.has(name)) {
-    throw new CallFault("protocol", `a call can have at most ${TOOLS_MAX} tools`);
+    throw new CallError("protocol", `a call can have at most ${TOOLS_MAX} tools`);
   }
 }
 

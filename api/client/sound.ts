@@ -1,5 +1,5 @@
+import type { CallError, CallErrorCode } from "./call-error.js";
 import type { MicrophoneChange } from "./call-events.js";
-import type { CallFault, FaultCode } from "./call-fault.js";
 
 /** What a call is told by its sound. */
 export interface SoundListener {
@@ -12,14 +12,14 @@ export interface SoundListener {
   /** How loud the agent is: the root mean square of its samples, 0 to 1. */
   agentLoudness(rms: number): void;
   microphone(change: MicrophoneChange): void;
-  fault(fault: CallFault): void;
+  fault(fault: CallError): void;
   /** Such a fault is over. */
-  mended(code: FaultCode): void;
+  mended(code: CallErrorCode): void;
 }
 
 /** Where a call's audio comes from and goes to: a page's devices, or a program's own. */
 export interface Sound {
-  /** Rejects with a CallFault. In a browser it has to be called in a click. */
+  /** Rejects with a CallError. In a browser it has to be called in a click. */
   open(listener: SoundListener): Promise<void>;
   /** The audio that follows is of this turn: 16 bit at `rateHz`, mono. */
   begin(turn: number, rateHz: number): void;

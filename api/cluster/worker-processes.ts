@@ -348,7 +348,7 @@ export class WorkerProcesses {
     const { orders, addRun, clock, log } = this.#options;
     const runId = randomUUID();
     await addRun(runId).catch((cause: unknown) => {
-      throw new RunNotAdded("the database was not told of the run", { cause });
+      throw new RunNotAddedError("the database was not told of the run", { cause });
     });
     this.#lastName += 1;
     const name = this.#lastName;
@@ -452,7 +452,7 @@ export class WorkerProcesses {
       this.#begin(place, false, true).catch((error: unknown) => {
         log.error({ error }, "failed to restart a worker");
         // What has run tells of its end itself.
-        if (!(error instanceof RunNotAdded)) return;
+        if (!(error instanceof RunNotAddedError)) return;
         const isAlone = this.#listening.size === 0;
         this.#beginAgain(place, { hasListened: false, livedMs: 0, isAlone });
       });
@@ -466,8 +466,8 @@ export class WorkerProcesses {
 }
 
 /** Nothing was started yet. */
-class RunNotAdded extends Error {
-  override readonly name = "RunNotAdded";
+class RunNotAddedError extends Error {
+  override readonly name = "RunNotAddedError";
 }
 
 function post(child: ChildProcess, message: FromPrimary): void {

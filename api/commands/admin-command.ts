@@ -1,5 +1,5 @@
 import * as v from "valibot";
-import { BucketFault } from "../../engine/bucket/bucket.js";
+import { BucketError } from "../../engine/bucket/bucket.js";
 import { type NodeState, nodeState } from "../../engine/cluster/node-registry.js";
 import { canonicalEmail } from "../../engine/tenancy/people/email-address.js";
 import { KEPT_MAX_MS } from "../../engine/tenancy/read-cache.js";
@@ -22,7 +22,7 @@ import { numberWork } from "./admin-numbers.js";
 import { readNewOrganization, setUp } from "./admin-setup.js";
 import { type AdminServices, adminServices } from "./admin-store.js";
 import { type Command, parseCommandLine } from "./command.js";
-import { CommandFault, UsageFault } from "./command-fault.js";
+import { CommandError, UsageError } from "./command-error.js";
 import {
   type CommandSettings,
   existingDatabaseFile,
@@ -59,10 +59,10 @@ export function readAuditRequest(args: readonly string[]): AuditRequest {
     allowPositionals: true,
   });
   const [email, ...more] = positionals;
-  if (more.length > 0) throw new UsageFault("give the e-mail of one owner, or none");
+  if (more.length > 0) throw new UsageError("give the e-mail of one owner, or none");
   const limit = v.safeParse(Limit, values.limit);
   if (limit.success) return { email, limit: limit.output };
-  throw new UsageFault(`--limit: expected a whole number from 1 to ${ENTRIES_MAX}`);
+  throw new UsageError(`--limit: expected a whole number from 1 to ${ENTRIES_MAX}`);
 }
 
 /** Newest first. */
@@ -110,7 +110,7 @@ interface CheckedStore {
   readonly damaged: string;
 }
 
-/** Reads the whole database, and tries the bucket of recordings; rejects with a CommandFault that says what is wrong. */
+/** Reads the whole database, and tries the bucket of recordings; rejects with a CommandError that says what is wrong. */
 export async function checkStore(settings: CommandSettings, terminal: Terminal): Promise<void> {
   const { sizeBytes, findings, counts, damaged } = await checked(settings);
   if (counts.length > 0) {
@@ -119,11 +119,11 @@ export async function checkStore(settings: CommandSettings, terminal: Terminal):
   }
   if (findings.length > 0) {
     const list = findings.map((finding) => `  ${finding}`).join("\n");
-    throw new CommandFault(`${damaged}:\n${list}`);
+    throw new CommandError(`${damaged}:\n${list}`);
   }
   terminal.print(`The database is whole (${sizeText(sizeBytes)}).`);
   const place = await checkRecordings(settings, new SystemClock()).catch((error: unknown) => {
-    throw error instanceof BucketFault ? new CommandFault(error.message) : error;
+    throw error instanceof BucketError ? new CommandError(error.message) : error;
   });
   if (place !== undefined) terminal.print(`Recordings can be written to ${place}.`);
 }
@@ -144,7 +144,7 @@ export function readCopyRequest(args: readonly string[]): string | undefined {
   const options = { to: { type: "string" } } as const;
   const { values } = parseCommandLine({ args: [...args], options });
   if (values.to !== undefined && !/^postgres(?:ql)?:\/\//.test(values.to)) {
-    throw new UsageFault("--to: expected an address that begins with postgres://");
+    throw new UsageError("--to: expected an address that begins with postgres://");
   }
   return values.to;
 }
@@ -156,7 +156,7 @@ export async function copyStore(
   to: string | undefined,
 ): Promise<void> {
   const url = to ?? databaseUrl;
-  if (url === undefined) throw new UsageFault("say where to: --to postgres://…, or DATABASE_URL");
+  if (url === undefined) throw new UsageError("say where to: --to postgres://…, or DATABASE_URL");
   const filePath = existingDatabaseFile(dataDir);
   const { copyToPostgres } = await import("../../storage/postgres/copy-to-postgres.js");
   const tables = await copyToPostgres(filePath, url);
@@ -186,7 +186,7 @@ export function nodeWork(args: readonly string[]): NodesWork {
   if (verb === "drain" && name !== undefined && more.length === 0) {
     return (database, services, terminal) => drain(database, services, terminal, name);
   }
-  throw new UsageFault(`"${["nodes", ...args].join(" ")}" is not a complete command`);
+  throw new UsageError(`"${["nodes", ...args].join(" ")}" is not a complete command`);
 }
 
 async function listNodes(
@@ -225,7 +225,7 @@ async function drain(
 
 function requireNodes({ mail }: Database): void {
   if (mail !== undefined) return;
-  throw new CommandFault("a file has one server; several work on PostgreSQL (DATABASE_URL)");
+  throw new CommandError("a file has one server; several work on PostgreSQL (DATABASE_URL)");
 }
 
 type Work = (services: AdminServices, terminal: Terminal) => Promise<void>;
@@ -240,7 +240,7 @@ export function operatorWork(args: readonly string[]): Work {
   if (verb === "revoke" && email !== undefined && more.length === 0) {
     return (services, terminal) => revoke(services, terminal, email);
   }
-  throw new UsageFault(`"${["operator", ...args].join(" ")}" is not a complete command`);
+  throw new UsageError(`"${["operator", ...args].join(" ")}" is not a complete command`);
 }
 
 async function listOperators({ operators }: AdminServices, terminal: Terminal): Promise<void> {
@@ -411,7 +411,7 @@ export function adminCommand(readSettings: () => CommandSettings = readCommandSe
         );
       }
       if (noun === "credentials") return credentials(rest, readSettings, terminal);
-      if (noun !== "setup") throw new UsageFault(notUnderstood(args));
+      if (noun !== "setup") throw new UsageError(notUnderstood(args));
       const organization = readNewOrganization(rest);
       return withStore(readSettings(), (services) => setUp(services, terminal, organization));
     },
@@ -437,7 +437,7 @@ function organizationWork(args: readonly string[]): Work {
   if (verb === "plan" && email !== undefined && slug !== undefined && more.length === 0) {
     return (services, terminal) => changePlan(services, terminal, email, slug);
   }
-  throw new UsageFault(notUnderstood(["org", ...args]));
+  throw new UsageError(notUnderstood(["org", ...args]));
 }
 
 async function credentials(
@@ -452,7 +452,7 @@ async function credentials(
   });
   const [verb, ...more] = positionals;
   if ((verb !== "audit" && verb !== "reseal" && verb !== "accept") || more.length > 0) {
-    throw new UsageFault(notUnderstood(["credentials", ...args]));
+    throw new UsageError(notUnderstood(["credentials", ...args]));
   }
   const settings = readSettings();
   const cipher = await readCipher(settings);
@@ -466,7 +466,7 @@ async function credentials(
 async function check(settings: CommandSettings, terminal: Terminal): Promise<void> {
   await checkStore(settings, terminal);
   const cipher = await readCipher(settings).catch((error: unknown) => {
-    if (error instanceof CommandFault) return undefined;
+    if (error instanceof CommandError) return undefined;
     throw error;
   });
   if (cipher === undefined) {

@@ -6,7 +6,7 @@ import {
   WRONG_KEY,
 } from "../../engine/tenancy/credential-rotation.js";
 import type { AuditActor } from "../../storage/tenancy/audit-record.js";
-import { CommandFault } from "./command-fault.js";
+import { CommandError } from "./command-error.js";
 import type { CommandSettings } from "./data-folder.js";
 import type { Terminal } from "./terminal.js";
 import { printTable } from "./text-table.js";
@@ -14,7 +14,7 @@ import { printTable } from "./text-table.js";
 /** Enough to see which ones they are; whoever has more has lost a key, not a provider. */
 const NAMED_MAX = 20;
 
-/** With the keys that the server has; CommandFault where they cannot be known. */
+/** With the keys that the server has; CommandError where they cannot be known. */
 export async function readCipher(settings: CommandSettings): Promise<CredentialCipher> {
   const { dataDir, encryptionKey, encryptionKeysOld = [], isProduction = false } = settings;
   if (encryptionKey !== undefined) return new CredentialCipher(encryptionKey, encryptionKeysOld);
@@ -22,12 +22,12 @@ export async function readCipher(settings: CommandSettings): Promise<CredentialC
   const mayBeGenerated = !isProduction && encryptionKeysOld.length === 0;
   const made = mayBeGenerated ? await storedDevelopmentKeys(dataDir) : undefined;
   if (made !== undefined) return new CredentialCipher(made.encryptionKey);
-  throw new CommandFault(
+  throw new CommandError(
     "ENCRYPTION_KEY is not set: give this command the same ENCRYPTION_KEY and ENCRYPTION_KEY_OLD as the server",
   );
 }
 
-/** Names providers and agents by id only. CommandFault when there are credentials that no key opens. */
+/** Names providers and agents by id only. CommandError when there are credentials that no key opens. */
 export async function auditCredentials(
   rotation: CredentialRotation,
   terminal: Terminal,
@@ -45,7 +45,7 @@ export async function auditCredentials(
   printTable(terminal, ["opened by", "credentials"], rows);
   if (unopened.length > 0) throw noKeyOpens(unopened);
   const keyCheck = await rotation.keyCheck();
-  if (keyCheck === "unopened") throw new CommandFault(WRONG_KEY);
+  if (keyCheck === "unopened") throw new CommandError(WRONG_KEY);
   if (keyCheck === "old" || old.some((count) => count > 0)) {
     terminal.print("credentials reseal moves all of them to the current key.");
   } else if (old.length > 0) {
@@ -53,11 +53,11 @@ export async function auditCredentials(
   }
 }
 
-/** For `check`. CommandFault where the key is another than the database's. */
+/** For `check`. CommandError where the key is another than the database's. */
 export async function checkKey(rotation: CredentialRotation, terminal: Terminal): Promise<void> {
   const { key, opened, unopened } = await rotation.verifyKey();
   if (key === "wrong") {
-    throw new CommandFault(
+    throw new CommandError(
       `${WRONG_KEY} (of organizations' credentials it opens ${opened} of ${opened + unopened}): set the earlier key, or, if it is lost, see credentials accept`,
     );
   }
@@ -74,7 +74,7 @@ export async function acceptKey(rotation: CredentialRotation, terminal: Terminal
   terminal.print(`These have to be entered again, nothing opens them: ${named(unopened)}.`);
 }
 
-/** CommandFault when some could not be moved; all others are. */
+/** CommandError when some could not be moved; all others are. */
 export async function resealCredentials(
   rotation: CredentialRotation,
   terminal: Terminal,
@@ -87,13 +87,13 @@ export async function resealCredentials(
   );
   if (unopened.length > 0) throw noKeyOpens(unopened);
   if (contested.length === 0) return;
-  throw new CommandFault(
+  throw new CommandError(
     `the credentials of ${named(contested)} were changed again and again meanwhile; try again`,
   );
 }
 
-function noKeyOpens(holders: readonly CredentialHolder[]): CommandFault {
-  return new CommandFault(`none of the keys opens the credentials of ${named(holders)}`);
+function noKeyOpens(holders: readonly CredentialHolder[]): CommandError {
+  return new CommandError(`none of the keys opens the credentials of ${named(holders)}`);
 }
 
 function named(holders: readonly CredentialHolder[]): string {

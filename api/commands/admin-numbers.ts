@@ -1,5 +1,5 @@
 import type { AdminServices } from "./admin-store.js";
-import { UsageFault } from "./command-fault.js";
+import { UsageError } from "./command-error.js";
 import { printable, type Terminal } from "./terminal.js";
 import { type Cell, printTable } from "./text-table.js";
 
@@ -87,5 +87,5 @@ export function numberWork(
   if (verb === "revoke" && first !== undefined && second === undefined) {
     return (services, terminal) => revokeNumber(services, terminal, first);
   }
-  throw new UsageFault(`"${["number", ...positionals].join(" ")}" is not a complete command`);
+  throw new UsageError(`"${["number", ...positionals].join(" ")}" is not a complete command`);
 }

@@ -1,5 +1,5 @@
 import * as v from "valibot";
-import { Failure } from "../../engine/failure.js";
+import { RequestError } from "../../engine/request-error.js";
 import { modelString } from "../../engine/tenancy/agents/agent-access.js";
 import { createFirstAgent } from "../../engine/tenancy/agents/first-agent.js";
 import type { SetUp, SetUpResult } from "../../engine/tenancy/organizations.js";
@@ -11,7 +11,7 @@ import { nameField, requestObject, textField } from "../contract/fields.js";
 import { validated } from "../http/request/validation.js";
 import type { AdminServices } from "./admin-store.js";
 import { parseCommandLine } from "./command.js";
-import { UsageFault } from "./command-fault.js";
+import { UsageError } from "./command-error.js";
 import { printable, type Terminal } from "./terminal.js";
 
 const DEFAULT_PLAN = "free";
@@ -38,7 +38,7 @@ const NewOrganization = requestObject({
   plan: v.optional(textField("the plan's slug", PLAN_CHARACTERS_MAX), DEFAULT_PLAN),
 });
 
-/** The organization that the command line's options describe; throws a UsageFault that names every wrong one. */
+/** The organization that the command line's options describe; throws a UsageError that names every wrong one. */
 export function readNewOrganization(args: readonly string[]): SetUp {
   const text = { type: "string" } as const;
   const { values } = parseCommandLine({
@@ -49,9 +49,9 @@ export function readNewOrganization(args: readonly string[]): SetUp {
     const { name, email, password, plan } = validated(NewOrganization, { ...values }, "setup");
     return { orgName: name, email, password, planSlug: plan };
   } catch (error) {
-    if (!(error instanceof Failure) || error.details === undefined) throw error;
+    if (!(error instanceof RequestError) || error.details === undefined) throw error;
     const faults = error.details.map(({ path, message }) => `--${path}: ${message}`);
-    throw new UsageFault(faults.join("; "));
+    throw new UsageError(faults.join("; "));
   }
 }
 

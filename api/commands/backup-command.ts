@@ -3,9 +3,9 @@ import { dirname, resolve } from "node:path";
 import { SystemClock } from "../../engine/time/clock.js";
 import { backupInThread } from "../../storage/sqlite/backup/backup-start.js";
 import type { DatabaseReport } from "../../storage/sqlite/database-check.js";
-import { RequestFailed } from "../../storage/statements/storage-failure.js";
+import { StorageError } from "../../storage/statements/storage-error.js";
 import { type Command, parseCommandLine } from "./command.js";
-import { CommandFault, UsageFault } from "./command-fault.js";
+import { CommandError, UsageError } from "./command-error.js";
 import {
   type CommandSettings,
   databaseFileOf,
@@ -35,11 +35,11 @@ export function backupCommand(readSettings: () => CommandSettings = readCommandS
       });
       const [file] = positionals;
       if (file === undefined || positionals.length !== 1) {
-        throw new UsageFault("give the name of one file to write to");
+        throw new UsageError("give the name of one file to write to");
       }
       const clock = new SystemClock();
       const { dataDir, databaseUrl } = readSettings();
-      if (databaseUrl !== undefined) throw new CommandFault(USE_PG_DUMP);
+      if (databaseUrl !== undefined) throw new CommandError(USE_PG_DUMP);
       const target = resolve(file);
       refuseUnwritable(target, file);
       const beganAtMs = clock.monotonicMs();
@@ -57,9 +57,9 @@ export function backupCommand(readSettings: () => CommandSettings = readCommandS
 }
 
 function refuseUnwritable(target: string, file: string): void {
-  if (existsSync(target)) throw new CommandFault(`${file} exists already and is not overwritten`);
+  if (existsSync(target)) throw new CommandError(`${file} exists already and is not overwritten`);
   if (!existsSync(dirname(target))) {
-    throw new CommandFault(`there is no folder ${dirname(target)}`);
+    throw new CommandError(`there is no folder ${dirname(target)}`);
   }
 }
 
@@ -69,7 +69,7 @@ async function copy(dataDir: string, targetPath: string): Promise<DatabaseReport
   try {
     return await backupInThread({ sourcePath, targetPath });
   } catch (error) {
-    if (!(error instanceof RequestFailed)) throw error;
-    throw new CommandFault(`the copy could not be written: ${error.message}`);
+    if (!(error instanceof StorageError)) throw error;
+    throw new CommandError(`the copy could not be written: ${error.message}`);
   }
 }

@@ -1,8 +1,8 @@
 import { type ParseArgsConfig, parseArgs } from "node:util";
-import { ConfigFault } from "../../config.js";
-import { Failure } from "../../engine/failure.js";
-import { StorageUnavailable } from "../../storage/statements/storage-failure.js";
-import { CommandFault, UsageFault } from "./command-fault.js";
+import { ConfigError } from "../../config.js";
+import { RequestError } from "../../engine/request-error.js";
+import { StorageUnavailableError } from "../../storage/statements/storage-error.js";
+import { CommandError, UsageError } from "./command-error.js";
 import type { Terminal } from "./terminal.js";
 
 const EXIT_DONE = 0;
@@ -11,7 +11,7 @@ const EXIT_WRONG_USAGE = 2;
 
 export interface Command {
   readonly usage: string;
-  /** Resolves when the work is done; rejects with a CommandFault or a UsageFault when it could not be. */
+  /** Resolves when the work is done; rejects with a CommandError or a UsageError when it could not be. */
   run(args: readonly string[], terminal: Terminal): Promise<void>;
 }
 
@@ -30,13 +30,13 @@ export async function runCommand(
     return EXIT_DONE;
   } catch (error) {
     terminal.complain(explain(error));
-    if (!(error instanceof UsageFault)) return EXIT_FAILED;
+    if (!(error instanceof UsageError)) return EXIT_FAILED;
     terminal.complain("--help tells what can be given.");
     return EXIT_WRONG_USAGE;
   }
 }
 
-/** As `parseArgs` of Node, but what it does not understand is a UsageFault in one line. */
+/** As `parseArgs` of Node, but what it does not understand is a UsageError in one line. */
 export function parseCommandLine<Options extends ParseArgsConfig>(
   options: Options,
 ): ReturnType<typeof parseArgs<Options>> {
@@ -45,7 +45,7 @@ export function parseCommandLine<Options extends ParseArgsConfig>(
   } catch (error) {
     if (!(error instanceof TypeError)) throw error;
     const [firstSentence = error.message] = error.message.split(/\.\s|\n/);
-    throw new UsageFault(firstSentence);
+    throw new UsageError(firstSentence);
   }
 }
 
@@ -57,9 +57,13 @@ function asksForHelp(args: readonly string[]): boolean {
 
 function explain(error: unknown): string {
   if (!(error instanceof Error)) return String(error);
-  const isForPeople = [CommandFault, UsageFault, Failure, ConfigFault, StorageUnavailable].some(
-    (kind) => error instanceof kind,
-  );
+  const isForPeople = [
+    CommandError,
+    UsageError,
+    RequestError,
+    ConfigError,
+    StorageUnavailableError,
+  ].some((kind) => error instanceof kind);
   if (isForPeople || !(error.cause instanceof Error)) return error.message;
   return `${error.message}: ${explain(error.cause)}`;
 }

@@ -3,7 +3,7 @@ import { join } from "node:path";
 import { DATABASE_FILE, readConfig } from "../../config.js";
 import { type Database, openDatabase } from "../../storage/database.js";
 import type { RecordingsPlace } from "../start-up/recordings-bucket.js";
-import { CommandFault } from "./command-fault.js";
+import { CommandError } from "./command-error.js";
 
 /** A command line does one thing after the other. */
 const COMMAND_CONNECTIONS_MAX = 2;
@@ -24,7 +24,7 @@ export interface CommandSettings extends RecordingsPlace {
 
 /**
  * From the same places as the server's: `.env`, then the environment. Hardly a command signs or opens anything, so they do not
- * ask for the secrets that production demands of the server. Throws a ConfigFault.
+ * ask for the secrets that production demands of the server. Throws a ConfigError.
  */
 export function readCommandSettings(): CommandSettings {
   const config = readConfig("optional");
@@ -36,7 +36,7 @@ export function databaseFileOf(dataDir: string): string {
   return join(dataDir, DATABASE_FILE);
 }
 
-/** The store of a server that may be running; CommandFault when there is none yet. */
+/** The store of a server that may be running; CommandError when there is none yet. */
 export async function openExistingDatabase(settings: CommandSettings): Promise<Database> {
   const { dataDir, databaseUrl: url } = settings;
   if (url === undefined) {
@@ -55,11 +55,11 @@ function postgresOf(dataDir: string, url: string) {
   return { filePath: databaseFileOf(dataDir), url, connectionsMax: COMMAND_CONNECTIONS_MAX };
 }
 
-/** CommandFault when there is none yet. */
+/** CommandError when there is none yet. */
 export function existingDatabaseFile(dataDir: string): string {
   const filePath = databaseFileOf(dataDir);
   if (existsSync(filePath)) return filePath;
-  throw new CommandFault(
+  throw new CommandError(
     `there is no database ${filePath}: start the server once (npm start), or set DATA_DIR to its folder`,
   );
 }

@@ -4,7 +4,7 @@ import { parseLiveStreamConfig } from "../livestream/livestream-config.js";
 import { issueViewToken } from "../livestream/view-tokens.js";
 import { STREAM_KEY } from "../livestream/webhook-form.js";
 import { type Command, parseCommandLine, runCommand } from "./command.js";
-import { CommandFault, UsageFault } from "./command-fault.js";
+import { CommandError, UsageError } from "./command-error.js";
 import { processTerminal } from "./terminal.js";
 
 const USAGE = `Usage: npm run livestream:token -- STREAM [--hours 24]
@@ -25,11 +25,11 @@ const command: Command = {
     });
     const [streamKey = "", ...others] = positionals;
     if (!STREAM_KEY.test(streamKey) || others.length > 0) {
-      throw new UsageFault("expected one stream: 1 to 64 letters, digits, hyphens or underscores");
+      throw new UsageError("expected one stream: 1 to 64 letters, digits, hyphens or underscores");
     }
-    if (!HOURS.test(values.hours)) throw new UsageFault("--hours: expected 1 to 99999");
+    if (!HOURS.test(values.hours)) throw new UsageError("--hours: expected 1 to 99999");
     const { viewTokenSecret } = parseLiveStreamConfig(process.env);
-    if (viewTokenSecret === undefined) throw new CommandFault("VIEW_TOKEN_SECRET is not set");
+    if (viewTokenSecret === undefined) throw new CommandError("VIEW_TOKEN_SECRET is not set");
     const expiresAtMs = new SystemClock().epochMs() + Number(values.hours) * HOUR_MS;
     const token = issueViewToken(viewTokenSecret, streamKey, expiresAtMs);
     terminal.print(`Until   ${new Date(expiresAtMs).toISOString()}`);

@@ -1,6 +1,6 @@
 import { accessSync, constants } from "node:fs";
 import { availableParallelism, cpus } from "node:os";
-import { ConfigFault, readEnvironment } from "../../config.js";
+import { ConfigError, readEnvironment } from "../../config.js";
 import { type Logger, newLogger } from "../../engine/log.js";
 import { type Clock, SystemClock } from "../../engine/time/clock.js";
 import { ChangeNotifier } from "../livestream/transcoder/change-notifier.js";
@@ -109,11 +109,11 @@ function requireFolder(setting: string, path: string): void {
   try {
     accessSync(path, constants.W_OK);
   } catch {
-    throw new ConfigFault([`${setting}: expected a folder that can be written to, not ${path}`]);
+    throw new ConfigError([`${setting}: expected a folder that can be written to, not ${path}`]);
   }
 }
 
 main().catch((error: unknown) => {
-  console.error(error instanceof ConfigFault ? error.message : error);
+  console.error(error instanceof ConfigError ? error.message : error);
   process.exit(1);
 });

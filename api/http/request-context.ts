@@ -7,7 +7,7 @@ import {
   statusLine,
 } from "./answer/answer.js";
 import type { DownloadAnswer } from "./answer/download-answer.js";
-import { RequestAborted } from "./answer/http-refusal.js";
+import { RequestAbortedError } from "./answer/http-error.js";
 import { PacedStream } from "./answer/paced-stream.js";
 import type { HttpResponse } from "./backend/http-backend.js";
 import type { Endpoint, IncomingRequest } from "./endpoints/endpoint.js";
@@ -262,7 +262,7 @@ export class Exchange implements IncomingRequest {
   async alone(): Promise<void> {
     if (!this.head.mustBeAlone) return;
     await new Promise(setImmediate);
-    if (this.#isOver) throw new RequestAborted("another request came with this one");
+    if (this.#isOver) throw new RequestAbortedError("another request came with this one");
   }
 
   get signal(): AbortSignal {

@@ -1,9 +1,9 @@
-import { Failure, type FailureKind } from "../../engine/failure.js";
 import type { Logger } from "../../engine/log.js";
+import { type FailureKind, RequestError } from "../../engine/request-error.js";
 import type { Clock } from "../../engine/time/clock.js";
 import { type Answer, type HeaderLine, jsonAnswer, type StreamedAnswer } from "./answer/answer.js";
 import type { DownloadAnswer } from "./answer/download-answer.js";
-import { HttpRefusal } from "./answer/http-refusal.js";
+import { HttpError } from "./answer/http-error.js";
 import type { HttpRequest, HttpResponse, RequestHandler, Verb } from "./backend/http-backend.js";
 import type { Endpoint, Method } from "./endpoints/endpoint.js";
 import { addressGroup, type ClientAddresses, formatAddress } from "./request/client-address.js";
@@ -33,13 +33,13 @@ const CHALLENGE: HeaderLine = ["www-authenticate", 'Bearer realm="api"'];
  * is a fault of ours: the log gets it whole, the client only the request id that finds it there.
  */
 export function answerToError(error: unknown, requestId: string, logger: Logger): Answer {
-  if (error instanceof Failure) return answerToFailure(error);
-  if (error instanceof HttpRefusal) return answerToRefusal(error);
-  if (error instanceof Error && error.name === "StorageOverloaded") {
+  if (error instanceof RequestError) return answerToFailure(error);
+  if (error instanceof HttpError) return answerToRefusal(error);
+  if (error instanceof Error && error.name === "StorageOverloadedError") {
     logger.warn({ requestId }, "request refused: storage is overloaded");
     return jsonAnswer(503, { error: "the service is busy, try again" }, [["retry-after", "1"]]);
   }
-  if (error instanceof Error && error.name === "StorageUnwritable") {
+  if (error instanceof Error && error.name === "StorageUnwritableError") {
     logger.warn({ requestId, error }, "request refused: nothing can be stored");
     const words = { error: "nothing can be stored for the moment, try again" };
     return jsonAnswer(503, words, [["retry-after", "5"]]);
@@ -48,12 +48,12 @@ export function answerToError(error: unknown, requestId: string, logger: Logger)
   return jsonAnswer(500, { error: "internal error", requestId });
 }
 
-function answerToRefusal({ status, message, headers }: HttpRefusal): Answer {
+function answerToRefusal({ status, message, headers }: HttpError): Answer {
   const answer = jsonAnswer(status, { error: message }, headers);
   return LEAVES_BODY.has(status) ? { ...answer, closesConnection: true } : answer;
 }
 
-function answerToFailure(failure: Failure): Answer {
+function answerToFailure(failure: RequestError): Answer {
   const body = {
     ...failure.extra,
     error: failure.message,
@@ -106,7 +106,7 @@ export class Router {
     this.#handle(
       "any",
       "/*",
-      refusingEndpoint("/*", () => new HttpRefusal(404, "no such path")),
+      refusingEndpoint("/*", () => new HttpError(404, "no such path")),
     );
   }
 
@@ -276,7 +276,7 @@ export class Router {
   }
 }
 
-function refusingEndpoint(path: string, refusal: () => HttpRefusal): Endpoint {
+function refusingEndpoint(path: string, refusal: () => HttpError): Endpoint {
   return {
     method: "get",
     path,
@@ -305,9 +305,9 @@ function optionsEndpoint(path: string, methods: ReadonlySet<Method>): Endpoint {
   };
 }
 
-function methodNotAllowed(methods: ReadonlySet<Method>): HttpRefusal {
+function methodNotAllowed(methods: ReadonlySet<Method>): HttpError {
   const allowed = allowedMethods(methods);
-  return new HttpRefusal(405, `expected one of the methods ${allowed}`, [["allow", allowed]]);
+  return new HttpError(405, `expected one of the methods ${allowed}`, [["allow", allowed]]);
 }
 
 function allowedMethods(methods: ReadonlySet<Method>): string {

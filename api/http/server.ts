@@ -1,8 +1,8 @@
 import type { HttpBackend, RequestHandler, Verb, WebSocketRoute } from "./backend/http-backend.js";
 
 /** The message says what an operator can do. */
-export class CannotListen extends Error {
-  override readonly name = "CannotListen";
+export class ListenError extends Error {
+  override readonly name = "ListenError";
 }
 
 /** `variable` is the setting that names the port. */
@@ -64,7 +64,7 @@ export class HttpServer {
   async listen(host: string, port: number): Promise<number> {
     const given = await this.#front.listen(host, port, this.#sharesPort);
     if (given === undefined) {
-      throw new CannotListen(cannotListen(host, port));
+      throw new ListenError(cannotListen(host, port));
     }
     this.#place = { host, port: given };
     this.#isBackchannel = true;

@@ -1,7 +1,7 @@
-import { Failure } from "../../engine/failure.js";
+import { RequestError } from "../../engine/request-error.js";
 import type { CancelTimer, Clock } from "../../engine/time/clock.js";
 import type { HeaderLine, StreamedAnswer } from "../http/answer/answer.js";
-import { TooSlow } from "../http/answer/paced-stream.js";
+import { SlowClientError } from "../http/answer/paced-stream.js";
 import type { StreamChange } from "./live-streams.js";
 
 /** Changes that happen within it go out together, which keeps a thousand listeners cheap. */
@@ -63,13 +63,17 @@ export class EventFeed {
     this.#batch += eventText(kind, json, this.#eventCount);
   }
 
-  /** An answer that begins with a snapshot. Failure `unavailable` when all places are taken. */
+  /** An answer that begins with a snapshot. RequestError `unavailable` when all places are taken. */
   answer(): StreamedAnswer {
     const { listenersMax, snapshotJson } = this.#options;
     if (this.#listeners.size >= listenersMax) {
-      throw new Failure("unavailable", "too many listen to the events: ask for the list instead", {
-        retryAfterSec: FULL_RETRY_SEC,
-      });
+      throw new RequestError(
+        "unavailable",
+        "too many listen to the events: ask for the list instead",
+        {
+          retryAfterSec: FULL_RETRY_SEC,
+        },
+      );
     }
     const backlogBytesMax = Buffer.byteLength(snapshotJson()) + LISTENER_BACKLOG_BYTES_MAX;
     return {
@@ -101,7 +105,7 @@ export class EventFeed {
       };
       const listener: Listener = { write, release: () => leave("stopped") };
       this.#listeners.add(listener);
-      const onGone = () => leave(signal.reason instanceof TooSlow ? "tooSlow" : "gone");
+      const onGone = () => leave(signal.reason instanceof SlowClientError ? "tooSlow" : "gone");
       signal.addEventListener("abort", onGone, { once: true });
       const snapshot = eventText("snapshot", this.#options.snapshotJson(), this.#eventCount);
       write(`retry: ${RETRY_MS}\n${snapshot}`);

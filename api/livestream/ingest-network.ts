@@ -1,4 +1,4 @@
-import { Failure } from "../../engine/failure.js";
+import { RequestError } from "../../engine/request-error.js";
 import type { IncomingRequest } from "../http/endpoints/endpoint.js";
 import { AddressBlocks } from "../http/request/address-blocks.js";
 
@@ -22,17 +22,17 @@ export class IngestNetwork {
     return this.#blocks.has(address);
   }
 
-  /** Failure `forbidden` for anybody but the ingest. */
+  /** RequestError `forbidden` for anybody but the ingest. */
   requireIngest(request: IncomingRequest): void {
     const telltale = TELLTALE_HEADERS.find((name) => request.header(name) !== "");
     if (telltale !== undefined) {
-      throw new Failure(
+      throw new RequestError(
         "forbidden",
         `webhooks are for the ingest only: a request with ${telltale} is not its own`,
       );
     }
     if (this.has(request.clientAddress)) return;
-    throw new Failure(
+    throw new RequestError(
       "forbidden",
       "webhooks are for the ingest only: the address is not in its network",
     );

@@ -88,7 +88,7 @@ export function liveStreamDefaults(): Defaults {
   return defaultsOf(Settings.entries);
 }
 
-/** Throws a ConfigFault that lists everything that is wrong. */
+/** Throws a ConfigError that lists everything that is wrong. */
 export function parseLiveStreamConfig(environment: Environment): LiveStreamConfig {
   const env = parseSettings(Settings, environment, faultsBetween(environment));
   return {

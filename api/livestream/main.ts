@@ -1,14 +1,14 @@
 import { randomUUID } from "node:crypto";
 import { stat } from "node:fs/promises";
-import { ConfigFault, readEnvironment } from "../../config.js";
+import { ConfigError, readEnvironment } from "../../config.js";
 import { newLogger } from "../../engine/log.js";
 import { textOfFile } from "../../engine/settings.js";
 import { SystemClock } from "../../engine/time/clock.js";
-import { BackendUnavailable } from "../http/backend/open-backend.js";
+import { BackendUnavailableError } from "../http/backend/open-backend.js";
 import { localUrl } from "../start-up/local-url.js";
 import { type LiveStreamConfig, parseLiveStreamConfig } from "./livestream-config.js";
 import { startLiveStream } from "./livestream-server.js";
-import { PublishKeyFault, publishKeyLines } from "./publish-keys.js";
+import { PublishKeyError, publishKeyLines } from "./publish-keys.js";
 
 const KEYS_FILE_BYTES_MAX = 4 * 1024 * 1024;
 
@@ -41,7 +41,7 @@ async function publishKeyLinesOf(config: LiveStreamConfig): Promise<readonly str
   if (publishKeysFile === undefined) return publishKeys.length === 0 ? undefined : publishKeys;
   const { size } = await stat(publishKeysFile);
   if (size > KEYS_FILE_BYTES_MAX) {
-    throw new PublishKeyFault(`PUBLISH_KEYS_FILE: expected at most ${KEYS_FILE_BYTES_MAX} bytes`);
+    throw new PublishKeyError(`PUBLISH_KEYS_FILE: expected at most ${KEYS_FILE_BYTES_MAX} bytes`);
   }
   return [...publishKeys, ...publishKeyLines(textOfFile(publishKeysFile))];
 }
@@ -54,8 +54,8 @@ main().catch((error: unknown) => {
 /** What is wrong with the settings, rather than with the program. */
 function isForOperator(error: unknown): error is Error {
   return (
-    error instanceof ConfigFault ||
-    error instanceof BackendUnavailable ||
-    error instanceof PublishKeyFault
+    error instanceof ConfigError ||
+    error instanceof BackendUnavailableError ||
+    error instanceof PublishKeyError
   );
 }

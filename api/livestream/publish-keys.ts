@@ -9,8 +9,8 @@ const DIGEST = "sha256";
 const SALT_BYTES = 32;
 
 /** Thrown with the number of a line that is no `stream=secret`, never with its text. */
-export class PublishKeyFault extends Error {
-  override readonly name = "PublishKeyFault";
+export class PublishKeyError extends Error {
+  override readonly name = "PublishKeyError";
 }
 
 /**
@@ -22,15 +22,15 @@ export class PublishKeys {
   readonly #digestsByStream = new Map<string, Buffer[]>();
   readonly #nobodys = [this.#digest(randomBytes(SALT_BYTES).toString("hex"))];
 
-  /** Lines are `stream=secret`, or `*=secret` for any stream; a stream may have several. Throws a PublishKeyFault. */
+  /** Lines are `stream=secret`, or `*=secret` for any stream; a stream may have several. Throws a PublishKeyError. */
   constructor(lines: readonly string[]) {
     if (lines.length > PUBLISH_KEYS_MAX) {
-      throw new PublishKeyFault(`expected at most ${PUBLISH_KEYS_MAX} publishing keys`);
+      throw new PublishKeyError(`expected at most ${PUBLISH_KEYS_MAX} publishing keys`);
     }
     for (const [index, line] of lines.entries()) {
       const [, stream = "", secret = ""] = LINE.exec(line) ?? [];
       if (secret === "") {
-        throw new PublishKeyFault(
+        throw new PublishKeyError(
           `publishing key ${index + 1}: expected stream=secret, the secret of 8 to 256 characters without spaces`,
         );
       }

@@ -1,11 +1,11 @@
 import * as v from "valibot";
-import { Failure } from "../../engine/failure.js";
 import type { LiveStreamMetrics } from "../../engine/metrics/livestream-metrics.js";
+import { RequestError } from "../../engine/request-error.js";
 import type { Clock } from "../../engine/time/clock.js";
 import { within } from "../../engine/time/deadline.js";
 import { requestObject, worded } from "../contract/fields.js";
 import { type Answer, jsonAnswer } from "../http/answer/answer.js";
-import { HttpRefusal } from "../http/answer/http-refusal.js";
+import { HttpError } from "../http/answer/http-error.js";
 import type { Endpoint, IncomingRequest } from "../http/endpoints/endpoint.js";
 import { AddressBlocks } from "../http/request/address-blocks.js";
 import { withoutPort } from "../http/request/client-address.js";
@@ -66,7 +66,7 @@ const MediaMtxRequest = requestObject({
   protocol: text,
 });
 
-/** The JSON of MediaMTX's `authMethod: http`. Failure `invalid` names the wrong field. */
+/** The JSON of MediaMTX's `authMethod: http`. RequestError `invalid` names the wrong field. */
 export function parseMediaMtxRequest(body: Buffer, contentType: string): AuthRequest {
   const asked = validated(MediaMtxRequest, parseJsonBody(body, contentType), "body");
   return {
@@ -87,7 +87,7 @@ export function parseFormRequest(body: Buffer): AuthRequest {
       path: "name",
       message: "expected 1 to 64 letters, digits, hyphens or underscores",
     };
-    throw new Failure("invalid", `${fault.path}: ${fault.message}`, { details: [fault] });
+    throw new RequestError("invalid", `${fault.path}: ${fault.message}`, { details: [fault] });
   }
   return {
     isPublish: (form.get("call") ?? "publish") === "publish",
@@ -132,7 +132,7 @@ export function publishEndpoint(parts: WebhookParts): Endpoint {
     const outcome = streams.publish(announcement);
     metrics.count("publishes", outcome);
     if (outcome === "full") {
-      throw new Failure("unavailable", "too many streams are live: see MAX_STREAMS", {
+      throw new RequestError("unavailable", "too many streams are live: see MAX_STREAMS", {
         retryAfterSec: FULL_RETRY_SEC,
       });
     }
@@ -158,7 +158,7 @@ export function ladderEndpoint(parts: WebhookParts): Endpoint {
   return webhook("/webhook/on-ladder", parts, requireForm, async (body) => {
     const status = parseLadderStatus(body);
     if (!parts.ladders.note(status)) {
-      throw new Failure("unavailable", "too many ladders are told of", {
+      throw new RequestError("unavailable", "too many ladders are told of", {
         retryAfterSec: FULL_RETRY_SEC,
       });
     }
@@ -182,7 +182,8 @@ export function watchEndpoint(parts: WebhookParts): Endpoint {
     const { streamKey, token } = parseWatch(body);
     const isAllowed = privateStreams.mayWatch(streamKey, [token]);
     metrics.count("authentications", `watch ${isAllowed ? "allowed" : "refused"}`);
-    if (!isAllowed) throw new Failure("unauthenticated", "watch: the token is missing or wrong");
+    if (!isAllowed)
+      throw new RequestError("unauthenticated", "watch: the token is missing or wrong");
     return { data: { allowed: true } };
   });
 }
@@ -198,7 +199,8 @@ export function authEndpoint(parts: WebhookParts, keys: PublishKeys): Endpoint {
     const isAllowed = mayGoOn(asked, keys, network, privateStreams);
     const what = asked.isPublish ? "publish" : "read";
     metrics.count("authentications", `${what} ${isAllowed ? "allowed" : "refused"}`);
-    if (!isAllowed) throw new Failure("unauthenticated", `${what}: the key is missing or wrong`);
+    if (!isAllowed)
+      throw new RequestError("unauthenticated", `${what}: the key is missing or wrong`);
     return { data: { allowed: true } };
   });
 }
@@ -250,7 +252,7 @@ function webhook(
         const answer = await handle(await request.body(), request);
         return jsonAnswer(200, { success: true, ...answer });
       } catch (error) {
-        if (error instanceof Failure || error instanceof HttpRefusal) {
+        if (error instanceof RequestError || error instanceof HttpError) {
           refusals.note(path, error.message);
         }
         throw error;

@@ -1,6 +1,6 @@
 import { isIP } from "node:net";
-import { Failure, type FieldFault } from "../../engine/failure.js";
-import { HttpRefusal } from "../http/answer/http-refusal.js";
+import { type FieldFault, RequestError } from "../../engine/request-error.js";
+import { HttpError } from "../http/answer/http-error.js";
 import { withoutPort } from "../http/request/client-address.js";
 import { LADDER_STATES, type LadderStatus } from "./encoder-status.js";
 import type { Announcement } from "./live-streams.js";
@@ -35,14 +35,14 @@ export interface View {
 /** Refuses what is no form before its body has arrived. */
 export function requireForm(contentType: string): void {
   if (isForm(contentType)) return;
-  throw new HttpRefusal(415, "content-type: expected application/x-www-form-urlencoded");
+  throw new HttpError(415, "content-type: expected application/x-www-form-urlencoded");
 }
 
 export function isForm(contentType: string): boolean {
   return FORM_TYPE.test(contentType);
 }
 
-/** Failure `invalid` names every wrong field. */
+/** RequestError `invalid` names every wrong field. */
 export function parseAnnouncement(body: Buffer): Announcement {
   const form = new WebhookForm(body);
   const announcement = {
@@ -64,7 +64,7 @@ export function parseWithdrawal(body: Buffer): Withdrawal {
   return withdrawal;
 }
 
-/** Failure `invalid` names every wrong field. */
+/** RequestError `invalid` names every wrong field. */
 export function parseLadderStatus(body: Buffer): LadderStatus {
   const form = new WebhookForm(body);
   const status = {
@@ -81,7 +81,7 @@ export function parseLadderStatus(body: Buffer): LadderStatus {
   return status;
 }
 
-/** Failure `invalid` names every wrong field. */
+/** RequestError `invalid` names every wrong field. */
 export function parseView(body: Buffer): View {
   const form = new WebhookForm(body);
   const view = {
@@ -93,7 +93,7 @@ export function parseView(body: Buffer): View {
   return view;
 }
 
-/** Somebody wants to watch, with a token or without. Failure `invalid` names every wrong field. */
+/** Somebody wants to watch, with a token or without. RequestError `invalid` names every wrong field. */
 export function parseWatch(body: Buffer): { readonly streamKey: string; readonly token: string } {
   const form = new WebhookForm(body);
   const watch = { streamKey: form.streamKey(), token: form.token() };
@@ -113,7 +113,7 @@ class WebhookForm {
   requireFaultless(): void {
     if (this.#faults.length === 0) return;
     const message = this.#faults.map((fault) => `${fault.path}: ${fault.message}`).join("; ");
-    throw new Failure("invalid", message, { details: this.#faults });
+    throw new RequestError("invalid", message, { details: this.#faults });
   }
 
   streamKey(): string {

@@ -1,4 +1,4 @@
-import { type AgentChats, ChatFailed } from "../../engine/calls/agent-chats.js";
+import { type AgentChats, ChatError } from "../../engine/calls/agent-chats.js";
 import type { Agents, AgentView } from "../../engine/tenancy/agents/agents.js";
 import type { ProviderChecks } from "../../engine/tenancy/providers/provider-check.js";
 import type { Handlers } from "../http/endpoints/api-endpoint.js";
@@ -25,7 +25,7 @@ export function trialRoutes({
             const totalTokens = usage.promptTokens + usage.completionTokens;
             send.event("done", { usage: { ...usage, totalTokens } });
           } catch (error) {
-            if (!(error instanceof ChatFailed)) throw error;
+            if (!(error instanceof ChatError)) throw error;
             send.event("error", { message: error.message });
           }
         },

@@ -1,6 +1,6 @@
 import { Agent, createServer, type IncomingMessage, request, type ServerResponse } from "node:http";
 import { portOf } from "../http/backend/node-backend.js";
-import { CannotListen, cannotListen } from "../http/server.js";
+import { cannotListen, ListenError } from "../http/server.js";
 
 /** All that this port answers; both come from the server itself. */
 const PATHS: ReadonlySet<string> = new Set(["/api/health", "/api/ready"]);
@@ -25,7 +25,7 @@ export interface HealthPort {
 
 /**
  * Answers `GET /api/health` and `GET /api/ready` on a port of its own, also to HTTP/1.0, which the server's own port refuses. The
- * answers are the server's; where it gives none within five seconds, the answer is 503. Rejects with CannotListen.
+ * answers are the server's; where it gives none within five seconds, the answer is 503. Rejects with ListenError.
  */
 export async function openHealthPort(options: HealthPortOptions): Promise<HealthPort> {
   const { host, port, serverUrl } = options;
@@ -40,7 +40,7 @@ export async function openHealthPort(options: HealthPortOptions): Promise<Health
   server.maxConnections = CONNECTIONS_MAX;
   await new Promise<void>((resolve, reject) => {
     server.once("error", (cause) => {
-      reject(new CannotListen(cannotListen(host, port, "HEALTH_PORT"), { cause }));
+      reject(new ListenError(cannotListen(host, port, "HEALTH_PORT"), { cause }));
     });
     server.listen(port, host, resolve);
   });

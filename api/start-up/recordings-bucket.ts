@@ -1,4 +1,4 @@
-import { Bucket, BucketFault, placeOf } from "../../engine/bucket/bucket.js";
+import { Bucket, BucketError, placeOf } from "../../engine/bucket/bucket.js";
 import type { BucketSettings } from "../../engine/bucket/bucket-settings.js";
 import type { Logger } from "../../engine/log.js";
 import type { Clock } from "../../engine/time/clock.js";
@@ -9,7 +9,7 @@ export interface RecordingsPlace {
   readonly vendorCa?: string | undefined;
 }
 
-/** Writes to the bucket and reads there; gives its place, undefined where none is set. Rejects with a BucketFault. */
+/** Writes to the bucket and reads there; gives its place, undefined where none is set. Rejects with a BucketError. */
 export async function checkRecordings(
   { recordingsBucket, vendorCa }: RecordingsPlace,
   clock: Clock,
@@ -25,7 +25,7 @@ export async function checkRecordings(
   return placeOf(recordingsBucket);
 }
 
-/** A bucket that is away does not keep the server from starting: recordings wait. Rejects with a BucketFault when it is wrong. */
+/** A bucket that is away does not keep the server from starting: recordings wait. Rejects with a BucketError when it is wrong. */
 export async function refuseWrongBucket(
   place: RecordingsPlace,
   clock: Clock,
@@ -34,7 +34,7 @@ export async function refuseWrongBucket(
   try {
     await checkRecordings(place, clock);
   } catch (error) {
-    if (!(error instanceof BucketFault) || error.kind === "refused") throw error;
+    if (!(error instanceof BucketError) || error.kind === "refused") throw error;
     const { message: reason } = error;
     log.warn({ reason }, "the bucket of recordings is away; they wait in the data folder");
   }

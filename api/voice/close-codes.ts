@@ -1,4 +1,4 @@
-import type { RefusalReason } from "../../engine/calls/open-refusal.js";
+import type { RefusalReason } from "../../engine/calls/call-refused-error.js";
 import type { EndReason } from "../../engine/conversation/call-end.js";
 
 /** Codes of the contract (4xxx) and of RFC 6455 (1xxx). */

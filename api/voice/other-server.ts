@@ -1,6 +1,6 @@
-import type { OpenRefusal, RefusalReason } from "../../engine/calls/open-refusal.js";
+import type { CallRefusedError, RefusalReason } from "../../engine/calls/call-refused-error.js";
 import type { Elsewhere } from "../../engine/cluster/coordination.js";
-import { Failure } from "../../engine/failure.js";
+import { RequestError } from "../../engine/request-error.js";
 import type { MaybePromise } from "../../engine/time/maybe-promise.js";
 import { CLOSED_ROUTE_MESSAGE } from "../http/backend/http-backend.js";
 
@@ -12,15 +12,15 @@ const OF_THIS_SERVER: ReadonlySet<RefusalReason> = new Set(["serverStopping", "o
 const RETRY_AFTER_SEC = 1;
 
 /**
- * Where a caller who is refused here is taken; undefined when nowhere. Throws the Failure `unavailable` where the other server
+ * Where a caller who is refused here is taken; undefined when nowhere. Throws the RequestError `unavailable` where the other server
  * has no address of its own: the proxy in front of both asks it then.
  */
 export async function addressElsewhere(
-  { reason }: OpenRefusal,
+  { reason }: CallRefusedError,
   elsewhere: OtherServer,
 ): Promise<string | undefined> {
   if (!OF_THIS_SERVER.has(reason)) return undefined;
   const other = await elsewhere();
   if (other === undefined || other.address !== undefined) return other?.address;
-  throw new Failure("unavailable", CLOSED_ROUTE_MESSAGE, { retryAfterSec: RETRY_AFTER_SEC });
+  throw new RequestError("unavailable", CLOSED_ROUTE_MESSAGE, { retryAfterSec: RETRY_AFTER_SEC });
 }

@@ -1,7 +1,7 @@
 import { type Continuations, placedCallKey } from "../../engine/calls/continuations.js";
 import { ANSWER_PATH, STATUS_PATH } from "../../engine/calls/outbound/outbound-telephony.js";
 import type { PlacedCalls } from "../../engine/calls/outbound/placed-calls.js";
-import { Failure } from "../../engine/failure.js";
+import { RequestError } from "../../engine/request-error.js";
 import type { StreamTokenRegistry } from "../../engine/security/stream-token.js";
 import type { WebhookAnswers } from "../../engine/telephony/answered-webhooks.js";
 import { callInfoOf } from "../../engine/telephony/call-info.js";
@@ -112,7 +112,7 @@ async function reported(
     ...(CALL_REF.test(callSid) && { phoneCallId: callSid }),
   } as const;
   if (!(await outbound.report(token, { status, answeredBy, callInfo }))) {
-    throw new Failure("unauthenticated", "token: expected that of a placed call");
+    throw new RequestError("unauthenticated", "token: expected that of a placed call");
   }
   return { status: 204, contentType: "", body: "" };
 }

@@ -2,9 +2,9 @@ import { PHONE_RATE_HZ } from "../../engine/audio/audio-format.js";
 import type { AudioPool } from "../../engine/audio/audio-pool.js";
 import { Pacer } from "../../engine/audio/pacer.js";
 import type { CallOpener, OpenRequest } from "../../engine/calls/call-opener.js";
+import { callRefusedErrorOf } from "../../engine/calls/call-refused-error.js";
 import { type Continuations, placedCallOf } from "../../engine/calls/continuations.js";
-import { openRefusalOf } from "../../engine/calls/open-refusal.js";
-import { CallNotTaken, type PlacedCalls } from "../../engine/calls/outbound/placed-calls.js";
+import { CallNotTakenError, type PlacedCalls } from "../../engine/calls/outbound/placed-calls.js";
 import type { Session } from "../../engine/conversation/actor.js";
 import { unsupportedAudio } from "../../engine/conversation/call-end.js";
 import { phoneAudio } from "../../engine/conversation/leg-audio.js";
@@ -159,7 +159,7 @@ export class PhoneCalls {
       const placedCallId = parameters[PLACED_CALL_PARAMETER];
       const conversation = continuations.conversationOf(claims);
       const agentId = claims.agentId === "" ? undefined : claims.agentId;
-      const refuse = () => Promise.reject(new CallNotTaken(unsupportedAudio(format)));
+      const refuse = () => Promise.reject(new CallNotTakenError(unsupportedAudio(format)));
       if (placedCallId === undefined) {
         const callInfo = await this.#callInfoOf(claims, undefined);
         await opener.recordUnsupported({ tenant, agentId, conversation, callInfo }, format);
@@ -206,7 +206,7 @@ export class PhoneCalls {
       leg.connect(session);
       if (leg.gone.aborted) session.hangUp();
     } catch (error) {
-      const refusal = openRefusalOf(error);
+      const refusal = callRefusedErrorOf(error);
       if (refusal !== undefined) {
         const { reason, message: detail, callerWords } = refusal;
         const orgId = told?.orgId;

@@ -1,8 +1,8 @@
 import type { CallOpener } from "../../engine/calls/call-opener.js";
+import { serverStops } from "../../engine/calls/call-refused-error.js";
 import type { Continuations } from "../../engine/calls/continuations.js";
-import { serverStops } from "../../engine/calls/open-refusal.js";
-import { Failure } from "../../engine/failure.js";
 import type { Logger } from "../../engine/log.js";
+import { RequestError } from "../../engine/request-error.js";
 import type { WebhookAnswers } from "../../engine/telephony/answered-webhooks.js";
 import { isCallerThere } from "../../engine/telephony/caller-state.js";
 import { phoneVendor } from "../../engine/telephony/phone-vendors.js";
@@ -71,7 +71,10 @@ async function answer(
   const claims = transferred ?? continuations.claimsOf(presented);
   const found = claims && phoneVendor(claims.vendor);
   if (claims === undefined || found === undefined) {
-    throw new Failure("unauthenticated", "token: expected that of a call whose stream has ended");
+    throw new RequestError(
+      "unauthenticated",
+      "token: expected that of a call whose stream has ended",
+    );
   }
   const { documents, isCallerWaiting = isCallerThere } = found;
   const { vendor, orgId } = claims;

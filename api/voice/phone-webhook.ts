@@ -1,8 +1,8 @@
 import type { CallOpener } from "../../engine/calls/call-opener.js";
+import type { CallRefusedError } from "../../engine/calls/call-refused-error.js";
 import type { Continuations } from "../../engine/calls/continuations.js";
-import type { OpenRefusal } from "../../engine/calls/open-refusal.js";
-import { Failure } from "../../engine/failure.js";
 import type { Logger } from "../../engine/log.js";
+import { RequestError } from "../../engine/request-error.js";
 import { newCallKey } from "../../engine/security/stream-token.js";
 import type { WebhookAnswers } from "../../engine/telephony/answered-webhooks.js";
 import type { CallDocuments } from "../../engine/telephony/call-documents.js";
@@ -66,7 +66,7 @@ async function answer(request: IncomingRequest, options: PhoneWebhookOptions): P
   const { telephonyVendors } = options;
   const found = telephonyVendors.includes(vendor) ? phoneVendor(vendor) : undefined;
   if (found === undefined) {
-    throw new Failure("invalid", `vendor: expected one of ${telephonyVendors.join(", ")}`);
+    throw new RequestError("invalid", `vendor: expected one of ${telephonyVendors.join(", ")}`);
   }
   const { documents, callIdField } = found;
   const bytes = Buffer.from(await request.body());
@@ -123,7 +123,7 @@ function heldHere(
   request: IncomingRequest,
   query: URLSearchParams,
   documents: CallDocuments,
-  { reason }: OpenRefusal,
+  { reason }: CallRefusedError,
   { publicBaseUrl }: PhoneWebhookOptions,
 ): Answer | undefined {
   if (reason !== "serverStopping" || !query.has("api_key")) return undefined;
@@ -142,18 +142,21 @@ async function authenticate(
       `address ${addressGroup(request.clientAddress)}`,
     );
     if (retryAfterSec > 0) {
-      throw new Failure("rateLimited", `too many requests: try again in ${retryAfterSec} s`, {
+      throw new RequestError("rateLimited", `too many requests: try again in ${retryAfterSec} s`, {
         retryAfterSec,
       });
     }
-    throw new Failure("unauthenticated", "api_key: expected a valid API key that is not revoked");
+    throw new RequestError(
+      "unauthenticated",
+      "api_key: expected a valid API key that is not revoked",
+    );
   }
   const refusal = accessRefusal(tenant, "voice");
-  if (refusal !== undefined) throw new Failure("forbidden", refusal);
+  if (refusal !== undefined) throw new RequestError("forbidden", refusal);
   return tenant;
 }
 
-function unsignedAgent(vendor: string): Failure {
+function unsignedAgent(vendor: string): RequestError {
   const message = `${vendor} does not sign the address, so an agent that is named there is not believed; leave it out`;
-  return new Failure("invalid", `agent_id: ${message}`);
+  return new RequestError("invalid", `agent_id: ${message}`);
 }

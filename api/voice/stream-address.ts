@@ -1,4 +1,4 @@
-import { Failure } from "../../engine/failure.js";
+import { RequestError } from "../../engine/request-error.js";
 import type { IncomingRequest } from "../http/endpoints/endpoint.js";
 
 /** Where media streams of the default vendor come; those of the others have the vendor's name behind it. */
@@ -12,11 +12,11 @@ export function httpBase(request: IncomingRequest, publicBaseUrl: string | undef
   return socketBase(request, publicBaseUrl).replace(/^ws/, "http");
 }
 
-/** `wss://host` of this server, as vendors reach it. The endpoint keeps the header `host`; throws a Failure when that is none. */
+/** `wss://host` of this server, as vendors reach it. The endpoint keeps the header `host`; throws a RequestError when that is none. */
 export function socketBase(request: IncomingRequest, publicBaseUrl: string | undefined): string {
   if (publicBaseUrl !== undefined) return publicBaseUrl.replace(/^http/, "ws").replace(/\/$/, "");
   const host = request.header("host");
-  if (!HOST.test(host)) throw new Failure("invalid", "host: expected this server's name");
+  if (!HOST.test(host)) throw new RequestError("invalid", "host: expected this server's name");
   // Vendors only take wss; on one's own machine there is no certificate.
   return `${LOOPBACK.test(host) ? "ws" : "wss"}://${host}`;
 }

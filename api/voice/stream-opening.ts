@@ -1,4 +1,4 @@
-import { Failure } from "../../engine/failure.js";
+import { RequestError } from "../../engine/request-error.js";
 import type { StreamClaims, StreamTokenRegistry } from "../../engine/security/stream-token.js";
 import type { StreamUuidRegistry } from "../../engine/security/stream-uuid.js";
 import type { MaybePromise } from "../../engine/time/maybe-promise.js";
@@ -17,5 +17,5 @@ export function streamTokenFor(
 ): MaybePromise<string> {
   if (claims.vendor !== AUDIO_SOCKET) return streamTokens.mint(claims);
   if (streamUuids !== undefined) return streamUuids.mint(claims);
-  throw new Failure("unavailable", "vendor: audiosocket needs the setting AUDIOSOCKET_PORT");
+  throw new RequestError("unavailable", "vendor: audiosocket needs the setting AUDIOSOCKET_PORT");
 }

@@ -1,7 +1,7 @@
 import type { AudioPool } from "../../engine/audio/audio-pool.js";
 import type { CallTerms } from "../../engine/calls/admission.js";
 import type { CallOpener } from "../../engine/calls/call-opener.js";
-import { openRefusalOf } from "../../engine/calls/open-refusal.js";
+import { callRefusedErrorOf } from "../../engine/calls/call-refused-error.js";
 import type { Ending } from "../../engine/conversation/call-end.js";
 import { WEB_AUDIO, webStreamAudio } from "../../engine/conversation/leg-audio.js";
 import type { Logger } from "../../engine/log.js";
@@ -288,7 +288,7 @@ export class VoiceSocket {
       if (entry.refusal === undefined) return await this.#enter(entry, caller, leg);
       leg.refuse(entry.refusal.code, entry.refusal.message);
     } catch (error) {
-      const refusal = openRefusalOf(error);
+      const refusal = callRefusedErrorOf(error);
       if (refusal !== undefined) {
         const { reason, message: detail, callerWords } = refusal;
         // Who has the organization's key may know its plan; visitors of a page may not.

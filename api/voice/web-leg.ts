@@ -12,7 +12,7 @@ import type {
 } from "../../engine/conversation/caller-channel.js";
 import type { ClientMessage } from "../../engine/conversation/effects.js";
 import { WEB_AUDIO } from "../../engine/conversation/leg-audio.js";
-import { Failure } from "../../engine/failure.js";
+import { RequestError } from "../../engine/request-error.js";
 import {
   type CallerMessage,
   CallerMessageHead,
@@ -75,10 +75,10 @@ export class AudioIntake {
 /** Twice the largest result of a tool, so that one that is too large is told by its name. */
 const MESSAGE_BYTES_MAX = 32_768;
 
-/** A text frame of a client in the stream mode. Failure `invalid` names the field, and what was expected. */
+/** A text frame of a client in the stream mode. RequestError `invalid` names the field, and what was expected. */
 export function callerMessage(message: Uint8Array): CallerMessage {
   if (message.byteLength > MESSAGE_BYTES_MAX) {
-    throw new Failure("invalid", `message: expected at most ${MESSAGE_BYTES_MAX} bytes`);
+    throw new RequestError("invalid", `message: expected at most ${MESSAGE_BYTES_MAX} bytes`);
   }
   const body = parsed(message);
   switch (validated(CallerMessageHead, body, "message").type) {
@@ -505,7 +505,7 @@ export class WebLeg implements CallerChannel {
           return this.#tools.take(message);
       }
     } catch (error) {
-      if (error instanceof Failure) return error.message;
+      if (error instanceof RequestError) return error.message;
       throw error;
     }
   }

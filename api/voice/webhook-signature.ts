@@ -1,4 +1,4 @@
-import { Failure } from "../../engine/failure.js";
+import { RequestError } from "../../engine/request-error.js";
 import type { WebhookIdentity } from "../../engine/telephony/answered-webhooks.js";
 import { phoneVendor, SIGNATURE_HEADERS } from "../../engine/telephony/phone-vendors.js";
 import type { WebhookKeys } from "../../engine/telephony/telephony-settings.js";
@@ -25,7 +25,7 @@ export interface SignedRequest extends WebhookIdentity {
 }
 
 /**
- * Rejects with a Failure when the vendor did not sign this. Undefined where no signature is asked for. The endpoint keeps
+ * Rejects with a RequestError when the vendor did not sign this. Undefined where no signature is asked for. The endpoint keeps
  * SIGNED_HEADERS.
  */
 export async function requireSignature(
@@ -49,7 +49,7 @@ export async function requireSignature(
     header: (name) => request.header(name),
   };
   if (!(await signature.check(key, webhook))) {
-    throw new Failure("forbidden", `${signature.header} does not fit the request`);
+    throw new RequestError("forbidden", `${signature.header} does not fit the request`);
   }
   const { id, isUnique } = signature.identity(webhook);
   return { id: `${vendor} ${id}`, isUnique, signsQuery: signature.signsQuery };

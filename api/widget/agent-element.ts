@@ -122,7 +122,7 @@ export class AgentElement extends HTMLElement {
 
   /**
    * Uses the agent's tool of this name, of the type `client`, in this page, in this call and all later ones. Throws a
-   * CallFault as `AgentCall.tool` does.
+   * CallError as `AgentCall.tool` does.
    */
   tool(name: string, handler: ToolHandler): void {
     requireTool(name, this.#tools);

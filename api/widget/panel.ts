@@ -1,6 +1,11 @@
 import { NO_ENTRY } from "../client/agent-call.js";
+import {
+  asCallError,
+  CallError,
+  type CallErrorCode,
+  MICROPHONE_ERRORS,
+} from "../client/call-error.js";
 import type { CallEnd, CallState, Words } from "../client/call-events.js";
-import { asFault, CallFault, type FaultCode, MICROPHONE_FAULTS } from "../client/call-fault.js";
 import { element } from "./element.js";
 import { STATE_WORDS, WORDS, WRITTEN_STATE_WORDS } from "./widget-words.js";
 
@@ -10,7 +15,7 @@ export class FaultNote {
   readonly #retry = element("button", { type: "button" }, WORDS.useMicrophone);
   readonly root = element("div", { class: "fault" }, this.#text, this.#retry);
   /** What is not mended yet, the newest last. */
-  readonly #open = new Map<FaultCode, string>();
+  readonly #open = new Map<CallErrorCode, string>();
 
   constructor(onRetry: () => void) {
     this.#retry.addEventListener("click", onRetry);
@@ -23,24 +28,24 @@ export class FaultNote {
 
   /** Whether the agent has no microphone to listen to. */
   get isDeaf(): boolean {
-    return [...this.#open.keys()].some((code) => MICROPHONE_FAULTS.has(code));
+    return [...this.#open.keys()].some((code) => MICROPHONE_ERRORS.has(code));
   }
 
   show(fault: unknown): void {
-    const { code, message } = asFault(fault, "soundFailed", WORDS.unknownFault);
+    const { code, message } = asCallError(fault, "soundFailed", WORDS.unknownFault);
     this.#open.delete(code);
     this.#open.set(
       code,
-      MICROPHONE_FAULTS.has(code) ? `${message} ${WORDS.writeInstead}` : message,
+      MICROPHONE_ERRORS.has(code) ? `${message} ${WORDS.writeInstead}` : message,
     );
     this.#render();
   }
 
   /** One microphone mends whatever was wrong with another. */
-  mended(mended: FaultCode): void {
-    const isOfMicrophone = MICROPHONE_FAULTS.has(mended);
+  mended(mended: CallErrorCode): void {
+    const isOfMicrophone = MICROPHONE_ERRORS.has(mended);
     for (const code of this.#open.keys()) {
-      if (code === mended || (isOfMicrophone && MICROPHONE_FAULTS.has(code))) {
+      if (code === mended || (isOfMicrophone && MICROPHONE_ERRORS.has(code))) {
         this.#open.delete(code);
       }
     }
@@ -61,7 +66,7 @@ export class FaultNote {
     const [newest] = [...this.#open].slice(-1);
     const text = newest?.[1] ?? "";
     if (this.#text.textContent !== text) this.#text.textContent = text;
-    this.#retry.hidden = newest === undefined || !MICROPHONE_FAULTS.has(newest[0]);
+    this.#retry.hidden = newest === undefined || !MICROPHONE_ERRORS.has(newest[0]);
     this.root.hidden = newest === undefined;
   }
 }
@@ -226,7 +231,7 @@ export class Panel {
     this.#fault.settle();
     // What the server says of keys is for who wrote the page, and stands in the connection's close.
     if (!this.#hasBegun && code === NO_ENTRY) {
-      this.#fault.show(new CallFault("refused", WORDS.notAllowed));
+      this.#fault.show(new CallError("refused", WORDS.notAllowed));
     }
     if (!this.#hasBegun) this.#words.textContent = WORDS.notBegun;
     else if (code !== 1000 && reason !== "" && !this.#fault.isShown) {
@@ -255,7 +260,7 @@ export class Panel {
     if (!wasDeaf && this.#fault.isDeaf && this.#hasBegun) this.#form.focus();
   }
 
-  mended(code: FaultCode): void {
+  mended(code: CallErrorCode): void {
     this.#fault.mended(code);
     this.#show();
   }

@@ -71,12 +71,12 @@ const STEP_BYTES_MAX = 16 * 1024;
 /** A thread that takes so long for a batch hangs. */
 const BATCH_DEADLINE_MS = 10_000;
 
-export class AudioPoolOverloaded extends Error {
-  override readonly name = "AudioPoolOverloaded";
+export class AudioPoolOverloadedError extends Error {
+  override readonly name = "AudioPoolOverloadedError";
 }
 
-export class AudioPoolClosed extends Error {
-  override readonly name = "AudioPoolClosed";
+export class AudioPoolClosedError extends Error {
+  override readonly name = "AudioPoolClosedError";
 }
 
 /** Rejects when the batch, and with it the thread, is lost. */
@@ -148,7 +148,7 @@ export class ConversionQueue {
     return oldest === undefined ? 0 : this.#clock.monotonicMs() - oldest.sinceMs;
   }
 
-  /** The listener is told an AudioPoolOverloaded or AudioPoolClosed, or why the audio cannot be converted. */
+  /** The listener is told an AudioPoolOverloadedError or AudioPoolClosedError, or why the audio cannot be converted. */
   open(
     format: ConversionFormats,
     priority: ConversionPriority,
@@ -168,18 +168,18 @@ export class ConversionQueue {
   /** Everything under way fails. */
   close(): void {
     this.#isClosed = true;
-    this.#failAll(new AudioPoolClosed("the audio pool is closed"));
+    this.#failAll(new AudioPoolClosedError("the audio pool is closed"));
   }
 
   #add(conversion: QueuedConversion, priority: ConversionPriority, step: ConversionStep): void {
     if (this.#isClosed) {
-      conversion.fail(new AudioPoolClosed("the audio pool is closed"));
+      conversion.fail(new AudioPoolClosedError("the audio pool is closed"));
       return;
     }
     const waiting = this.#waiting[priority];
     const stepsMax = priority === "speech" ? STEPS_WAITING_MAX : BACKGROUND_STEPS_WAITING_MAX;
     if (waiting.length >= stepsMax && !this.#makeRoom(waiting, conversion.owner)) {
-      conversion.fail(new AudioPoolOverloaded(`${stepsMax} pieces of audio wait already`));
+      conversion.fail(new AudioPoolOverloadedError(`${stepsMax} pieces of audio wait already`));
       return;
     }
     waiting.push({ conversion, step, sinceMs: this.#clock.monotonicMs() });
@@ -196,7 +196,7 @@ export class ConversionQueue {
     if (count <= (counts.get(newcomer) ?? 0) + 1) return false;
     const newest = waiting.findLast(({ conversion }) => conversion.owner === largest);
     newest?.conversion.fail(
-      new AudioPoolOverloaded(`${count} pieces of audio of one organization wait already`),
+      new AudioPoolOverloadedError(`${count} pieces of audio of one organization wait already`),
     );
     return true;
   }

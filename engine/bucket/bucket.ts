@@ -10,8 +10,8 @@ import type { BucketSettings } from "./bucket-settings.js";
  * A bucket that does not do what it is asked. `away`: it may later, as it is; `refused`: somebody has to mend the settings or
  * the bucket first. The message says in words what to do, and holds no secret.
  */
-export class BucketFault extends Error {
-  override readonly name = "BucketFault";
+export class BucketError extends Error {
+  override readonly name = "BucketError";
   readonly kind: "away" | "refused";
 
   constructor(kind: "away" | "refused", message: string, options: ErrorOptions = {}) {
@@ -34,24 +34,24 @@ const SERVER_ERROR = 500;
 const CODE = /<Code>(\w{1,64})<\/Code>/;
 const REGION = /<Region>([\w-]{1,64})<\/Region>/;
 
-export function refusedBy(settings: BucketSettings, { status, body }: BucketRefusal): BucketFault {
+export function refusedBy(settings: BucketSettings, { status, body }: BucketRefusal): BucketError {
   const code = CODE.exec(body)?.[1];
   const place = placeOf(settings);
   const isPassing =
     status >= SERVER_ERROR || status === TOO_MANY_REQUESTS || status === REQUEST_TIMEOUT;
   if (isPassing || code === "RequestTimeout") {
-    return new BucketFault("away", `${place} answers ${status}${named(code)}`);
+    return new BucketError("away", `${place} answers ${status}${named(code)}`);
   }
   const advice = ADVICE[code ?? ""] ?? `it answers ${status}${named(code)}`;
   const region = REGION.exec(body)?.[1];
   const isElsewhere = region !== undefined && region !== settings.region;
   const hint = isElsewhere ? `; the bucket says it is in ${region}` : "";
-  return new BucketFault("refused", `${place}: ${advice}${hint}`);
+  return new BucketError("refused", `${place}: ${advice}${hint}`);
 }
 
-export function unreachable(settings: BucketSettings, cause: unknown): BucketFault {
+export function unreachable(settings: BucketSettings, cause: unknown): BucketError {
   const reason = cause instanceof Error ? reasonOf(cause) : String(cause);
-  return new BucketFault("away", `${placeOf(settings)} cannot be reached: ${reason}`, { cause });
+  return new BucketError("away", `${placeOf(settings)} cannot be reached: ${reason}`, { cause });
 }
 
 /** As an operator knows it. */
@@ -140,7 +140,7 @@ interface Asked {
 }
 
 /**
- * Objects in a bucket that speaks S3, by their keys below the prefix. Everything rejects with a BucketFault;
+ * Objects in a bucket that speaks S3, by their keys below the prefix. Everything rejects with a BucketError;
  * nothing is tried twice.
  */
 export class Bucket {
@@ -191,7 +191,7 @@ export class Bucket {
     if (answer.statusCode === NOT_FOUND) return undefined;
     const sizeBytes = Number(answer.headers["content-length"]);
     if (Number.isSafeInteger(sizeBytes)) return sizeBytes;
-    throw new BucketFault("refused", `${this.#root} does not say how long its objects are`);
+    throw new BucketError("refused", `${this.#root} does not say how long its objects are`);
   }
 
   /**
@@ -223,7 +223,7 @@ export class Bucket {
     const size = await this.sizeOf(key);
     await this.remove(key);
     if (size === text.byteLength) return;
-    throw new BucketFault("refused", `${this.#root} does not give back what was put there`);
+    throw new BucketError("refused", `${this.#root} does not give back what was put there`);
   }
 
   /** Breaks off what is under way. */
@@ -302,8 +302,8 @@ export class Bucket {
     return piece.subarray(0, filled);
   }
 
-  #faultOf(error: unknown): BucketFault {
-    return error instanceof BucketFault ? error : unreachable(this.settings, error);
+  #faultOf(error: unknown): BucketError {
+    return error instanceof BucketError ? error : unreachable(this.settings, error);
   }
 }
 

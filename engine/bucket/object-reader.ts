@@ -1,4 +1,4 @@
-import { type Bucket, BucketFault } from "./bucket.js";
+import { type Bucket, BucketError } from "./bucket.js";
 
 /** A download that breaks off is taken up again where it was, so often in a row. */
 const BREAKS_MAX = 2;
@@ -14,7 +14,7 @@ export class ObjectReader {
   /** Where the piece stands in the object. */
   #pieceFrom = 0;
 
-  /** Undefined when there is no such object; rejects with a BucketFault. */
+  /** Undefined when there is no such object; rejects with a BucketError. */
   static async open(
     bucket: Pick<Bucket, "read" | "sizeOf">,
     key: string,
@@ -29,7 +29,7 @@ export class ObjectReader {
     this.sizeBytes = sizeBytes;
   }
 
-  /** Fills the buffer from this position on; says how much of it. Rejects with a BucketFault. */
+  /** Fills the buffer from this position on; says how much of it. Rejects with a BucketError. */
   async read(buffer: Uint8Array, position: number): Promise<number> {
     if (!this.#hasByte(position)) await this.#fetch(position);
     const at = position - this.#pieceFrom;
@@ -58,7 +58,7 @@ export class ObjectReader {
         this.#piece = (await this.#bucket.read(this.#key, position, sizeBytes)) ?? this.#piece;
         return;
       } catch (error) {
-        const mayComeBack = error instanceof BucketFault && error.kind === "away";
+        const mayComeBack = error instanceof BucketError && error.kind === "away";
         if (!mayComeBack || breaks >= BREAKS_MAX) throw error;
       }
     }

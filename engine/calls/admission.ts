@@ -7,8 +7,8 @@ import type { Tenant } from "../tenancy/tenant.js";
 import type { CancelTimer, Clock } from "../time/clock.js";
 import type { MaybePromise } from "../time/maybe-promise.js";
 import { utcMonth } from "../time/utc-date.js";
+import { CallRefusedError } from "./call-refused-error.js";
 import type { Conversation } from "./conversations.js";
-import { OpenRefusal } from "./open-refusal.js";
 
 /** What whoever let the caller in has laid down for this one call. */
 export interface CallTerms {
@@ -141,12 +141,12 @@ export class MonthlyMinutes {
     this.#used = new ReadCache({ changes, clock, entriesMax: KEPT_MAX });
   }
 
-  /** Throws an OpenRefusal when the plan's are used up. */
+  /** Throws a CallRefusedError when the plan's are used up. */
   async demand({ organization, plan }: Tenant): Promise<void> {
     const { maxMonthlyMinutes } = plan.limits;
     if ((await this.used(organization.id)) < maxMonthlyMinutes) return;
     const message = `the plan's ${maxMonthlyMinutes} minutes of this month are used up`;
-    throw new OpenRefusal("limitReached", message);
+    throw new CallRefusedError("limitReached", message);
   }
 
   /** Since the month began (UTC); without what ended at another process within the last second. */

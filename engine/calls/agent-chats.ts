@@ -1,8 +1,8 @@
 import type { AgentLlm } from "../conversation/runner.js";
-import { Failure } from "../failure.js";
 import type { Logger } from "../log.js";
 import { OrganizationCounts } from "../organization-counts.js";
-import { type AgentForCall, AgentUnavailable } from "../tenancy/agents/agent-for-call.js";
+import { RequestError } from "../request-error.js";
+import { type AgentForCall, AgentUnavailableError } from "../tenancy/agents/agent-for-call.js";
 import type { Agents } from "../tenancy/agents/agents.js";
 import { vendorWords } from "../tenancy/providers/vendor-words.js";
 import type { Tenant } from "../tenancy/tenant.js";
@@ -23,13 +23,13 @@ export interface ChatUsage {
 }
 
 /** The model could not answer; the message is in plain words, for the people of the organization. */
-export class ChatFailed extends Error {
-  override readonly name = "ChatFailed";
+export class ChatError extends Error {
+  override readonly name = "ChatError";
 }
 
 /** One reply that has a place and waits to be asked for. */
 export interface AgentChat {
-  /** Once. Calls `onText` with every piece of the reply, in order. Rejects with a `ChatFailed`. */
+  /** Once. Calls `onText` with every piece of the reply, in order. Rejects with a `ChatError`. */
   reply(onText: (text: string) => void): Promise<ChatUsage>;
 }
 
@@ -56,7 +56,7 @@ export class AgentChats {
   }
 
   /**
-   * The place is held until `reply` has settled or `signal` aborts, which it does when nobody waits any more. Failure
+   * The place is held until `reply` has settled or `signal` aborts, which it does when nobody waits any more. RequestError
    * `notFound`; `conflict`: the agent is not active, with the reason; `rateLimited`, `unavailable`: too many at once.
    */
   async begin(
@@ -85,9 +85,9 @@ export class AgentChats {
     try {
       return await this.#options.agents.forCall(tenant, agentId);
     } catch (error) {
-      if (!(error instanceof AgentUnavailable)) throw error;
-      if (error.status === "notFound") throw new Failure("notFound", "there is no such agent");
-      throw new Failure("conflict", `the agent is not active: ${error.message}`);
+      if (!(error instanceof AgentUnavailableError)) throw error;
+      if (error.status === "notFound") throw new RequestError("notFound", "there is no such agent");
+      throw new RequestError("conflict", `the agent is not active: ${error.message}`);
     }
   }
 
@@ -95,10 +95,10 @@ export class AgentChats {
     const retryAfterSec = RETRY_AFTER_SEC;
     if (this.#counts.of(orgId) >= CHATS_OF_ORGANIZATION_MAX) {
       const message = `an organization can have ${CHATS_OF_ORGANIZATION_MAX} chats at the same time`;
-      throw new Failure("rateLimited", message, { retryAfterSec });
+      throw new RequestError("rateLimited", message, { retryAfterSec });
     }
     if (this.#count >= CHATS_MAX) {
-      throw new Failure("unavailable", "too many chats at the same time", { retryAfterSec });
+      throw new RequestError("unavailable", "too many chats at the same time", { retryAfterSec });
     }
     this.#count += 1;
     this.#counts.add(orgId);
@@ -132,7 +132,7 @@ export class AgentChats {
       const words = deadline.signal.aborted
         ? `the reply took longer than ${CHAT_REPLY_MAX_MS / 1_000} s`
         : vendorWords(error, forCall.llm.orgId !== null);
-      throw new ChatFailed(words, { cause: error });
+      throw new ChatError(words, { cause: error });
     } finally {
       cancel();
     }

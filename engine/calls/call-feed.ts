@@ -1,5 +1,5 @@
-import { Failure } from "../failure.js";
 import { OrganizationCounts } from "../organization-counts.js";
+import { RequestError } from "../request-error.js";
 import type { Clock } from "../time/clock.js";
 import {
   type CallEvent,
@@ -72,12 +72,16 @@ export class CallFeed {
     this.#calls.delete(callTopic(orgId, callId));
   }
 
-  /** Throws the Failure `rateLimited` where nobody else of the organization may watch. */
+  /** Throws the RequestError `rateLimited` where nobody else of the organization may watch. */
   requireRoom(orgId: string): void {
     if (this.#hasRoom(orgId)) return;
-    throw new Failure("rateLimited", "too many pages watch calls: close one, or try again later", {
-      retryAfterSec: WATCH_MAX_MS / 1_000,
-    });
+    throw new RequestError(
+      "rateLimited",
+      "too many pages watch calls: close one, or try again later",
+      {
+        retryAfterSec: WATCH_MAX_MS / 1_000,
+      },
+    );
   }
 
   /**

@@ -8,7 +8,7 @@ import type {
   TranscriptMessage,
   UsageRecord,
 } from "../../storage/records.js";
-import { UniqueViolation } from "../../storage/statements/unique-violation.js";
+import { UniqueViolationError } from "../../storage/statements/unique-violation.js";
 import type { Ending } from "../conversation/call-end.js";
 import {
   type ClientMessage,
@@ -189,7 +189,7 @@ export class CallJournal {
     try {
       await write(start);
     } catch (error) {
-      if (!(error instanceof UniqueViolation) || sessionId === undefined) throw error;
+      if (!(error instanceof UniqueViolationError) || sessionId === undefined) throw error;
       await write({ ...start, sessionId });
     }
   }
@@ -366,7 +366,7 @@ export class CallEntry implements CallRecorder {
     });
   }
 
-  /** As `ended`, of a call that `begin` stores first; false, or UniqueViolation: it has its record already. */
+  /** As `ended`, of a call that `begin` stores first; false, or UniqueViolationError: it has its record already. */
   endedBeforeItBegan(ending: Ending, begin: () => Promise<boolean>): void {
     this.#isEnded = true;
     const callEnd = this.#callEnd(ending, NOTHING_SAID);
@@ -374,7 +374,7 @@ export class CallEntry implements CallRecorder {
       try {
         if (!(await begin())) return;
       } catch (error) {
-        if (error instanceof UniqueViolation) return;
+        if (error instanceof UniqueViolationError) return;
         throw error;
       }
       await this.#store(callEnd);

@@ -5,8 +5,8 @@ import type {
   PlanRecord,
   StockPhrases,
 } from "../../storage/records.js";
-import { isRetryable } from "../../storage/statements/storage-failure.js";
-import { UniqueViolation } from "../../storage/statements/unique-violation.js";
+import { isRetryable } from "../../storage/statements/storage-error.js";
+import { UniqueViolationError } from "../../storage/statements/unique-violation.js";
 import type { InputFormat } from "../audio/audio-format.js";
 import {
   type CallAudioTap,
@@ -33,7 +33,7 @@ import type { Logger } from "../log.js";
 import type { Metrics } from "../metrics/metrics.js";
 import type { CallInfo } from "../telephony/call-info.js";
 import type { TransferResult } from "../telephony/transfer-report.js";
-import { type AgentForCall, AgentUnavailable } from "../tenancy/agents/agent-for-call.js";
+import { type AgentForCall, AgentUnavailableError } from "../tenancy/agents/agent-for-call.js";
 import type { Agents } from "../tenancy/agents/agents.js";
 import type { DialTargets } from "../tenancy/agents/dial-targets.js";
 import type { Tenant } from "../tenancy/tenant.js";
@@ -53,16 +53,16 @@ import {
 } from "./admission.js";
 import { type AgentVendors, type AgentVendorsOptions, agentVendors } from "./agent-vendors.js";
 import type { CallEntry, CallJournal } from "./call-journal.js";
+import {
+  agentRefused,
+  CallRefusedError,
+  cannotBeStored,
+  serverStops,
+  tooManyCalls,
+} from "./call-refused-error.js";
 import type { PhoneConversation } from "./continuations.js";
 import { type Conversation, Conversations } from "./conversations.js";
 import type { LiveCalls } from "./live-calls.js";
-import {
-  agentRefused,
-  cannotBeStored,
-  OpenRefusal,
-  serverStops,
-  tooManyCalls,
-} from "./open-refusal.js";
 import type { PreemptiveBudget } from "./preemptive-budget.js";
 import type { Recordings } from "./recording/recordings.js";
 import type { StoreWatch } from "./store-watch.js";
@@ -310,7 +310,7 @@ export class CallOpener {
   }
 
   /**
-   * Rejects with an OpenRefusal. `announce` is called with what the caller's client is to be told when it is connected;
+   * Rejects with a CallRefusedError. `announce` is called with what the caller's client is to be told when it is connected;
    * `signal` says that the caller has gone meanwhile.
    */
   async open(
@@ -325,12 +325,12 @@ export class CallOpener {
       this.#deps.metrics.callReady(this.#deps.clock.monotonicMs() - beganAtMs);
       return session;
     } catch (error) {
-      if (error instanceof OpenRefusal) this.#deps.metrics.callRefused(error.reason);
+      if (error instanceof CallRefusedError) this.#deps.metrics.callRefused(error.reason);
       throw error;
     }
   }
 
-  /** A telephone call whose audio nobody here can decode has a record that says so. Rejects with an OpenRefusal. */
+  /** A telephone call whose audio nobody here can decode has a record that says so. Rejects with a CallRefusedError. */
   async recordUnsupported(
     request: Admitted &
       Pick<OpenRequest, "callInfo"> & { readonly conversation: PhoneConversation },
@@ -347,7 +347,7 @@ export class CallOpener {
   }
 
   /** Why a call would be refused right now; undefined when it would be taken. Rejects as `open` does otherwise. */
-  async refusal(request: Admitted): Promise<OpenRefusal | undefined> {
+  async refusal(request: Admitted): Promise<CallRefusedError | undefined> {
     try {
       await this.#admit(request);
       const { organization, plan } = request.tenant;
@@ -356,7 +356,7 @@ export class CallOpener {
       if (count < maxConcurrentCalls) return undefined;
       return tooManyCalls(maxConcurrentCalls);
     } catch (error) {
-      if (error instanceof OpenRefusal) return error;
+      if (error instanceof CallRefusedError) return error;
       throw error;
     }
   }
@@ -364,7 +364,7 @@ export class CallOpener {
   async #admit(request: Admitted): Promise<AgentForCall> {
     if (this.#stopping) throw serverStops();
     const overload = request.placedCallId ? undefined : this.#deps.admission.refusal;
-    if (overload !== undefined) throw new OpenRefusal("overloaded", overload);
+    if (overload !== undefined) throw new CallRefusedError("overloaded", overload);
     const { refusal } = this.#deps.storeWatch;
     if (refusal !== undefined) throw cannotBeStored(refusal);
     const agent = await this.#agentFor(request);
@@ -412,9 +412,9 @@ export class CallOpener {
     } catch (error) {
       liveCalls.remove(callId);
       slots.release(callId);
-      if (error instanceof UniqueViolation && request.terms?.isOneConversation === true) {
+      if (error instanceof UniqueViolationError && request.terms?.isOneConversation === true) {
         const message = "another client has come back to this conversation in the same moment";
-        throw new OpenRefusal("limitReached", message, { cause: error });
+        throw new CallRefusedError("limitReached", message, { cause: error });
       }
       throw isRetryable(error) ? cannotBeStored("it could not be stored", error) : error;
     }
@@ -426,7 +426,7 @@ export class CallOpener {
     const passedSec = Math.max(0, this.#deps.clock.epochMs() - beganAtMs) / 1_000;
     const callMaxSec = Math.floor(terms.callMaxSec - passedSec);
     if (callMaxSec < 1) {
-      throw new OpenRefusal("limitReached", "the time of this conversation is over");
+      throw new CallRefusedError("limitReached", "the time of this conversation is over");
     }
     return { ...terms, callMaxSec };
   }
@@ -435,7 +435,7 @@ export class CallOpener {
     try {
       return await this.#deps.agents.forCall(tenant, agentId);
     } catch (error) {
-      if (!(error instanceof AgentUnavailable)) throw error;
+      if (!(error instanceof AgentUnavailableError)) throw error;
       throw agentRefused(error);
     }
   }
@@ -525,7 +525,7 @@ export class CallOpener {
       session.release();
       if (signal.aborted) {
         entry.ended(CALLER_LEFT, NOTHING_SAID);
-        throw new OpenRefusal("callerLeft", "the caller left before the call began", {
+        throw new CallRefusedError("callerLeft", "the caller left before the call began", {
           cause: error,
         });
       }

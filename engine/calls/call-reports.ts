@@ -3,7 +3,7 @@ import type { Database } from "../../storage/database.js";
 import type { CallRecord, CallStatus, JsonObject, UsageRecord } from "../../storage/records.js";
 import type { EndReason } from "../conversation/call-end.js";
 import { WAIT_PARTS, type WaitPart } from "../conversation/effects.js";
-import { Failure } from "../failure.js";
+import { RequestError } from "../request-error.js";
 import { Semaphore } from "../security/semaphore.js";
 import type { Clock } from "../time/clock.js";
 import { utcDate } from "../time/utc-date.js";
@@ -163,7 +163,7 @@ export class CallReports {
     this.#clock = clock;
   }
 
-  /** Newest first. Failure `rateLimited` where words are looked for while others look for some. */
+  /** Newest first. RequestError `rateLimited` where words are looked for while others look for some. */
   async list(
     orgId: string,
     {
@@ -184,7 +184,7 @@ export class CallReports {
   async #searching(listing: () => Promise<CallPage>): Promise<CallPage> {
     if (this.#searchCount >= SEARCHES_MAX) {
       const words = "others look for words just now: try again in a moment";
-      throw new Failure("rateLimited", words, { retryAfterSec: 1 });
+      throw new RequestError("rateLimited", words, { retryAfterSec: 1 });
     }
     this.#searchCount += 1;
     try {
@@ -194,7 +194,7 @@ export class CallReports {
     }
   }
 
-  /** As many as `list` would give in all; Failure as of it. */
+  /** As many as `list` would give in all; RequestError as of it. */
   async count(orgId: string, { agentId, status, ...wish }: CallFilter & CallWish): Promise<number> {
     if (sieveOf(wish) === undefined) {
       return this.#database.calls.count(orgId, given({ agentId, status }));
@@ -203,10 +203,10 @@ export class CallReports {
     return total;
   }
 
-  /** With transcript and the stages of every turn. Failure `notFound`. */
+  /** With transcript and the stages of every turn. RequestError `notFound`. */
   async get(orgId: string, id: string): Promise<CallRecord> {
     const call = await this.#database.calls.findById(orgId, id);
-    if (call === undefined) throw new Failure("notFound", "there is no such call");
+    if (call === undefined) throw new RequestError("notFound", "there is no such call");
     return call;
   }
 
@@ -229,20 +229,20 @@ export class CallReports {
     return dates.map((date) => storedByDate.get(date) ?? dayWithoutCalls(orgId, date));
   }
 
-  /** As `dailyUsage`: how long callers waited on each day. Failure `unavailable` where too many wait for such sums. */
+  /** As `dailyUsage`: how long callers waited on each day. RequestError `unavailable` where too many wait for such sums. */
   dailyWaits(orgId: string, dayCount: number): Promise<readonly DailyWaits[]> {
     const dates = this.#lastDates(dayCount);
     return this.#summaries.run(() => dailyWaits(this.#database.calls, orgId, dates));
   }
 
-  /** As `dailyUsage`, over all of these days: by agent, and by key. Failure as of `dailyWaits`. */
+  /** As `dailyUsage`, over all of these days: by agent, and by key. RequestError as of `dailyWaits`. */
   usageShares(orgId: string, dayCount: number): Promise<UsageShares> {
     const [firstDate = ""] = this.#lastDates(dayCount);
     const sinceMs = Date.parse(firstDate);
     return this.#summaries.run(() => usageShares(this.#database.calls, orgId, sinceMs));
   }
 
-  /** As `usageShares`: by vendor, who answered and who failed, in the latest calls. Failure as of `dailyWaits`. */
+  /** As `usageShares`: by vendor, who answered and who failed, in the latest calls. RequestError as of `dailyWaits`. */
   vendorShares(orgId: string, dayCount: number): Promise<readonly VendorShare[]> {
     const [firstDate = ""] = this.#lastDates(dayCount);
     const sinceMs = Date.parse(firstDate);

@@ -1,6 +1,6 @@
 import type { CallStore } from "../../storage/calls/call-store.js";
 import { type Ending, ORGANIZATION_ENDED } from "../conversation/call-end.js";
-import { Failure } from "../failure.js";
+import { RequestError } from "../request-error.js";
 import type { Standing } from "../tenancy/people/standing.js";
 import type { Tenant } from "../tenancy/tenant.js";
 import type { Clock } from "../time/clock.js";
@@ -38,7 +38,7 @@ export class CallSupervision {
     this.#options = options;
   }
 
-  /** A watch of all calls of the organization, without their words. Failure `rateLimited`. */
+  /** A watch of all calls of the organization, without their words. RequestError `rateLimited`. */
   watchAll(tenant: Watching): CallWatch {
     return this.#watch(tenant, { orgId: tenant.organization.id });
   }
@@ -53,9 +53,12 @@ export class CallSupervision {
   /** Has the agent say goodbye and hang up. Failures `notFound`, and `conflict` of a call that has ended or is elsewhere. */
   async end({ organization, userId, apiKeyId }: Tenant, id: string): Promise<void> {
     const { callId, isActive } = await this.#find(organization.id, id);
-    if (!isActive) throw new Failure("conflict", "the call has ended already");
+    if (!isActive) throw new RequestError("conflict", "the call has ended already");
     if (!(await this.#options.endCall(callId, ORGANIZATION_ENDED))) {
-      throw new Failure("conflict", "the call is on no line of this server, or has just ended");
+      throw new RequestError(
+        "conflict",
+        "the call is on no line of this server, or has just ended",
+      );
     }
     const endedBy =
       userId === undefined ? { type: "apiKey", id: apiKeyId } : { type: "user", id: userId };
@@ -92,7 +95,7 @@ export class CallSupervision {
 
   async #find(orgId: string, id: string) {
     const call = await this.#options.calls.findById(orgId, id);
-    if (call === undefined) throw new Failure("notFound", "there is no such call");
+    if (call === undefined) throw new RequestError("notFound", "there is no such call");
     return { callId: call.id, isActive: call.status === "active" };
   }
 }

@@ -8,9 +8,9 @@ import type { TransferResult } from "../telephony/transfer-report.js";
 import type { Clock } from "../time/clock.js";
 import { isBrokenOff, onceEnded } from "./broken-call.js";
 import type { CallJournal } from "./call-journal.js";
+import { CallRefusedError } from "./call-refused-error.js";
 import { failedTransferOf, type PhoneConversation } from "./continuations.js";
 import type { LiveCalls } from "./live-calls.js";
-import { OpenRefusal } from "./open-refusal.js";
 
 /** The contract's life of a conversation that nobody continues. */
 const HISTORY_LIFETIME_MS = 24 * 60 * 60 * 1_000;
@@ -129,7 +129,7 @@ export class Conversations {
     // Another agent has not talked to the caller, and of sessions without names nobody knows which came last.
     const isKnown = last?.agentId === agentId && next < NAMED_SESSIONS_MAX;
     if (isOnlyOne && next >= NAMED_SESSIONS_MAX) {
-      throw new OpenRefusal("limitReached", "this conversation was continued too often");
+      throw new CallRefusedError("limitReached", "this conversation was continued too often");
     }
     const before = isKnown ? last : undefined;
     const wasCutOff = before !== undefined && !isLive && this.#wasCutOff(before);

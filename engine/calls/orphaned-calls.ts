@@ -1,5 +1,5 @@
 import type { CallStore } from "../../storage/calls/call-store.js";
-import { StorageUnavailable } from "../../storage/statements/storage-failure.js";
+import { StorageUnavailableError } from "../../storage/statements/storage-error.js";
 import type { Logger } from "../log.js";
 import type { Clock } from "../time/clock.js";
 
@@ -48,7 +48,7 @@ export interface OtherServerOptions {
 /**
  * For a start that found no lock: a server that lives may have lost it, and its calls must not be closed as those of a
  * dead one. Waits until every run that has left its name has been silent for long enough; rejects with
- * `StorageUnavailable` when one goes on. By the beats alone, since wall clocks may have been set.
+ * `StorageUnavailableError` when one goes on. By the beats alone, since wall clocks may have been set.
  */
 export async function refuseBesideOther({ calls, clock, log }: OtherServerOptions): Promise<void> {
   const first = await calls.otherRuns("");
@@ -64,7 +64,7 @@ export async function refuseBesideOther({ calls, clock, log }: OtherServerOption
     });
     for (const [runId, beatMs] of await calls.otherRuns("")) {
       if (first.get(runId) === beatMs) continue;
-      throw new StorageUnavailable(
+      throw new StorageUnavailableError(
         "another server runs on the database, though its lock file is gone: stop that one first, or give this one a folder of its own",
       );
     }

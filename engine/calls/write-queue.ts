@@ -1,5 +1,5 @@
 import type { CallEnd } from "../../storage/calls/call-store.js";
-import { isRetryable } from "../../storage/statements/storage-failure.js";
+import { isRetryable } from "../../storage/statements/storage-error.js";
 import type { TurnSave } from "../conversation/effects.js";
 import type { Logger } from "../log.js";
 import type { CancelTimer, Clock } from "../time/clock.js";

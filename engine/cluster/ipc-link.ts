@@ -1,7 +1,7 @@
 import { type Fault, errorOf as storeError, toWireError } from "../../storage/statements/fault.js";
-import { isRetryable } from "../../storage/statements/storage-failure.js";
-import { Failure, type FailureKind } from "../failure.js";
+import { isRetryable } from "../../storage/statements/storage-error.js";
 import type { Logger } from "../log.js";
+import { type FailureKind, RequestError } from "../request-error.js";
 import type { MaybePromise } from "../time/maybe-promise.js";
 
 /** What one side may ask of the other, by name: what goes with the question, and what comes back. */
@@ -41,7 +41,7 @@ type Answer =
 
 interface LinkFault {
   readonly message: string;
-  /** The kind of a Failure, which is one on the other side too. */
+  /** The kind of a RequestError, which is one on the other side too. */
   readonly failure?: FailureKind;
   /** The store was to blame, and is on the other side too: who asked may ask again. */
   readonly store?: Fault;
@@ -51,8 +51,8 @@ interface LinkFault {
 export type IpcMessage = readonly (Question | Answer)[];
 
 /** The other process has ended, or its side is closed. */
-export class LinkClosed extends Error {
-  override readonly name = "LinkClosed";
+export class LinkClosedError extends Error {
+  override readonly name = "LinkClosedError";
 }
 
 interface Waiter {
@@ -78,7 +78,7 @@ export class Link<Asked extends Requests<Asked>, Served extends Requests<Served>
   readonly #waiting = new Map<number, Waiter>();
   #outbox: (Question | Answer)[] = [];
   #lastId = 0;
-  #closed: LinkClosed | undefined;
+  #closed: LinkClosedError | undefined;
 
   constructor(post: (message: IpcMessage) => void, handlers: Handlers<Served>, log: Logger) {
     this.#post = post;
@@ -86,7 +86,7 @@ export class Link<Asked extends Requests<Asked>, Served extends Requests<Served>
     this.#log = log;
   }
 
-  /** Rejects with LinkClosed when the other side ends first, and with a Failure where its handler has thrown one. */
+  /** Rejects with LinkClosedError when the other side ends first, and with a RequestError where its handler has thrown one. */
   ask<Name extends keyof Asked & string>(
     name: Name,
     asks: Asked[Name]["asks"],
@@ -94,7 +94,7 @@ export class Link<Asked extends Requests<Asked>, Served extends Requests<Served>
     return new Promise((resolve, reject) => {
       if (this.#closed !== undefined) return reject(this.#closed);
       if (this.#waiting.size >= QUESTIONS_WAITING_MAX) {
-        return reject(new Failure("unavailable", "the server is too busy; try again"));
+        return reject(new RequestError("unavailable", "the server is too busy; try again"));
       }
       this.#lastId += 1;
       this.#waiting.set(this.#lastId, { resolve, reject });
@@ -117,7 +117,7 @@ export class Link<Asked extends Requests<Asked>, Served extends Requests<Served>
 
   close(reason: string): void {
     if (this.#closed !== undefined) return;
-    this.#closed = new LinkClosed(reason);
+    this.#closed = new LinkClosedError(reason);
     for (const { reject } of this.#waiting.values()) reject(this.#closed);
     this.#waiting.clear();
   }
@@ -157,10 +157,10 @@ export class Link<Asked extends Requests<Asked>, Served extends Requests<Served>
 function faultOf(error: unknown): LinkFault {
   const message = error instanceof Error ? error.message : "something was thrown that is no error";
   if (isRetryable(error)) return { message, store: toWireError(error) };
-  return error instanceof Failure ? { message, failure: error.kind } : { message };
+  return error instanceof RequestError ? { message, failure: error.kind } : { message };
 }
 
 function errorOf({ message, failure, store }: LinkFault): Error {
   if (store !== undefined) return storeError(store);
-  return failure === undefined ? new Error(message) : new Failure(failure, message);
+  return failure === undefined ? new Error(message) : new RequestError(failure, message);
 }

@@ -1,8 +1,8 @@
 import * as v from "valibot";
 import { MAIL_BYTES_MAX, type Mail, RECORDS_CHANGED } from "../../storage/nodes/message-bus.js";
 import { END_REASONS } from "../conversation/call-end.js";
-import { Failure } from "../failure.js";
 import type { Logger } from "../log.js";
+import { RequestError } from "../request-error.js";
 import { StoredCallInfo } from "../telephony/call-info.js";
 import type { CancelTimer, Clock } from "../time/clock.js";
 import type { LocalServer } from "./coordination.js";
@@ -180,7 +180,7 @@ const NO_CHANNELS: ReadonlyMap<string, (text: string) => void> = new Map();
 
 interface Waiting {
   readonly resolve: (value: unknown) => void;
-  readonly reject: (error: Failure) => void;
+  readonly reject: (error: RequestError) => void;
   readonly cancelTimers: () => void;
 }
 
@@ -245,7 +245,7 @@ export class NodeBus {
     });
   }
 
-  /** Rejects with a Failure `unavailable` when the other node does not answer in time. */
+  /** Rejects with a RequestError `unavailable` when the other node does not answer in time. */
   async ask<Answer extends v.GenericSchema>(
     to: string,
     question: NodeAsk,
@@ -369,6 +369,6 @@ export class NodeBus {
   }
 }
 
-function unavailable(reason: string): Failure {
-  return new Failure("unavailable", reason);
+function unavailable(reason: string): RequestError {
+  return new RequestError("unavailable", reason);
 }

@@ -1,10 +1,10 @@
 import { availableParallelism, loadavg } from "node:os";
 import type { Database } from "../../storage/database.js";
 import type { NodeRecord, NodeStart } from "../../storage/nodes/node-store.js";
-import { StorageUnavailable } from "../../storage/statements/storage-failure.js";
+import { StorageUnavailableError } from "../../storage/statements/storage-error.js";
 import type { AuditActor } from "../../storage/tenancy/audit-record.js";
-import { Failure } from "../failure.js";
 import type { Logger } from "../log.js";
+import { RequestError } from "../request-error.js";
 import { auditEntry } from "../tenancy/audit-entry.js";
 import type { CancelTimer, Clock } from "../time/clock.js";
 import { VERSION } from "../version.js";
@@ -128,12 +128,12 @@ export class NodeRegistry {
     this.#watch = new SilenceWatch(SILENCE_MAX_MS);
   }
 
-  /** Closes what an earlier start of this name has left. Rejects with `StorageUnavailable` when that one lives. */
+  /** Closes what an earlier start of this name has left. Rejects with `StorageUnavailableError` when that one lives. */
   async join(): Promise<void> {
     const { database, node, clock } = this.#options;
     const earlier = (await database.nodes.list()).find(({ name }) => name === node.name);
     if (earlier !== undefined && !(await this.#follows(earlier))) {
-      throw new StorageUnavailable(
+      throw new StorageUnavailableError(
         `another server named ${node.name} runs on the database: give this one a NODE_NAME of its own`,
       );
     }
@@ -382,11 +382,11 @@ export class NodeList {
     return (await database.nodes.list()).map(listed);
   }
 
-  /** As `drainNode`; Failure `conflict` where the database has one server. */
+  /** As `drainNode`; RequestError `conflict` where the database has one server. */
   async drain(name: string, actor: AuditActor): Promise<void> {
     const { database } = this.#options;
     if (isOneServers(database)) {
-      throw new Failure("conflict", "a file has one server; several work on PostgreSQL");
+      throw new RequestError("conflict", "a file has one server; several work on PostgreSQL");
     }
     await drainNode(this.#options, name, actor);
   }
@@ -406,7 +406,7 @@ export class NodeList {
   }
 }
 
-/** The server takes no new calls until it is started again. Failure `notFound`: there is none of this name. */
+/** The server takes no new calls until it is started again. RequestError `notFound`: there is none of this name. */
 export async function drainNode(
   { database, clock, newId }: Omit<NodeListOptions, "lone">,
   name: string,
@@ -416,7 +416,7 @@ export async function drainNode(
   const change = { actor, action: "node.drain", target } as const;
   const entry = auditEntry({ id: newId(), atMs: clock.epochMs(), ...change });
   if (!(await database.nodes.drain(name, entry))) {
-    throw new Failure("notFound", `there is no node ${name}`);
+    throw new RequestError("notFound", `there is no node ${name}`);
   }
   // A process that has no mail leaves it to the node's next heartbeat.
   await database.mail?.post(ALL_NODES, "");

@@ -1,8 +1,8 @@
 import { createHash, randomUUID } from "node:crypto";
 import * as v from "valibot";
 import type { Database } from "../../storage/database.js";
-import { Failure } from "../failure.js";
 import type { Logger } from "../log.js";
+import { RequestError } from "../request-error.js";
 import { NONCE_KEPT_MS, STREAM_TOKEN_LIFETIME_MS } from "../security/stream-token.js";
 import { STREAM_UUIDS_OF_ONE_MAX } from "../security/stream-uuid.js";
 import { keptMsOf } from "../telephony/answered-webhooks.js";
@@ -80,7 +80,7 @@ export function nodeTokens(
       const max = STREAM_UUIDS_OF_ONE_MAX;
       if (await onceTokens.put(key, row, STREAM_TOKEN_LIFETIME_MS, max)) return uuid;
       const message = "too many calls were announced and have not come; wait a minute";
-      throw new Failure("unavailable", message);
+      throw new RequestError("unavailable", message);
     },
     redeemUuid: async (uuid) => {
       const claims = await onceTokens.takeOut(`uuid ${uuid}`);

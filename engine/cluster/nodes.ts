@@ -64,7 +64,7 @@ export class Nodes implements OtherNodes {
     });
   }
 
-  /** Rejects with `StorageUnavailable` when another server of this name lives. */
+  /** Rejects with `StorageUnavailableError` when another server of this name lives. */
   async join(): Promise<void> {
     await this.#registry.join();
   }

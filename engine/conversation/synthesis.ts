@@ -1,7 +1,7 @@
 /** Has sentences spoken by TTS, and delivers their sound to the caller as it comes. */
 
 import { bytesPerMs } from "../audio/audio-format.js";
-import { AudioPoolOverloaded } from "../audio/conversion-queue.js";
+import { AudioPoolOverloadedError } from "../audio/conversion-queue.js";
 import { FairCache } from "../fair-cache.js";
 import type { CancelTimer, Clock } from "../time/clock.js";
 import {
@@ -402,7 +402,7 @@ function bytesMaxOf(format: SpeechFormat): number {
 }
 
 function conversionFault(vendor: string, cause: unknown): VendorError {
-  if (cause instanceof AudioPoolOverloaded) {
+  if (cause instanceof AudioPoolOverloadedError) {
     return new VendorError(AUDIO_POOL, "unavailable", "too many sentences wait", { cause });
   }
   return new VendorError(vendor, "badAnswer", "the vendor's audio could not be converted", {

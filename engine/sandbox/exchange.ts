@@ -5,8 +5,8 @@ import { setTimeout as sleep } from "node:timers/promises";
 const BODY_BYTES_MAX = 8 * 1024 * 1024;
 
 /** The other side has gone away: there is nobody to answer. */
-export class ExchangeAborted extends Error {
-  override readonly name = "ExchangeAborted";
+export class ExchangeAbortedError extends Error {
+  override readonly name = "ExchangeAbortedError";
 }
 
 /** One HTTP request to a simulator, and its answer. */
@@ -54,7 +54,7 @@ export class Exchange {
     try {
       return JSON.parse((await this.readText()) ?? "");
     } catch (error) {
-      if (error instanceof ExchangeAborted) throw error;
+      if (error instanceof ExchangeAbortedError) throw error;
       return undefined;
     }
   }
@@ -75,7 +75,7 @@ export class Exchange {
         if (bytes <= sizeBytesMax) chunks.push(chunk);
       }
     } catch (cause) {
-      throw new ExchangeAborted("the request broke off", { cause });
+      throw new ExchangeAbortedError("the request broke off", { cause });
     }
     return bytes > sizeBytesMax ? undefined : Buffer.concat(chunks);
   }
@@ -104,9 +104,9 @@ export class Exchange {
     this.#response.flushHeaders();
   }
 
-  /** Waits for the reader when it is slow. Throws ExchangeAborted when it has gone. */
+  /** Waits for the reader when it is slow. Throws ExchangeAbortedError when it has gone. */
   async write(chunk: string | Uint8Array): Promise<void> {
-    if (this.isAborted) throw new ExchangeAborted();
+    if (this.isAborted) throw new ExchangeAbortedError();
     if (this.#response.write(chunk)) return;
     await this.#orAborted(
       new Promise<void>((resolve) => {
@@ -128,22 +128,22 @@ export class Exchange {
   async pause(delayMs: number): Promise<void> {
     if (delayMs <= 0) return;
     await sleep(delayMs, undefined, { signal: this.#aborted.signal }).catch((cause: unknown) => {
-      throw new ExchangeAborted("gone", { cause });
+      throw new ExchangeAbortedError("gone", { cause });
     });
   }
 
   /** Says nothing more until the other side gives up. */
   async stall(): Promise<never> {
     await this.#orAborted(new Promise<never>(() => undefined));
-    throw new ExchangeAborted();
+    throw new ExchangeAbortedError();
   }
 
   async #orAborted(wait: Promise<void>): Promise<void> {
     const { signal } = this.#aborted;
-    if (signal.aborted) throw new ExchangeAborted();
+    if (signal.aborted) throw new ExchangeAbortedError();
     let onAbort: (() => void) | undefined;
     const aborted = new Promise<never>((_, reject) => {
-      onAbort = () => reject(new ExchangeAborted());
+      onAbort = () => reject(new ExchangeAbortedError());
       signal.addEventListener("abort", onAbort);
     });
     try {

@@ -11,7 +11,7 @@ import { CartesiaSimulator } from "./cartesia/cartesia-simulator.js";
 import { DeepgramSimulator } from "./deepgram/deepgram-simulator.js";
 import { EdgeSimulator } from "./edge/edge-simulator.js";
 import { ElevenLabsSimulator } from "./elevenlabs/elevenlabs-simulator.js";
-import { Exchange, ExchangeAborted } from "./exchange.js";
+import { Exchange, ExchangeAbortedError } from "./exchange.js";
 import { FaultsPatch, noFaults, type SandboxFaults } from "./faults.js";
 import { Journal, type JournalEntry } from "./journal.js";
 import { OllamaSimulator } from "./ollama/ollama-simulator.js";
@@ -274,7 +274,7 @@ function serve(routes: Routes, request: IncomingMessage, response: ServerRespons
     return;
   }
   simulator.handleRequest(exchange).catch((error: unknown) => {
-    if (error instanceof ExchangeAborted) return;
+    if (error instanceof ExchangeAbortedError) return;
     console.error("a simulator failed", error);
     if (exchange.hasStarted) exchange.disconnect();
     else exchange.answerJson(500, { error: "the simulator failed" });

@@ -22,7 +22,7 @@ const scryptWork = new Semaphore({
   retryAfterSec: 3,
 });
 
-/** `<salt_hex>:<hash_hex>`, of the password in NFKC: keyboards and systems write one character in several ways. Rejects with a Failure `unavailable` when too many passwords wait to be hashed. */
+/** `<salt_hex>:<hash_hex>`, of the password in NFKC: keyboards and systems write one character in several ways. Rejects with a RequestError `unavailable` when too many passwords wait to be hashed. */
 export async function hashPassword(password: string): Promise<string> {
   const salt = randomBytes(SALT_BYTES);
   const hash = await deriveHash(password.normalize("NFKC"), salt);

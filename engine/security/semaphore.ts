@@ -1,5 +1,5 @@
 // By hand, since p-limit keeps everybody waiting and refuses nobody.
-import { Failure } from "../failure.js";
+import { RequestError } from "../request-error.js";
 
 export interface BoundedWorkOptions {
   readonly runningMax: number;
@@ -19,7 +19,7 @@ export class Semaphore {
     this.#options = options;
   }
 
-  /** Rejects with a Failure `unavailable` when `waitingMax` others wait already. */
+  /** Rejects with a RequestError `unavailable` when `waitingMax` others wait already. */
   async run<Result>(work: () => Promise<Result>): Promise<Result> {
     await this.#enter();
     try {
@@ -36,7 +36,7 @@ export class Semaphore {
       return;
     }
     if (this.#waiting.length >= waitingMax) {
-      throw new Failure("unavailable", refusal, { retryAfterSec });
+      throw new RequestError("unavailable", refusal, { retryAfterSec });
     }
     await new Promise<void>((resolve) => this.#waiting.push(resolve));
   }

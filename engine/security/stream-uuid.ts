@@ -1,6 +1,6 @@
 import { randomUUID } from "node:crypto";
-import { Failure } from "../failure.js";
 import { OrganizationCounts } from "../organization-counts.js";
+import { RequestError } from "../request-error.js";
 import type { Clock } from "../time/clock.js";
 import type { MaybePromise } from "../time/maybe-promise.js";
 import { STREAM_TOKEN_LIFETIME_MS, type StreamClaims } from "./stream-token.js";
@@ -12,7 +12,7 @@ export const STREAM_UUIDS_OF_ONE_MAX = 500;
 
 /** The UUIDs as webhooks and streams use them, whether this process keeps them or the owner of the server does. */
 export interface StreamUuidRegistry {
-  /** Fails with a Failure when too many have not been used yet. */
+  /** Fails with a RequestError when too many have not been used yet. */
   mint(claims: StreamClaims): MaybePromise<string>;
   redeem(uuid: string): MaybePromise<StreamClaims | undefined>;
 }
@@ -40,12 +40,12 @@ export class StreamUuids implements StreamUuidRegistry {
     return this.#waiting.size;
   }
 
-  /** Throws a Failure when too many have not been used yet. */
+  /** Throws a RequestError when too many have not been used yet. */
   mint(claims: StreamClaims): string {
     this.#forgetOld();
     const ofOne = this.#counts.of(claims.orgId);
     if (this.#waiting.size >= STREAM_UUIDS_MAX || ofOne >= STREAM_UUIDS_OF_ONE_MAX) {
-      throw new Failure(
+      throw new RequestError(
         "unavailable",
         "too many calls were announced and have not come; wait a minute",
       );

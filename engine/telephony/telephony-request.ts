@@ -21,15 +21,15 @@ export interface TelephonyRequest {
   readonly headers: Readonly<Record<string, string>>;
   readonly body?: string;
   /** The vendor's number for the reason in the body of a refusal; left out where it gives none. */
-  readonly codeOf?: (body: string) => TelephonyRefusal["code"];
+  readonly codeOf?: (body: string) => TelephonyError["code"];
 }
 
 /** The vendor says no. Its words may hold telephone numbers, so only its number for the reason is kept. */
-export class TelephonyRefusal extends VendorError {
+export class TelephonyError extends VendorError {
   /** As the vendor's documentation lists them; undefined when it gave none. */
   readonly code: number | string | undefined;
 
-  constructor(vendor: string, status: number, code: TelephonyRefusal["code"]) {
+  constructor(vendor: string, status: number, code: TelephonyError["code"]) {
     const words = `${vendor} answered ${status}${code === undefined ? "" : `: error ${code}`}`;
     // Who places a call is not to take a credential without the right to for a wrong order.
     super(vendor, keyFaultOfStatus(status), words, { status });
@@ -53,7 +53,7 @@ export async function telephonyRequest(
       path: `${base.pathname.replace(/\/$/, "")}${path}`,
       body,
       refuse: ({ status, body: words }) =>
-        new TelephonyRefusal(request.vendor, status, shortCode(codeOf?.(words))),
+        new TelephonyError(request.vendor, status, shortCode(codeOf?.(words))),
       limits: {
         firstByteMs: ANSWER_MAX_MS,
         betweenBytesMs: ANSWER_MAX_MS,
@@ -71,7 +71,7 @@ export async function telephonyRequest(
 }
 
 /** A code that a vendor's documentation may list; text and longer numbers are left out. */
-function shortCode(code: TelephonyRefusal["code"]): TelephonyRefusal["code"] {
+function shortCode(code: TelephonyError["code"]): TelephonyError["code"] {
   return isCode(code === undefined ? undefined : String(code)) ? code : undefined;
 }
 
@@ -80,7 +80,7 @@ export async function unlessOver(request: Promise<unknown>, overCode?: string): 
   try {
     await request;
   } catch (error) {
-    if (!(error instanceof TelephonyRefusal)) throw error;
+    if (!(error instanceof TelephonyError)) throw error;
     const isOver =
       error.status === STATUS_GONE || (overCode !== undefined && error.code === overCode);
     if (!isOver) throw error;

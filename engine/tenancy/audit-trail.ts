@@ -1,7 +1,7 @@
 import type { Database } from "../../storage/database.js";
 import type { AuditRecord } from "../../storage/tenancy/audit-record.js";
-import { Failure } from "../failure.js";
 import type { Logger } from "../log.js";
+import { RequestError } from "../request-error.js";
 import type { CancelTimer, Clock } from "../time/clock.js";
 import { canonicalEmail } from "./people/email-address.js";
 import type { Tenant } from "./tenant.js";
@@ -41,12 +41,12 @@ export class AuditTrail {
     return this.#database.audit.list(tenant.organization.id, page);
   }
 
-  /** For the platform's administrator. Failure `notFound`: nobody with this e-mail owns an organization. */
+  /** For the platform's administrator. RequestError `notFound`: nobody with this e-mail owns an organization. */
   async listOfOwner(ownerEmail: string, page: AuditPage): Promise<AuditEntries> {
     const email = canonicalEmail(ownerEmail);
     const organization = await this.#database.organizations.findByOwnerEmail(email);
     if (organization === undefined) {
-      throw new Failure("notFound", "nobody with this e-mail owns an organization");
+      throw new RequestError("notFound", "nobody with this e-mail owns an organization");
     }
     return this.#database.audit.list(organization.id, page);
   }

@@ -1,4 +1,4 @@
-import { Failure } from "../failure.js";
+import { RequestError } from "../request-error.js";
 import type { Clock } from "../time/clock.js";
 
 /** Each time somebody else was first: so many change one record in the same moment only by mistake. */
@@ -15,12 +15,12 @@ export interface VersionedChange<Known extends Versioned, Changed> {
   /** Undefined when the record is not this one any more. */
   change(known: Known): Promise<Changed | undefined>;
   /** The record is as it was read, and cannot be changed: it is gone. */
-  gone(): Failure;
+  gone(): RequestError;
   /** What is changed, in the words of the failure. */
   readonly what: string;
 }
 
-/** What is changed is what the record has become, whoever has changed it since it was read. Failure `conflict` where that never ends. */
+/** What is changed is what the record has become, whoever has changed it since it was read. RequestError `conflict` where that never ends. */
 export async function changeNewest<Known extends Versioned, Changed>(
   of: VersionedChange<Known, Changed>,
 ): Promise<Changed> {
@@ -32,7 +32,7 @@ export async function changeNewest<Known extends Versioned, Changed>(
     const changed = await of.change(known);
     if (changed !== undefined) return changed;
   }
-  throw new Failure("conflict", `others change the ${of.what} all the time: try again`);
+  throw new RequestError("conflict", `others change the ${of.what} all the time: try again`);
 }
 
 /** When a record is updated that was read: later than before, whatever the clock says, so that it tells one state from the next. */

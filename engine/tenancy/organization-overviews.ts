@@ -3,7 +3,7 @@ import type {
   OrganizationOverview,
   OverviewPage,
 } from "../../storage/tenancy/organization-overview-store.js";
-import { Failure } from "../failure.js";
+import { RequestError } from "../request-error.js";
 import type { Clock } from "../time/clock.js";
 import { utcMonth } from "../time/utc-date.js";
 
@@ -28,11 +28,11 @@ export class OrganizationOverviews {
     return database.organizationOverviews.list({ ...page, ...utcMonth(clock.epochMs()) });
   }
 
-  /** Failure `notFound`. */
+  /** RequestError `notFound`. */
   async get(id: string): Promise<OrganizationOverview> {
     const { database, clock } = this.#options;
     const found = await database.organizationOverviews.find(id, utcMonth(clock.epochMs()));
-    if (found === undefined) throw new Failure("notFound", "there is no such organization");
+    if (found === undefined) throw new RequestError("notFound", "there is no such organization");
     return found;
   }
 }

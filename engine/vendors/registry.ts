@@ -1,6 +1,6 @@
 import * as v from "valibot";
 import type { Category, JsonObject } from "../../storage/records.js";
-import type { FieldFault } from "../failure.js";
+import type { FieldFault } from "../request-error.js";
 import {
   type LanguageModel,
   type SpeechToText,

@@ -25,7 +25,7 @@ export class CallSlotStore {
 
   /**
    * False when the organization has `callsMax` calls: those who ask for one organization are served one after the other. Throws
-   * `ForeignKeyViolation` when the node is gone.
+   * `ForeignKeyViolationError` when the node is gone.
    */
   async take({ orgId, callId, callsMax, startId, replaces }: SlotRequest): Promise<boolean> {
     const turn = this.#db

@@ -86,7 +86,7 @@ export class CallStore {
   }
 
   /**
-   * `uptimeMs` is what the run's monotonic clock shows now, as in `heartbeat`. Throws `UniqueViolation` (calls, sessionId)
+   * `uptimeMs` is what the run's monotonic clock shows now, as in `heartbeat`. Throws `UniqueViolationError` (calls, sessionId)
    * when there is a call of this session.
    */
   async start(call: CallRecord, runId: string, uptimeMs: number | null = null): Promise<void> {

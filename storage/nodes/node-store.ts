@@ -35,7 +35,7 @@ export class NodeStore {
     this.#atomic = atomic;
   }
 
-  /** Throws `UniqueViolation` (nodes, name) when there is one of this name. */
+  /** Throws `UniqueViolationError` (nodes, name) when there is one of this name. */
   async register(node: NodeStart): Promise<void> {
     await this.#db
       .insertInto("nodes")
@@ -96,7 +96,7 @@ export class NodeStore {
     return changes > 0;
   }
 
-  /** Calls that are opened under this run are the node's. Throws `ForeignKeyViolation` when the node is gone. */
+  /** Calls that are opened under this run are the node's. Throws `ForeignKeyViolationError` when the node is gone. */
   async addRun(startId: string, runId: string): Promise<void> {
     await this.#db.insertInto("nodeRuns").values({ runId, startId }).execute();
   }

@@ -1,7 +1,7 @@
 import type { Pool, PoolClient } from "pg";
 import * as v from "valibot";
 import { faultCodeOf } from "../statements/fault.js";
-import { StorageStopped } from "../statements/storage-failure.js";
+import { StorageStoppedError } from "../statements/storage-error.js";
 
 /** A row that a transaction leaves behind when it is committed, and only then. */
 export interface CommitMark {
@@ -102,7 +102,7 @@ export class LostCommits {
 
   /**
    * Resolves when it turns out that the transaction was committed; rejects with `cause` when it was not, and with
-   * `StorageStopped` when the outcome stays unknown.
+   * `StorageStoppedError` when the outcome stays unknown.
    */
   wasCommitted(mark: CommitMark, cause: unknown): Promise<void> {
     if (!this.#isResolvable || this.#isGivenUp) return Promise.reject(unknownOutcome(cause));
@@ -144,6 +144,6 @@ export class LostCommits {
   }
 }
 
-function unknownOutcome(cause: unknown): StorageStopped {
-  return new StorageStopped("the database was lost while it committed", { cause });
+function unknownOutcome(cause: unknown): StorageStoppedError {
+  return new StorageStoppedError("the database was lost while it committed", { cause });
 }

@@ -4,7 +4,7 @@ import { openStoreFile } from "../sqlite/open-store-file.js";
 import type { SqliteFile } from "../sqlite/sqlite-file.js";
 import { SqliteError } from "../sqlite/sqlite-library.js";
 import { storageAdvice } from "../sqlite/storage-advice.js";
-import { StorageUnavailable } from "../statements/storage-failure.js";
+import { StorageUnavailableError } from "../statements/storage-error.js";
 import { addressOf } from "./postgres-address.js";
 import { PostgresClaim } from "./postgres-claim.js";
 import { faultOfPostgres, postgresFault } from "./postgres-fault.js";
@@ -31,7 +31,7 @@ const ColumnNames = v.array(v.object({ name: v.string() }));
 /**
  * Copies all that a file holds to a PostgreSQL database, in place of what an earlier copy has put there: as one transaction,
  * which is committed when rows and sums of every table are the same on both sides. No server may be at work on either. Rejects
- * with `StorageUnavailable` where it must not be done.
+ * with `StorageUnavailableError` where it must not be done.
  */
 export async function copyToPostgres(
   filePath: string,
@@ -42,12 +42,12 @@ export async function copyToPostgres(
   try {
     return await copyInto(file, url, address);
   } catch (error) {
-    if (error instanceof StorageUnavailable) throw error;
+    if (error instanceof StorageUnavailableError) throw error;
     const advice =
       error instanceof SqliteError
         ? storageAdvice(filePath, error)
         : postgresFault(faultOfPostgres(error), address)?.advice;
-    throw advice === undefined ? error : new StorageUnavailable(advice, { cause: error });
+    throw advice === undefined ? error : new StorageUnavailableError(advice, { cause: error });
   } finally {
     file.close();
     claim?.close();
@@ -102,7 +102,7 @@ async function refuseOthersWork(file: SqliteFile, target: Client, address: strin
     const known = file.prepare(`select 1 from "${table}" where id = ?`);
     const { rows } = await target.query(`select "id" from "${table}"`);
     if (v.parse(Ids, rows).every(({ id }) => known.get(id) !== undefined)) continue;
-    throw new StorageUnavailable(
+    throw new StorageUnavailableError(
       `PostgreSQL at ${address} has ${what}: nothing was copied; give an empty database`,
     );
   }
@@ -116,7 +116,7 @@ async function requireColumns(target: Client, { name, columns }: SourceTable): P
   const names = new Set(there.map((column) => column.name));
   const lost = columns.filter((column) => !names.has(column));
   if (lost.length > 0) {
-    throw new StorageUnavailable(
+    throw new StorageUnavailableError(
       `PostgreSQL's table ${name} has no column ${lost.join(", ")}: nothing was copied`,
     );
   }
@@ -169,7 +169,7 @@ async function requireSameRows(
     here.rows === there.rows &&
     here.sums.every((sum, index) => isClose(sum, there.sums[index] ?? Number.NaN));
   if (isSame) return there;
-  throw new StorageUnavailable(
+  throw new StorageUnavailableError(
     `the copy of ${table.name} is not the same (rows: ${there.rows} of ${here.rows}); nothing was kept of it`,
   );
 }

@@ -1,6 +1,6 @@
 import { Client } from "pg";
 import * as v from "valibot";
-import { StorageUnavailable } from "../statements/storage-failure.js";
+import { StorageUnavailableError } from "../statements/storage-error.js";
 import { addressOf } from "./postgres-address.js";
 import { faultOfPostgres, postgresFault } from "./postgres-fault.js";
 import { connectionSettings } from "./postgres-pool.js";
@@ -24,7 +24,7 @@ const TOTALS = [
   ["auditTotals", "entries", `select count(*) from "auditEntries" where "orgId" is not null`],
 ] as const;
 
-/** Counts all rows at one moment, beside a running server. Rejects with `StorageUnavailable` when it cannot be read. */
+/** Counts all rows at one moment, beside a running server. Rejects with `StorageUnavailableError` when it cannot be read. */
 export async function checkPostgres(url: string): Promise<PostgresReport> {
   const address = addressOf(url);
   const withoutTimeouts = { statement_timeout: 0, query_timeout: 0 };
@@ -33,14 +33,14 @@ export async function checkPostgres(url: string): Promise<PostgresReport> {
   try {
     await client.connect();
     if (!(await hasTables(client))) {
-      throw new StorageUnavailable(`PostgreSQL at ${address} has no tables of Parley`);
+      throw new StorageUnavailableError(`PostgreSQL at ${address} has no tables of Parley`);
     }
     await client.query("begin isolation level repeatable read read only");
     return await report(client);
   } catch (error) {
-    const fault = error instanceof StorageUnavailable ? undefined : faultOfPostgres(error);
+    const fault = error instanceof StorageUnavailableError ? undefined : faultOfPostgres(error);
     const advice = postgresFault(fault, address)?.advice;
-    throw advice === undefined ? error : new StorageUnavailable(advice, { cause: error });
+    throw advice === undefined ? error : new StorageUnavailableError(advice, { cause: error });
   } finally {
     await client.end();
   }

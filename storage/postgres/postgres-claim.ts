@@ -1,6 +1,6 @@
 import { Client } from "pg";
 import * as v from "valibot";
-import { StorageUnavailable } from "../statements/storage-failure.js";
+import { StorageUnavailableError } from "../statements/storage-error.js";
 import { connectionSettings } from "./postgres-pool.js";
 
 /** Among the locks that applications give themselves, these are ours; installations in other schemas have their own. */
@@ -39,7 +39,7 @@ export class PostgresClaim {
   #renewing: Promise<void> | undefined;
 
   /**
-   * The whole database where no node is named. Rejects with `StorageUnavailable` when another process has what is claimed, or
+   * The whole database where no node is named. Rejects with `StorageUnavailableError` when another process has what is claimed, or
    * the whole database.
    */
   static async take(url: string, address: string, node?: string): Promise<PostgresClaim> {
@@ -56,7 +56,7 @@ export class PostgresClaim {
     this.#watch();
   }
 
-  /** Takes the lock again where its connection was lost. Rejects with `StorageUnavailable` when another server has it by now. */
+  /** Takes the lock again where its connection was lost. Rejects with `StorageUnavailableError` when another server has it by now. */
   renew(): Promise<void> {
     // Each process of a server asks for itself: two connections would be in each other's way.
     this.#renewing ??= this.#renew().finally(() => {
@@ -101,7 +101,7 @@ async function connect(url: string, address: string, node: string | undefined) {
     const query = node === undefined ? TAKE_ALL : { text: TAKE_NAME, values: [node] };
     const [{ taken, shared, lasting }] = v.parse(Taken, (await connection.query(query)).rows);
     if (taken && shared) return { connection, lasting };
-    throw new StorageUnavailable(
+    throw new StorageUnavailableError(
       shared && node !== undefined
         ? `another server named ${node} runs on PostgreSQL at ${address}: give this one a NODE_NAME of its own, or stop that one first`
         : `another server runs on PostgreSQL at ${address}: stop that one first, or give this one a database of its own`,
@@ -113,7 +113,7 @@ async function connect(url: string, address: string, node: string | undefined) {
 }
 
 /**
- * Rejects with `StorageUnavailable` where another client may get a connection's session between two statements, as of PgBouncer in
+ * Rejects with `StorageUnavailableError` where another client may get a connection's session between two statements, as of PgBouncer in
  * transaction mode. Comes before the lock: one that is taken over such a pooler stays with a connection of the pooler's, and keeps
  * out the next start.
  */
@@ -147,8 +147,8 @@ async function backendOf(connection: Client): Promise<number> {
   return pid;
 }
 
-function sharedSessions(address: string): StorageUnavailable {
-  return new StorageUnavailable(
+function sharedSessions(address: string): StorageUnavailableError {
+  return new StorageUnavailableError(
     `a pooler in transaction mode, such as PgBouncer, stands before PostgreSQL at ${address}: Parley's lock and LISTEN need connections of their own. Name the database itself, or a pooler in session mode, in DATABASE_SESSION_URL; DATABASE_URL may stay as it is`,
   );
 }

@@ -8,9 +8,9 @@ import type {
 } from "../statements/statement-port.js";
 import {
   isStoreErrorCode,
-  StorageOverloaded,
-  StorageStopped,
-} from "../statements/storage-failure.js";
+  StorageOverloadedError,
+  StorageStoppedError,
+} from "../statements/storage-error.js";
 import {
   beginMarked,
   type CommitMark,
@@ -74,9 +74,9 @@ export class PostgresClient {
 
   /** As `StatementPort` says. */
   async send(statements: readonly Statement[], guarded: boolean): Promise<Results> {
-    if (this.#closing !== undefined) throw new StorageStopped("storage is closed");
+    if (this.#closing !== undefined) throw new StorageStoppedError("storage is closed");
     if (this.#waitingCount >= this.#requestsWaitingMax) {
-      throw new StorageOverloaded(this.#requestsWaitingMax);
+      throw new StorageOverloadedError(this.#requestsWaitingMax);
     }
     const isReading = statements.every(({ sql }) => READING.test(sql));
     this.#waitingCount += 1;
@@ -85,7 +85,7 @@ export class PostgresClient {
       if (!isReading) this.#writeFault = undefined;
       return results;
     } catch (error) {
-      if (error instanceof StorageStopped) throw error;
+      if (error instanceof StorageStoppedError) throw error;
       const fault = faultOfPostgres(error);
       if (!isReading && fault.kind === "other" && isStoreErrorCode(fault.code))
         this.#writeFault = fault;

@@ -4,7 +4,7 @@ import * as v from "valibot";
 import { schemaVersion } from "../schema/migrations.js";
 import { migrationsOf } from "../schema/schema.js";
 import { type Fault, messageOf } from "../statements/fault.js";
-import { StorageUnavailable } from "../statements/storage-failure.js";
+import { StorageUnavailableError } from "../statements/storage-error.js";
 
 export const POSTGRES_SCHEMA_VERSION = schemaVersion("postgres");
 
@@ -23,13 +23,13 @@ interface SchemaState {
 
 /**
  * Runs the missing migrations as one transaction, under a lock of their own, so that two servers may start together. Rejects
- * with `StorageUnavailable` where a newer release has taken away what this one needs.
+ * with `StorageUnavailableError` where a newer release has taken away what this one needs.
  */
 export async function updatePostgresSchema(pool: Pool, address: string): Promise<void> {
   const state = await schemaState(pool);
   const newer = state && newerFault(state);
   if (newer !== undefined) {
-    throw new StorageUnavailable(
+    throw new StorageUnavailableError(
       `PostgreSQL at ${address} was made by a newer version of Parley: ${newer.message}. Start that version again, or restore a backup from before the upgrade`,
     );
   }
@@ -43,7 +43,7 @@ export async function updatePostgresSchema(pool: Pool, address: string): Promise
   const { error } = await migrator.migrateToLatest();
   if (error !== undefined) {
     if (error instanceof Error && "code" in error) throw error;
-    throw new StorageUnavailable(
+    throw new StorageUnavailableError(
       `PostgreSQL at ${address}: its schema could not be brought up to date: ${messageOf(error)}`,
       { cause: error },
     );
@@ -59,7 +59,7 @@ export async function updatePostgresSchema(pool: Pool, address: string): Promise
 /** Where a database was put back, or was there yesterday, a new one would only hide that it is gone. */
 export async function requireTables(pool: Pool, address: string): Promise<void> {
   if (await hasTables(pool)) return;
-  throw new StorageUnavailable(
+  throw new StorageUnavailableError(
     `PostgreSQL at ${address} has no tables of Parley: look at DATABASE_URL, start the server once, or put a backup there`,
   );
 }

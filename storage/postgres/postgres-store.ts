@@ -11,7 +11,7 @@ import type {
   StoreCondition,
   StoreFault,
 } from "../statements/statement-port.js";
-import { StorageUnavailable } from "../statements/storage-failure.js";
+import { StorageUnavailableError } from "../statements/storage-error.js";
 import { addressOf } from "./postgres-address.js";
 import { PostgresClaim, refuseSharedSessions } from "./postgres-claim.js";
 import { PostgresClient } from "./postgres-client.js";
@@ -41,7 +41,7 @@ export class PostgresStore implements StoreBackend {
   readonly #claim: PostgresClaim | undefined;
   readonly #address: string;
 
-  /** Rejects with `StorageUnavailable` when the database cannot be used. */
+  /** Rejects with `StorageUnavailableError` when the database cannot be used. */
   static async open(options: PostgresOptions): Promise<PostgresStore> {
     const { url, connectionsMax, isServer = false, nodeName, mustExist = false } = options;
     const { sessionUrl = url } = options;
@@ -60,9 +60,9 @@ export class PostgresStore implements StoreBackend {
     } catch (error) {
       await claim?.close();
       await pool.end();
-      if (error instanceof StorageUnavailable) throw error;
+      if (error instanceof StorageUnavailableError) throw error;
       const advice = postgresFault(faultOfPostgres(error), address)?.advice;
-      throw new StorageUnavailable(advice ?? messageOf(error), { cause: error });
+      throw new StorageUnavailableError(advice ?? messageOf(error), { cause: error });
     }
   }
 
@@ -117,7 +117,7 @@ export class PostgresStore implements StoreBackend {
       await this.#claim?.renew();
       return undefined;
     } catch (error) {
-      if (error instanceof StorageUnavailable) return error.message;
+      if (error instanceof StorageUnavailableError) return error.message;
       throw error;
     }
   }
@@ -134,7 +134,7 @@ async function refuseOtherDatabase(pool: Pool, sessionUrl: string): Promise<void
   try {
     const [here, there] = [await pool.query(WHICH_DATABASE), await session.query(WHICH_DATABASE)];
     if (isDeepStrictEqual(here.rows, there.rows)) return;
-    throw new StorageUnavailable(
+    throw new StorageUnavailableError(
       "DATABASE_SESSION_URL leads to another database than DATABASE_URL: both have to name the same one",
     );
   } finally {

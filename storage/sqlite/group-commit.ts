@@ -2,7 +2,7 @@ import type Sqlite from "better-sqlite3";
 import { LRUCache } from "lru-cache";
 import type { Fault } from "../statements/fault.js";
 import type { Statement, StatementResult } from "../statements/statement-port.js";
-import { isLockErrorCode } from "../statements/storage-failure.js";
+import { isLockErrorCode } from "../statements/storage-error.js";
 import { faultOf } from "./sqlite-fault.js";
 import type { SqliteFile } from "./sqlite-file.js";
 import type { Outcome, Reply, ThreadRequest } from "./thread-protocol.js";
@@ -27,8 +27,8 @@ interface PreparedRequest {
 const LEFT_OUT: StatementResult = { rows: [], changes: 0 };
 
 /** The transaction itself is gone (disk full, commit refused): nothing that was done in it has happened. */
-class GroupLost extends Error {
-  override readonly name = "GroupLost";
+class GroupLostError extends Error {
+  override readonly name = "GroupLostError";
 }
 
 /**
@@ -64,7 +64,7 @@ export class GroupCommit {
       return { replies, blocked: [], committed: true };
     } catch (error) {
       if (this.#file.inTransaction) this.#file.exec("ROLLBACK");
-      const cause = error instanceof GroupLost ? error.cause : error;
+      const cause = error instanceof GroupLostError ? error.cause : error;
       // Read again: what was read before may have been the work of those whose writing is lost.
       return this.#readOnly(prepared, { kind: "fault", fault: faultOf(cause) });
     }
@@ -106,7 +106,7 @@ export class GroupCommit {
       }
       return this.#together(request, statements);
     } catch (error) {
-      if (writes && !this.#file.inTransaction) throw new GroupLost("", { cause: error });
+      if (writes && !this.#file.inTransaction) throw new GroupLostError("", { cause: error });
       return { kind: "fault", fault: faultOf(error) };
     }
   }

@@ -1,5 +1,5 @@
 import { statSync } from "node:fs";
-import { StorageUnavailable } from "../statements/storage-failure.js";
+import { StorageUnavailableError } from "../statements/storage-error.js";
 import { ServerClaim } from "./server-claim.js";
 import { openSqliteFile, type SqliteFile } from "./sqlite-file.js";
 import { Sqlite } from "./sqlite-library.js";
@@ -20,7 +20,7 @@ export interface StoreFile {
 }
 
 /**
- * Opens the database for a server, or for a command line beside it. Throws `StorageUnavailable` where another server has
+ * Opens the database for a server, or for a command line beside it. Throws `StorageUnavailableError` where another server has
  * it, where it is not what was expected, and where a command line would bring it up to date under a server of before.
  */
 export async function openStoreFile(settings: FileSettings): Promise<StoreFile> {
@@ -43,7 +43,7 @@ function requireTables(filePath: string, isServer: boolean): void {
   const advice = isServer
     ? "DATABASE_START says that there is one: put a whole copy there, look whether the disk of DATA_DIR is mounted, or leave DATABASE_START away to begin with a new one"
     : "start the server once (npm start), or put a whole copy there";
-  throw new StorageUnavailable(`the database ${filePath} ${lack}; ${advice}`);
+  throw new StorageUnavailableError(`the database ${filePath} ${lack}; ${advice}`);
 }
 
 /** Nobody brings a database up to date that a server runs on: it knows its own schema, and no other. */
@@ -51,8 +51,8 @@ function claimFrom(filePath: string): ServerClaim {
   try {
     return ServerClaim.take(filePath);
   } catch (error) {
-    if (!(error instanceof StorageUnavailable)) throw error;
-    throw new StorageUnavailable(
+    if (!(error instanceof StorageUnavailableError)) throw error;
+    throw new StorageUnavailableError(
       `the database ${filePath} is of an earlier version, and a server runs on it: restart the server with this version first, or use the command of the server's own version`,
       { cause: error },
     );

@@ -4,12 +4,12 @@ import * as v from "valibot";
 import { migrationNames } from "../schema/migrations.js";
 import { migrationsOf } from "../schema/schema.js";
 import { messageOf } from "../statements/fault.js";
-import { StorageUnavailable } from "../statements/storage-failure.js";
+import { StorageUnavailableError } from "../statements/storage-error.js";
 import { SqliteError } from "./sqlite-library.js";
 
 /**
  * All missing migrations are one transaction, taken at once, so that two processes may open a new file together. Rejects with
- * `StorageUnavailable`, and leaves the file as it is, when it was made by a newer release.
+ * `StorageUnavailableError`, and leaves the file as it is, when it was made by a newer release.
  */
 export async function updateSchema(file: SqliteDatabase, version: number): Promise<void> {
   file.exec("BEGIN IMMEDIATE");
@@ -46,7 +46,7 @@ function refuseNewer(file: SqliteDatabase, version: number): void {
   );
   if (found <= version && unknown.length === 0) return;
   const more = unknown.length === 0 ? "" : `, and does not know ${unknown.join(", ")}`;
-  throw new StorageUnavailable(
+  throw new StorageUnavailableError(
     `the database ${file.name} was made by a newer version of Parley: its schema is ${found}, this version has ${version}${more}. Start that version again, or restore a backup from before the upgrade`,
   );
 }

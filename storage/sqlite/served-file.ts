@@ -1,5 +1,5 @@
 import { faultCodeOf } from "../statements/fault.js";
-import { StorageUnavailable } from "../statements/storage-failure.js";
+import { StorageUnavailableError } from "../statements/storage-error.js";
 import { GroupCommit, GroupQueue } from "./group-commit.js";
 import { type FileSettings, openStoreFile, type StoreFile } from "./open-store-file.js";
 import { BUSY_TIMEOUT_MS, SCHEMA_VERSION } from "./sqlite-file.js";
@@ -30,8 +30,8 @@ export class ServedFile {
   ): Promise<ServedFile> {
     const { filePath } = settings;
     const store = await openStoreFile(settings).catch((error: unknown) => {
-      if (error instanceof StorageUnavailable) throw error;
-      throw new StorageUnavailable(storageAdvice(filePath, faultCodeOf(error)));
+      if (error instanceof StorageUnavailableError) throw error;
+      throw new StorageUnavailableError(storageAdvice(filePath, faultCodeOf(error)));
     });
     store.file.pragma(`busy_timeout = ${LOCK_TRY_MS}`);
     const served = new ServedFile(store, filePath, send);

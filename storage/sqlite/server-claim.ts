@@ -1,7 +1,7 @@
 import { existsSync } from "node:fs";
 import { dirname } from "node:path";
 import { makeDataFolder } from "../data-folder.js";
-import { StorageUnavailable } from "../statements/storage-failure.js";
+import { StorageUnavailableError } from "../statements/storage-error.js";
 import { FileIdentity } from "./file-identity.js";
 import { Sqlite, SqliteError } from "./sqlite-library.js";
 
@@ -17,7 +17,7 @@ export class ServerClaim {
   #held: HeldFile;
   #identity: FileIdentity;
 
-  /** Throws `StorageUnavailable` when another server has the database. */
+  /** Throws `StorageUnavailableError` when another server has the database. */
   static take(databasePath: string): ServerClaim {
     makeDataFolder(dirname(databasePath));
     const lockWasThere = existsSync(lockPathOf(databasePath));
@@ -31,7 +31,7 @@ export class ServerClaim {
     this.lockWasThere = lockWasThere;
   }
 
-  /** Takes the lock again where its file was removed. Throws `StorageUnavailable` when another server has it by now. */
+  /** Takes the lock again where its file was removed. Throws `StorageUnavailableError` when another server has it by now. */
   renew(): void {
     if (this.#identity.fault() === undefined) return;
     const held = hold(this.#databasePath);
@@ -52,7 +52,7 @@ function lockPathOf(databasePath: string): string {
 function hold(databasePath: string): HeldFile {
   const held = holdFile(lockPathOf(databasePath));
   if (held !== undefined) return held;
-  throw new StorageUnavailable(
+  throw new StorageUnavailableError(
     `another server runs on ${databasePath}: stop that one first, or give this one a folder of its own`,
   );
 }

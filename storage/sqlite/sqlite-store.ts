@@ -9,7 +9,7 @@ import type {
   StoreCondition,
   StoreFault,
 } from "../statements/statement-port.js";
-import { StorageUnavailable } from "../statements/storage-failure.js";
+import { StorageUnavailableError } from "../statements/storage-error.js";
 import type { FileSettings } from "./open-store-file.js";
 import { storageAdvice } from "./storage-advice.js";
 import { storageThread } from "./storage-thread.js";
@@ -22,7 +22,7 @@ export class SqliteStore implements StoreBackend {
   readonly #client: ThreadClient;
   readonly #filePath: string;
 
-  /** Rejects with `StorageUnavailable` when the file cannot be used. `onFailure` is called once if the thread dies. */
+  /** Rejects with `StorageUnavailableError` when the file cannot be used. `onFailure` is called once if the thread dies. */
   static async open(
     settings: FileSettings,
     onFailure: (error: Error) => void,
@@ -30,7 +30,7 @@ export class SqliteStore implements StoreBackend {
     const filePath = resolve(settings.filePath);
     const opened = ThreadClient.open(storageThread(), { ...settings, filePath }, { onFailure });
     const client = await opened.catch((cause: unknown) => {
-      throw new StorageUnavailable(messageOf(cause), { cause });
+      throw new StorageUnavailableError(messageOf(cause), { cause });
     });
     return new SqliteStore(client, filePath);
   }

@@ -1,5 +1,5 @@
 import type { Fault } from "../statements/fault.js";
-import { StorageUnavailable } from "../statements/storage-failure.js";
+import { StorageUnavailableError } from "../statements/storage-error.js";
 import { FileIdentity } from "./file-identity.js";
 import type { ServerClaim } from "./server-claim.js";
 import type { SqliteFile } from "./sqlite-file.js";
@@ -58,7 +58,8 @@ export class StoreLook {
       this.#options.claim?.renew();
       return undefined;
     } catch (error) {
-      if (error instanceof StorageUnavailable || error instanceof SqliteError) return error.message;
+      if (error instanceof StorageUnavailableError || error instanceof SqliteError)
+        return error.message;
       throw error;
     }
   }

@@ -2,9 +2,9 @@ import { errorOf, type Fault } from "../statements/fault.js";
 import type { Results, Statement, StorageStats } from "../statements/statement-port.js";
 import {
   isStoreErrorCode,
-  StorageOverloaded,
-  StorageStopped,
-} from "../statements/storage-failure.js";
+  StorageOverloadedError,
+  StorageStoppedError,
+} from "../statements/storage-error.js";
 import type { FileSettings } from "./open-store-file.js";
 import type { OpenedFile, StorageThread } from "./storage-thread.js";
 import type { FromFile, Reply, StoreReport, ThreadRequest, ToFile } from "./thread-protocol.js";
@@ -16,7 +16,7 @@ import type { FromFile, Reply, StoreReport, ThreadRequest, ToFile } from "./thre
 export const STORAGE_REQUESTS_WAITING_MAX = 10_000;
 
 export interface ThreadClientOptions {
-  /** Called once if the thread dies; every waiting and later request fails with `StorageStopped`. */
+  /** Called once if the thread dies; every waiting and later request fails with `StorageStoppedError`. */
   readonly onFailure: (error: Error) => void;
   readonly requestsWaitingMax?: number;
 }
@@ -48,7 +48,7 @@ export class ThreadClient {
   /** Why the last request that was to write could not, where the store is to blame. */
   #writeFault: Fault | undefined;
   /** Why nothing is taken any more. */
-  #stopped: StorageStopped | undefined;
+  #stopped: StorageStoppedError | undefined;
   #closing: Promise<void> | undefined;
   #onDrained: (() => void) | undefined;
   #onClosed = () => {};
@@ -118,7 +118,7 @@ export class ThreadClient {
     return new Promise((resolve, reject) => {
       if (this.#stopped !== undefined) return reject(this.#stopped);
       if (this.#waiting.size >= this.#requestsWaitingMax) {
-        return reject(new StorageOverloaded(this.#requestsWaitingMax));
+        return reject(new StorageOverloadedError(this.#requestsWaitingMax));
       }
       this.#lastId += 1;
       this.#waiting.set(this.#lastId, { resolve, reject });
@@ -185,7 +185,7 @@ export class ThreadClient {
   }
 
   async #close(): Promise<void> {
-    this.#stopped ??= new StorageStopped("storage is closed");
+    this.#stopped ??= new StorageStoppedError("storage is closed");
     if (this.#waiting.size > 0) {
       await new Promise<void>((resolve) => {
         this.#onDrained = resolve;
@@ -197,7 +197,7 @@ export class ThreadClient {
 
   #fail(cause: Error): void {
     this.#onClosed();
-    const failure = new StorageStopped("the storage thread has died", { cause });
+    const failure = new StorageStoppedError("the storage thread has died", { cause });
     this.#stopped = failure;
     for (const id of this.#waiting.keys()) this.#take(id)?.reject(failure);
     for (const { reject } of this.#looking.splice(0)) reject(failure);

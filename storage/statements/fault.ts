@@ -1,11 +1,11 @@
-import { ForeignKeyViolation } from "./foreign-key-violation.js";
+import { ForeignKeyViolationError } from "./foreign-key-violation.js";
 import {
   isStoreErrorCode,
-  RequestFailed,
-  StorageOverloaded,
-  StorageUnwritable,
-} from "./storage-failure.js";
-import { UniqueViolation } from "./unique-violation.js";
+  StorageError,
+  StorageOverloadedError,
+  StorageUnwritableError,
+} from "./storage-error.js";
+import { UniqueViolationError } from "./unique-violation.js";
 
 /** Why a statement was refused, in a form that survives the way between threads. Never holds values of rows. */
 export type Fault =
@@ -17,24 +17,24 @@ export type Fault =
 export function errorOf(fault: Fault): Error {
   switch (fault.kind) {
     case "unique":
-      return new UniqueViolation(fault.table, fault.columns);
+      return new UniqueViolationError(fault.table, fault.columns);
     case "foreignKey":
-      return new ForeignKeyViolation();
+      return new ForeignKeyViolationError();
     case "other":
       return isStoreErrorCode(fault.code)
-        ? new StorageUnwritable(fault.code, fault.message)
-        : new RequestFailed(fault.code, fault.message);
+        ? new StorageUnwritableError(fault.code, fault.message)
+        : new StorageError(fault.code, fault.message);
   }
 }
 
 /** The fault that `errorOf` makes the same error of. */
 export function toWireError(error: unknown): Fault {
-  if (error instanceof UniqueViolation) {
+  if (error instanceof UniqueViolationError) {
     return { kind: "unique", table: error.table, columns: error.columns };
   }
-  if (error instanceof ForeignKeyViolation) return { kind: "foreignKey" };
+  if (error instanceof ForeignKeyViolationError) return { kind: "foreignKey" };
   // Worth making again there too.
-  if (error instanceof StorageOverloaded) {
+  if (error instanceof StorageOverloadedError) {
     return { kind: "other", code: "SQLITE_BUSY", message: error.message };
   }
   return { kind: "other", ...faultCodeOf(error) };

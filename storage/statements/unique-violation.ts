@@ -1,6 +1,6 @@
 /** A row was refused because another one has the same values in these columns. */
-export class UniqueViolation extends Error {
-  override readonly name = "UniqueViolation";
+export class UniqueViolationError extends Error {
+  override readonly name = "UniqueViolationError";
   readonly table: string;
   /** The columns of the unique rule, in its order, with commas between: `orgId,category,providerKey,name`. */
   readonly columns: string;

@@ -110,7 +110,7 @@ export interface AgentReference {
   readonly name: string;
 }
 
-/** Inserting or updating an agent throws `ForeignKeyViolation` when one of its providers does not exist (any more). */
+/** Inserting or updating an agent throws `ForeignKeyViolationError` when one of its providers does not exist (any more). */
 export class AgentStore {
   readonly #db: Kysely<Tables>;
   readonly #atomic: AtomicRequests;

@@ -14,7 +14,7 @@ export class DialTargetStore {
     this.#atomic = atomic;
   }
 
-  /** Throws `UniqueViolation` (dialTargets) when the organization has it already. */
+  /** Throws `UniqueViolationError` (dialTargets) when the organization has it already. */
   async insert(record: Tables["dialTargets"], entry?: AuditRecord): Promise<void> {
     await this.#atomic.run([
       this.#db.insertInto("dialTargets").values(record),

@@ -17,7 +17,7 @@ export class PhoneNumberStore {
     this.#atomic = atomic;
   }
 
-  /** Throws `UniqueViolation` (phoneNumbers, number) when the number belongs to an organization, this one or another. */
+  /** Throws `UniqueViolationError` (phoneNumbers, number) when the number belongs to an organization, this one or another. */
   async insert(record: PhoneNumberRecord, entry?: AuditRecord): Promise<void> {
     await this.#atomic.run([
       this.#db.insertInto("phoneNumbers").values(record),

@@ -1,7 +1,7 @@
 import type { Insertable, Kysely, Selectable } from "kysely";
 import type { Category, ProviderRecord } from "../records.js";
 import type { AtomicRequests } from "../statements/atomic-requests.js";
-import { ForeignKeyViolation } from "../statements/foreign-key-violation.js";
+import { ForeignKeyViolationError } from "../statements/foreign-key-violation.js";
 import { jsonObject, providerModels, readJson, writeJson } from "../statements/json-column.js";
 import type { Tables } from "../tables.js";
 import { namedIn } from "./agent-store.js";
@@ -37,7 +37,7 @@ export class ProviderStore {
   }
 
   /**
-   * False when the organization has `maxOwned` providers already. Throws `UniqueViolation` when one of them has the same
+   * False when the organization has `maxOwned` providers already. Throws `UniqueViolationError` when one of them has the same
    * category, vendor and name.
    */
   insertOwned(provider: ProviderRecord, maxOwned: number, entry?: AuditRecord): Promise<boolean> {
@@ -93,7 +93,7 @@ export class ProviderStore {
 
   /**
    * Undefined when this organization (null: the platform) has no such provider, or when it is not the one any more that was updated
-   * last at `knownAtMs`. Throws `UniqueViolation` for a name in use.
+   * last at `knownAtMs`. Throws `UniqueViolationError` for a name in use.
    */
   async update(
     id: string,
@@ -145,7 +145,7 @@ export class ProviderStore {
       ...auditOf(this.#db, entry),
     ]);
     const results = await removed.catch((error: unknown) => {
-      if (error instanceof ForeignKeyViolation) return undefined;
+      if (error instanceof ForeignKeyViolationError) return undefined;
       throw error;
     });
     // An agent of another connection came between the look and the removal.

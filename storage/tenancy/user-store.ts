@@ -69,7 +69,7 @@ export class UserStore {
     return rows.map(recordOf);
   }
 
-  /** Throws `UniqueViolation` (users, email) when the address is taken. */
+  /** Throws `UniqueViolationError` (users, email) when the address is taken. */
   async insert(user: UserRecord, entry?: AuditRecord): Promise<void> {
     await this.#atomic.change([
       this.#db.insertInto("users").values(userRowOf(user)),

@@ -111,7 +111,7 @@ test("all that is wrong is told at once, a line each", () => {
   const faults = ["PORT: expected a whole number from 1 to 9", "BUSY: expected true or false"];
   const others = ["and another"];
   assert.throws(() => parseSettings(schema, { PORT: "10", BUSY: "maybe" }, others), {
-    name: "ConfigFault",
+    name: "ConfigError",
     message: `the configuration is wrong:\n  ${faults[0]}\n  ${faults[1]}\n  and another`,
     faults: [...faults, ...others],
   });

@@ -3,7 +3,7 @@ import { mkdtemp, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { type TestContext, test } from "node:test";
-import { ConfigFault, loadEnvFile, textOfFile } from "../../engine/settings.js";
+import { ConfigError, loadEnvFile, textOfFile } from "../../engine/settings.js";
 
 const MARK = "\uFEFF";
 const NAMES = ["WRITTEN_FIRST", "WRITTEN_SECOND", "WRITTEN_SET"] as const;
@@ -49,7 +49,7 @@ test("UTF-16 is told as what it is, with and without a mark", async (context) =>
     const path = await fileOf(context, bytes);
     assert.throws(
       () => loadEnvFile(process.env, path),
-      (error) => error instanceof ConfigFault && /UTF-16: save it as UTF-8/.test(error.message),
+      (error) => error instanceof ConfigError && /UTF-16: save it as UTF-8/.test(error.message),
     );
   }
 });

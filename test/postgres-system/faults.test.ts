@@ -4,10 +4,10 @@ import { PostgresCluster } from "../../bench/stand/postgres-cluster.js";
 import { SharedHistory } from "../../engine/calls/shared-history.js";
 import { type Database, type DatabaseOptions, openDatabase } from "../../storage/database.js";
 import {
-  StorageStopped,
-  StorageUnavailable,
-  StorageUnwritable,
-} from "../../storage/statements/storage-failure.js";
+  StorageStoppedError,
+  StorageUnavailableError,
+  StorageUnwritableError,
+} from "../../storage/statements/storage-error.js";
 import { RecordingLogger } from "../doubles/recording-logger.js";
 import {
   agentRecord,
@@ -76,7 +76,7 @@ test("a turn whose commit never arrived is refused, and may be stored again", as
   const { proxy, database } = await callBehindProxy(context);
   proxy.cutNext(COMMIT, "statement");
   const saving = database.calls.saveTurn("call", SAVED);
-  await Promise.all([assert.rejects(saving, StorageUnwritable), lookUntil(database, saving)]);
+  await Promise.all([assert.rejects(saving, StorageUnwritableError), lookUntil(database, saving)]);
   await database.calls.saveTurn("call", SAVED);
   const call = await database.calls.findById("org", "call");
   assert.deepEqual(call?.transcript, SAVED.messages);
@@ -96,7 +96,7 @@ test("a turn that a crash undid is not taken for stored because another server's
   for (let call = 0; call < OTHERS_CALLS; call += 1) {
     await other.calls.start(callRecord({ id: `${call}`, sessionId: `${call}` }), "run of two");
   }
-  await Promise.all([assert.rejects(saving, StorageUnwritable), lookUntil(database, saving)]);
+  await Promise.all([assert.rejects(saving, StorageUnwritableError), lookUntil(database, saving)]);
   await database.calls.saveTurn("call", SAVED);
   const call = await database.calls.findById("org", "call");
   assert.deepEqual(call?.transcript, SAVED.messages);
@@ -147,7 +147,7 @@ test("a command line that loses the answer to its commit is told that nobody kno
   await insertOrganizations(database);
   await database.calls.start(callRecord(), "run");
   proxy.cutNext(COMMIT, "answer");
-  await assert.rejects(database.calls.saveTurn("call", SAVED), StorageStopped);
+  await assert.rejects(database.calls.saveTurn("call", SAVED), StorageStoppedError);
 });
 
 test("a database has one server, and any number of command lines beside it", async (context) => {
@@ -156,7 +156,7 @@ test("a database has one server, and any number of command lines beside it", asy
   await assert.rejects(
     open(context, url, { isServer: true }),
     (error: unknown) =>
-      error instanceof StorageUnavailable &&
+      error instanceof StorageUnavailableError &&
       /another server runs on PostgreSQL/.test(error.message),
   );
   await (await open(context, url)).organizations.list();
@@ -171,10 +171,10 @@ test("after the database was away, a server has its place again and is told when
   const gone = await first.look();
   assert.equal(gone.fault?.reason, "the database cannot be reached");
   assert.doesNotMatch(gone.fault?.advice ?? "", /unused|parley:/, "no password is told");
-  await assert.rejects(first.organizations.list(), StorageUnwritable);
+  await assert.rejects(first.organizations.list(), StorageUnwritableError);
   await cluster.resume();
   assert.deepEqual(await first.look(), { fault: undefined, warning: undefined });
-  await assert.rejects(open(context, url, { isServer: true }), StorageUnavailable);
+  await assert.rejects(open(context, url, { isServer: true }), StorageUnavailableError);
 
   await cluster.stop();
   await cluster.resume();
@@ -237,7 +237,7 @@ test("a database that is not there, or has no tables, is told with what to do", 
   await assert.rejects(
     open(context, cluster.urlOf("nowhere")),
     (error: unknown) =>
-      error instanceof StorageUnavailable && /make it \(createdb\)/.test(error.message),
+      error instanceof StorageUnavailableError && /make it \(createdb\)/.test(error.message),
   );
   const empty = await cluster.makeDatabase();
   await assert.rejects(open(context, empty, { mustExist: true }), /has no tables of Parley/);

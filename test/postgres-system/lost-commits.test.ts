@@ -5,7 +5,7 @@ import { PostgresCluster } from "../../bench/stand/postgres-cluster.js";
 import { openDatabase } from "../../storage/database.js";
 import { beginMarked, LostCommits, purgeMarks } from "../../storage/postgres/commit-mark.js";
 import { connectionSettings, newPool } from "../../storage/postgres/postgres-pool.js";
-import { StorageStopped } from "../../storage/statements/storage-failure.js";
+import { StorageStoppedError } from "../../storage/statements/storage-error.js";
 import { temporaryFile } from "../storage/temporary-file.js";
 
 const PURGED_ROWS_MAX = 10_000;
@@ -67,7 +67,7 @@ test("marks that are too old are deleted, so many at a time, and not taken for w
   assert.equal(await purgeMarks(pool), 0, "the new one stays");
   const outcome = assert.rejects(
     lost.wasCommitted({ ...mark, atMs: 0 }, new Error("the connection was lost")),
-    StorageStopped,
+    StorageStoppedError,
   );
   await lost.settle();
   await outcome;

@@ -4,7 +4,7 @@ import { PostgresCluster } from "../../bench/stand/postgres-cluster.js";
 import type { LocalServer } from "../../engine/cluster/coordination.js";
 import { ALL_NODES, channelOf, NODE_ANSWERS, NodeBus } from "../../engine/cluster/node-bus.js";
 import { Nodes, type NodesOptions } from "../../engine/cluster/nodes.js";
-import { Failure } from "../../engine/failure.js";
+import { RequestError } from "../../engine/request-error.js";
 import { type Clock, SystemClock } from "../../engine/time/clock.js";
 import { type Database, openDatabase } from "../../storage/database.js";
 import { RECORDS_CHANGED } from "../../storage/nodes/message-bus.js";
@@ -86,7 +86,8 @@ async function nodeOn(
 }
 
 const isRinging = (callId: string) => ({ name: "isRinging", asks: callId }) as const;
-const isUnavailable = (error: unknown) => error instanceof Failure && error.kind === "unavailable";
+const isUnavailable = (error: unknown) =>
+  error instanceof RequestError && error.kind === "unavailable";
 
 test("a node answers what another asks, and learns what it is told", async (context) => {
   const database = await openMail(context);

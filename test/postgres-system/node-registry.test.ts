@@ -4,8 +4,8 @@ import { type TestContext, test } from "node:test";
 import { PostgresCluster } from "../../bench/stand/postgres-cluster.js";
 import { drainNode, NodeRegistry } from "../../engine/cluster/node-registry.js";
 import { type Database, openDatabase } from "../../storage/database.js";
-import { ForeignKeyViolation } from "../../storage/statements/foreign-key-violation.js";
-import { StorageUnavailable } from "../../storage/statements/storage-failure.js";
+import { ForeignKeyViolationError } from "../../storage/statements/foreign-key-violation.js";
+import { StorageUnavailableError } from "../../storage/statements/storage-error.js";
 import { RecordingLogger } from "../doubles/recording-logger.js";
 import { VirtualClock } from "../doubles/virtual-clock.js";
 import { callRecord, insertOrganizations } from "../storage/sample-records.js";
@@ -117,7 +117,7 @@ test("the calls of a silent node are closed once, by whoever is first, and its s
   assert.equal((await stand.database.calls.findById("org", living))?.status, "active");
   assert.equal(await stand.callsOfToday(), 2);
   assert.equal(await stand.database.callSlots.count("org"), 1);
-  await assert.rejects(stand.beginCall(dead), ForeignKeyViolation);
+  await assert.rejects(stand.beginCall(dead), ForeignKeyViolationError);
   await dead.registry.beat();
   await dead.registry.beat();
   assert.deepEqual(dead.lost, ["dead"], "it learns it, once");
@@ -163,7 +163,7 @@ test("a start closes what an earlier one of its name has left, unless that one l
   const callId = await stand.beginCall(earlier);
   const clock = new VirtualClock();
   const again = stand.join("one", clock, { isNameCertain: false });
-  const refused = assert.rejects(again, StorageUnavailable);
+  const refused = assert.rejects(again, StorageUnavailableError);
   await eventually("it to wait", () => (clock.pendingTimerCount > 0 ? true : undefined));
   await earlier.registry.beat();
   clock.advance(BEAT_MS);

@@ -10,7 +10,7 @@ import { freePorts } from "../../bench/livestream/free-ports.js";
 import { debianProgram } from "../../bench/stand/debian-program.js";
 import { PostgresCluster } from "../../bench/stand/postgres-cluster.js";
 import { openDatabase } from "../../storage/database.js";
-import { StorageUnavailable } from "../../storage/statements/storage-failure.js";
+import { StorageUnavailableError } from "../../storage/statements/storage-error.js";
 import { insertOrganizations } from "../storage/sample-records.js";
 import { temporaryFile } from "../storage/temporary-file.js";
 
@@ -76,7 +76,7 @@ test("a pooler in transaction mode is refused with what to do, and no lock stays
   });
   for (let start = 0; start < 2; start += 1) {
     await assert.rejects(server(pooled), (error) => {
-      assert.ok(error instanceof StorageUnavailable);
+      assert.ok(error instanceof StorageUnavailableError);
       assert.match(error.message, /pooler in transaction mode.*DATABASE_SESSION_URL/);
       assert.doesNotMatch(error.message, /unused/);
       return true;

@@ -7,7 +7,7 @@ import { test } from "node:test";
 import { debianProgram } from "../../bench/stand/debian-program.js";
 import { PostgresCluster } from "../../bench/stand/postgres-cluster.js";
 import { openDatabase } from "../../storage/database.js";
-import { StorageUnavailable } from "../../storage/statements/storage-failure.js";
+import { StorageUnavailableError } from "../../storage/statements/storage-error.js";
 import { insertOrganizations } from "../storage/sample-records.js";
 import { temporaryFile } from "../storage/temporary-file.js";
 import { eventually } from "../system/eventually.js";
@@ -63,7 +63,7 @@ test("every connection to PostgreSQL is made over TLS where DATABASE_URL says so
     openDatabase({ filePath: temporaryFile(), url, isServer: true, nodeName: "one" });
   for (const url of [over(other.file), over(own.file, "localhost")]) {
     await assert.rejects(open(url), (error: unknown) => {
-      assert.ok(error instanceof StorageUnavailable);
+      assert.ok(error instanceof StorageUnavailableError);
       assert.match(error.message, /certificate/);
       assert.match(error.message, /sslrootcert=FILE/);
       assert.doesNotMatch(error.message, /unused|parley:/, "no password is told");

@@ -74,5 +74,5 @@ test("a server that is gone is 503, and what a server says of itself is passed o
 
 test("a port that is taken is told with the setting that names another", async () => {
   const taken = openHealthPort({ host: HOST, port: health.port, serverUrl: server.url });
-  await assert.rejects(taken, { name: "CannotListen", message: /HEALTH_PORT sets another/ });
+  await assert.rejects(taken, { name: "ListenError", message: /HEALTH_PORT sets another/ });
 });

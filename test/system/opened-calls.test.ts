@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { after, before, test } from "node:test";
 import type { OpenedCall } from "../../engine/calls/call-opener.js";
-import { OpenRefusal, type RefusalReason } from "../../engine/calls/open-refusal.js";
+import { CallRefusedError, type RefusalReason } from "../../engine/calls/call-refused-error.js";
 import type { Session } from "../../engine/conversation/actor.js";
 import { WEB_AUDIO } from "../../engine/conversation/leg-audio.js";
 import { RecordingCaller } from "../doubles/recording-caller.js";
@@ -33,7 +33,7 @@ class Opening {
 }
 
 function refused(reason: RefusalReason) {
-  return (error: unknown) => error instanceof OpenRefusal && error.reason === reason;
+  return (error: unknown) => error instanceof CallRefusedError && error.reason === reason;
 }
 
 test("a call is announced before it is connected, and is alive until it ends", async () => {

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { after, before, beforeEach, describe, test } from "node:test";
 import { PhoneCaller } from "../../engine/sandbox/telephone/phone-caller.js";
-import { askWebhook, CallTurnedAway } from "../../engine/sandbox/telephone/phone-webhook.js";
+import { askWebhook, CallTurnedAwayError } from "../../engine/sandbox/telephone/phone-webhook.js";
 import type { CallRecord } from "../../storage/records.js";
 import {
   closeOfPhone,
@@ -162,7 +162,7 @@ test("a caller who would be refused is told so when the vendor asks again", asyn
   const { id } = await server.agent(customer);
   const { action } = await askWebhook(webhookUrl(server, customer), RINGING);
   await server.tenancy.agents.remove(customer.tenant, id);
-  await assert.rejects(askAgain(action), CallTurnedAway);
+  await assert.rejects(askAgain(action), CallTurnedAwayError);
 });
 
 test("an organization that was suspended meanwhile gets no other stream", async () => {
@@ -239,5 +239,5 @@ describe("a server that stops, with no other beside it", () => {
 });
 
 function isToldOfRestart(error: unknown): boolean {
-  return error instanceof CallTurnedAway && /the server is restarting/.test(error.words);
+  return error instanceof CallTurnedAwayError && /the server is restarting/.test(error.words);
 }

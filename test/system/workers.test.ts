@@ -5,7 +5,7 @@ import { workerCount } from "../../api/cluster/worker-process-count.js";
 import { Caller } from "../../engine/sandbox/caller.js";
 import { PhoneCaller } from "../../engine/sandbox/telephone/phone-caller.js";
 import { askWebhook } from "../../engine/sandbox/telephone/phone-webhook.js";
-import { StorageUnwritable } from "../../storage/statements/storage-failure.js";
+import { StorageUnwritableError } from "../../storage/statements/storage-error.js";
 import { frontUnderTest } from "../doubles/front-under-test.js";
 import { SilentLogger } from "../doubles/silent-logger.js";
 import { openStream } from "./bare-stream.js";
@@ -194,7 +194,7 @@ function boxTests(): void {
     const [victim] = stand.server.pids();
     assert.ok(victim);
     const brokenOff = (caller: Caller) => caller.events.some(({ type }) => type === "closed");
-    const refuse = () => Promise.reject(new StorageUnwritable("SQLITE_FULL", "no room"));
+    const refuse = () => Promise.reject(new StorageUnwritableError("SQLITE_FULL", "no room"));
     context.mock.method(stand.server.database.calls, "closeRun", refuse, { times: 1 });
     process.kill(victim, "SIGKILL");
     const lost = await stand.changes.until("the records of the lost calls", async () => {

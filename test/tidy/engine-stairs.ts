@@ -39,7 +39,7 @@ const STAIRS: Readonly<Record<string, readonly string[]>> = {
   sandbox: ["time"],
 };
 const ENGINE_FOOT = new Set([
-  "engine/failure.ts",
+  "engine/request-error.ts",
   "engine/fair-cache.ts",
   "engine/log.ts",
   "engine/mp3-decoder.ts",

@@ -2,7 +2,7 @@ import { posix } from "node:path";
 import { codeOnly, lineAt, type SourceFile, withoutComments } from "./source-file.js";
 
 export interface Import {
-  /** A path of the tree (`engine/failure.ts`), or the name of a package (`undici`, `node:fs`). */
+  /** A path of the tree (`engine/request-error.ts`), or the name of a package (`undici`, `node:fs`). */
   readonly target: string;
   readonly isPackage: boolean;
   readonly isTypeOnly: boolean;

@@ -25,8 +25,8 @@ test("imports against the direction", () => {
     [
       ["engine/a.ts", 'import type { A } from "../api/a.js";'],
       ["engine/a.ts", 'export * from "../config.js";'],
-      ["storage/a.ts", 'import {\n  a,\n  type B,\n} from "../engine/failure.js";'],
-      ["storage/a.ts", 'const a = await import("../engine/failure.js");'],
+      ["storage/a.ts", 'import {\n  a,\n  type B,\n} from "../engine/request-error.js";'],
+      ["storage/a.ts", 'const a = await import("../engine/request-error.js");'],
       ["storage/a.ts", 'new Worker(new URL("../engine/a.js", import.meta.url));'],
       ["api/routes/a.ts", 'import { b } from "../../config.js";'],
       ["api/a.ts", 'import "../main.js";'],
@@ -74,8 +74,8 @@ test("imports against the stairs of the engine", () => {
       ["engine/vendors/groq/a.ts", 'import { b } from "../chat-completions/b.js";'],
       ["engine/vendors/registry.ts", 'import { b } from "./edge/b.js";'],
       ["engine/telephony/telnyx/a.ts", 'import { b } from "../twilio/twiml.js";'],
-      ["engine/tenancy/a.ts", 'import { Failure } from "../failure.js";'],
-      ["engine/failure.ts", "const a = 1;"],
+      ["engine/tenancy/a.ts", 'import { RequestError } from "../request-error.js";'],
+      ["engine/request-error.ts", "const a = 1;"],
       ["api/voice/a.ts", 'import { b } from "../../engine/calls/b.js";'],
     ],
   );

@@ -1,5 +1,5 @@
+import { CallError, type CallErrorCode } from "../call-error.js";
 import type { MicrophoneChange } from "../call-events.js";
-import { CallFault, type FaultCode } from "../call-fault.js";
 import { type CancelTimer, type ClientClock, ownClock } from "../client-clock.js";
 import type { Sound, SoundListener } from "../sound.js";
 import { Microphone, PAGE_NOT_SECURE } from "./microphone.js";
@@ -30,7 +30,7 @@ interface SelectableOutput {
 
 const MUTED =
   "The system has muted the microphone. Switch it on again with its key or in the system's settings; the call goes on then.";
-const FAULT_OF_STATE: Readonly<Record<MicrophoneChange["state"], FaultCode | undefined>> = {
+const FAULT_OF_STATE: Readonly<Record<MicrophoneChange["state"], CallErrorCode | undefined>> = {
   open: undefined,
   muted: "microphoneMuted",
   lost: "microphoneLost",
@@ -46,7 +46,7 @@ export class BrowserSound implements Sound {
   #microphone: Microphone | undefined;
   #listener: SoundListener | undefined;
   /** Why there is no microphone; undefined where there is one. */
-  #microphoneFault: FaultCode | undefined;
+  #microphoneFault: CallErrorCode | undefined;
   #isSuspended = false;
   /** The turn that is not over, and what was told of it. */
   #playing: { readonly turn: number; readonly ms: number } | undefined;
@@ -121,18 +121,18 @@ export class BrowserSound implements Sound {
 
   /**
    * Changes the microphone, also in the middle of a call; left out, the system's own choice is tried. Rejects with a
-   * CallFault.
+   * CallError.
    */
   async useMicrophone(deviceId?: string): Promise<void> {
     await this.#microphone?.open(deviceId);
   }
 
-  /** Changes the loudspeaker. Rejects with a CallFault where the browser has no choice. */
+  /** Changes the loudspeaker. Rejects with a CallError where the browser has no choice. */
   async useLoudspeaker(deviceId: string): Promise<void> {
     const context: (AudioContext & SelectableOutput) | undefined = this.#context;
     if (context === undefined) return;
     if (context.setSinkId === undefined) {
-      throw new CallFault("soundFailed", "this browser has no choice of loudspeakers");
+      throw new CallError("soundFailed", "this browser has no choice of loudspeakers");
     }
     await context.setSinkId(deviceId);
   }
@@ -153,7 +153,7 @@ export class BrowserSound implements Sound {
       await microphone.open(this.#options.microphoneId);
     } catch (error) {
       const isNeeded = this.#options.isMicrophoneNeeded ?? true;
-      if (isNeeded || !(error instanceof CallFault)) throw error;
+      if (isNeeded || !(error instanceof CallError)) throw error;
       if (this.#listener === undefined) return;
       this.#microphoneFault = error.code;
       listener.fault(error);
@@ -162,12 +162,12 @@ export class BrowserSound implements Sound {
 
   async #loadWorklet(context: AudioContext): Promise<void> {
     // Browsers have no worklets there either, and would say nothing that a person understands.
-    if (!globalThis.isSecureContext) throw new CallFault("pageNotSecure", PAGE_NOT_SECURE);
+    if (!globalThis.isSecureContext) throw new CallError("pageNotSecure", PAGE_NOT_SECURE);
     try {
       await context.audioWorklet.addModule(this.#options.workletUrl);
     } catch (error) {
       const message = "the file of the sound worklet could not be loaded";
-      throw new CallFault("soundFailed", message, { cause: error });
+      throw new CallError("soundFailed", message, { cause: error });
     }
   }
 
@@ -219,11 +219,11 @@ export class BrowserSound implements Sound {
     if (change.state === "open") return;
     if (change.state === "muted") {
       // It comes back by itself; another one is not tried.
-      this.#listener?.fault(new CallFault("microphoneMuted", MUTED));
+      this.#listener?.fault(new CallError("microphoneMuted", MUTED));
       return;
     }
     const message = "The microphone is gone. Plug it in again, or choose another one.";
-    this.#listener?.fault(new CallFault("microphoneLost", message));
+    this.#listener?.fault(new CallError("microphoneLost", message));
     this.#devicesChanged();
   }
 
@@ -244,7 +244,7 @@ export class BrowserSound implements Sound {
     if (wasSuspended && !this.#isSuspended) this.#listener?.mended("soundSuspended");
     if (wasSuspended || !this.#isSuspended) return;
     const message = "The browser holds the sound back until you click or press a key.";
-    this.#listener?.fault(new CallFault("soundSuspended", message));
+    this.#listener?.fault(new CallError("soundSuspended", message));
   }
 
   #awaitGesture(isAwaited: boolean): void {

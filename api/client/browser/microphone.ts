@@ -1,5 +1,5 @@
+import { CallError, type CallErrorCode } from "../call-error.js";
 import type { MicrophoneChange } from "../call-events.js";
-import { CallFault, type FaultCode } from "../call-fault.js";
 
 export const PAGE_NOT_SECURE =
   "Browsers give the microphone to pages on https: only. Open this page with https.";
@@ -10,7 +10,7 @@ const FOR_THE_OWNER =
 /** A page without a right of its own to the microphone cannot ask for it, whatever its visitor allows. */
 const NOT_PERMITTED = `This page may not use the microphone: its site has to permit it. ${FOR_THE_OWNER}`;
 
-const WORDS: Readonly<Record<string, readonly [code: FaultCode, message: string]>> = {
+const WORDS: Readonly<Record<string, readonly [code: CallErrorCode, message: string]>> = {
   NotAllowedError: [
     "microphoneDenied",
     "The microphone is not allowed here. Allow it in the browser's settings of this page, then try again.",
@@ -37,7 +37,7 @@ export class Microphone {
     this.#onChange = onChange;
   }
 
-  /** Takes the device, or the system's own choice, in place of the one before. Rejects with a CallFault. */
+  /** Takes the device, or the system's own choice, in place of the one before. Rejects with a CallError. */
   async open(deviceId?: string): Promise<void> {
     const stream = await opened(deviceId);
     if (this.#isClosed) return stopTracks(stream);
@@ -89,7 +89,7 @@ export class Microphone {
 async function opened(deviceId: string | undefined): Promise<MediaStream> {
   const devices: Partial<MediaDevices> | undefined = globalThis.navigator.mediaDevices;
   if (devices?.getUserMedia === undefined) {
-    throw new CallFault("pageNotSecure", PAGE_NOT_SECURE);
+    throw new CallError("pageNotSecure", PAGE_NOT_SECURE);
   }
   const audio: MediaTrackConstraints = {
     echoCancellation: true,
@@ -108,12 +108,12 @@ async function opened(deviceId: string | undefined): Promise<MediaStream> {
   }
 }
 
-function openFault(error: unknown): CallFault {
+function openFault(error: unknown): CallError {
   const options = { cause: error };
   const isPermitted = isMicrophonePermitted();
   // Chromium reports a missing device there on a machine that has none.
   if (isPermitted === false) {
-    return new CallFault("microphoneNotPermitted", NOT_PERMITTED, options);
+    return new CallError("microphoneNotPermitted", NOT_PERMITTED, options);
   }
   const [code, message] = WORDS[nameOf(error)] ?? [
     "microphoneMissing",
@@ -122,7 +122,7 @@ function openFault(error: unknown): CallFault {
   // Firefox and Safari do not tell a frame whether its visitor or its site has refused.
   const isFrame = globalThis.self !== globalThis.top;
   const isUnclear = code === "microphoneDenied" && isPermitted === undefined && isFrame;
-  return new CallFault(code, isUnclear ? `${message} ${FOR_THE_OWNER}` : message, options);
+  return new CallError(code, isUnclear ? `${message} ${FOR_THE_OWNER}` : message, options);
 }
 
 interface FeaturePolicy {

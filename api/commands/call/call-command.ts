@@ -8,11 +8,11 @@ import { MULAW_8K, STREAMED_FORMATS } from "../../../engine/sandbox/sound/raw-au
 import { SANDBOX_TWILIO } from "../../../engine/sandbox/telephone/sandbox-telephony.js";
 import { readDemo } from "../../../engine/tenancy/seeding/demo-file.js";
 import type { Command } from "../command.js";
-import { CommandFault, UsageFault } from "../command-fault.js";
+import { CommandError, UsageError } from "../command-error.js";
 import { type CommandSettings, readCommandSettings } from "../data-folder.js";
 import { sizeText } from "../measures.js";
 import type { Terminal } from "../terminal.js";
-import { CallEnded, explainEnd } from "./call-ended.js";
+import { CallEndedError, explainEnd } from "./call-ended.js";
 import { type CallOptions, type Detail, readCallOptions, sayable } from "./call-options.js";
 import { CallScreen } from "./call-screen.js";
 import { Conversation, type ConversationOptions } from "./conversation.js";
@@ -65,7 +65,7 @@ export const WEB_STREAM: Medium = {
 
 /**
  * Says every line that is typed; one that is typed while the agent talks interrupts it. Resolves when there is no more to
- * read and the agent has finished; rejects with CallEnded when the service ends the call.
+ * read and the agent has finished; rejects with CallEndedError when the service ends the call.
  */
 export async function sayTypedLines(conversation: Conversation, terminal: Terminal): Promise<void> {
   const lines = createInterface({ input: terminal.input, crlfDelay: Number.POSITIVE_INFINITY });
@@ -97,7 +97,7 @@ async function sayLine(
     const text = sayable(line);
     await (conversation.isTalking ? conversation.interrupt(text) : conversation.say(text));
   } catch (error) {
-    if (!(error instanceof UsageFault)) throw error;
+    if (!(error instanceof UsageError)) throw error;
     terminal.complain(error.message);
   }
 }
@@ -295,7 +295,7 @@ export function callCommand(surroundings: CallCommandOptions = {}): Command {
         }
       }
       if (fault !== undefined) throw await faultFor(fault, url, true);
-      if (!report.replyHeard) throw new CommandFault("no reply was heard");
+      if (!report.replyHeard) throw new CommandError("no reply was heard");
     },
   };
 }
@@ -339,7 +339,7 @@ async function dial({ options, url, apiKey, settings, display }: Dialling): Prom
 /** The sandbox of the server at that address, when it runs on this machine and data folder. */
 async function sandboxOf(url: string, dataDir: string): Promise<SandboxNote | undefined> {
   const note = await readSandboxNote(dataDir).catch((cause: unknown) => {
-    throw new CommandFault(`sandbox.json in ${dataDir} cannot be read: start the server again`, {
+    throw new CommandError(`sandbox.json in ${dataDir} cannot be read: start the server again`, {
       cause,
     });
   });
@@ -377,7 +377,7 @@ async function talk(
     }
     return undefined;
   } catch (error) {
-    return hangUp?.aborted === true && error instanceof CallEnded ? undefined : error;
+    return hangUp?.aborted === true && error instanceof CallEndedError ? undefined : error;
   } finally {
     hangUp?.removeEventListener("abort", leave);
     await conversation.hangUp();
@@ -390,18 +390,18 @@ function reportOf({ historyKey, turns }: Conversation): CallReport {
 }
 
 async function faultFor(error: unknown, url: string, wasConnected: boolean): Promise<unknown> {
-  if (!(error instanceof CallEnded)) return error;
-  return new CommandFault(await explainEnd(error, url, wasConnected));
+  if (!(error instanceof CallEndedError)) return error;
+  return new CommandError(await explainEnd(error, url, wasConnected));
 }
 
 async function demoKey(dataDir: string): Promise<string> {
   const demo = await readDemo(dataDir).catch((cause: unknown) => {
-    throw new CommandFault(`demo.json in ${dataDir} cannot be read; give a key with --key`, {
+    throw new CommandError(`demo.json in ${dataDir} cannot be read; give a key with --key`, {
       cause,
     });
   });
   if (demo !== undefined) return demo.apiKey;
-  throw new CommandFault(
+  throw new CommandError(
     `${dataDir} has no demo organization: start the server once (npm start), or give a key with --key`,
   );
 }
@@ -423,7 +423,7 @@ async function requireFolder(file: string): Promise<void> {
   try {
     await access(folder, constants.W_OK);
   } catch (cause) {
-    throw new CommandFault(`--save: nothing can be written into ${folder}`, { cause });
+    throw new CommandError(`--save: nothing can be written into ${folder}`, { cause });
   }
 }
 
@@ -432,6 +432,6 @@ async function save(file: string, bytes: Uint8Array): Promise<number> {
     await writeFile(file, bytes);
     return bytes.byteLength;
   } catch (cause) {
-    throw new CommandFault(`--save: ${file} could not be written`, { cause });
+    throw new CommandError(`--save: ${file} could not be written`, { cause });
   }
 }

@@ -6,8 +6,8 @@ const DIAGNOSIS_MAX_MS = 2_000;
 const CLOSED_WITHOUT_A_WORD = 1006;
 
 /** The service ended the call, or the connection broke. */
-export class CallEnded extends Error {
-  override readonly name = "CallEnded";
+export class CallEndedError extends Error {
+  override readonly name = "CallEndedError";
   readonly code: number;
   readonly reason: string;
 
@@ -46,7 +46,7 @@ const MEANINGS: Readonly<Record<number, readonly [meaning: string, advice: strin
 
 /** One line for a person: what happened and what to do about it. */
 export async function explainEnd(
-  { code, reason }: CallEnded,
+  { code, reason }: CallEndedError,
   url: string,
   wasConnected: boolean,
 ): Promise<string> {

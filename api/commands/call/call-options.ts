@@ -1,5 +1,5 @@
 import { parseCommandLine } from "../command.js";
-import { UsageFault } from "../command-fault.js";
+import { UsageError } from "../command-error.js";
 
 /** Speech is sent in real time, 25 characters a second: this much is 40 s. */
 const TEXT_CHARACTERS_MAX = 1000;
@@ -71,12 +71,12 @@ export function readCallOptions(args: readonly string[]): CallOptions {
     },
   });
   const { url, key, agent, session, save, interactive, quiet, json } = values;
-  if (quiet && json) throw new UsageFault("give either --quiet or --json");
+  if (quiet && json) throw new UsageError("give either --quiet or --json");
   const isInteractive = interactive;
   const telephone = telephoneOf(values);
   const isStreamed = values.stream;
   if (isStreamed && telephone !== undefined) {
-    throw new UsageFault("--stream is for the web: a telephone is always streamed");
+    throw new UsageError("--stream is for the web: a telephone is always streamed");
   }
   const steps = tokens.flatMap((token): Step[] => {
     if (token.kind !== "option" || token.value === undefined) return [];
@@ -85,7 +85,7 @@ export function readCallOptions(args: readonly string[]): CallOptions {
     return [];
   });
   if (steps.length > STEPS_MAX) {
-    throw new UsageFault(`give at most ${STEPS_MAX} --text and --interrupt`);
+    throw new UsageError(`give at most ${STEPS_MAX} --text and --interrupt`);
   }
   return {
     url: url === undefined ? undefined : serverUrl(url),
@@ -112,26 +112,26 @@ function telephoneOf({
   readonly to?: string | undefined;
   readonly session?: string | undefined;
 }): Telephone | undefined {
-  if (placed && !phone) throw new UsageFault("--placed goes with --phone");
-  if (to !== undefined && !placed) throw new UsageFault("--to goes with --phone --placed");
+  if (placed && !phone) throw new UsageError("--placed goes with --phone");
+  if (to !== undefined && !placed) throw new UsageError("--to goes with --phone --placed");
   if (to !== undefined && !E164.test(to)) {
-    throw new UsageFault("--to: expected a number like +15550101000");
+    throw new UsageError("--to: expected a number like +15550101000");
   }
   if (!phone) return undefined;
   if (session !== undefined) {
-    throw new UsageFault(
+    throw new UsageError(
       "a call on the telephone goes on with no earlier one: leave out --session",
     );
   }
   return { isPlaced: placed, to };
 }
 
-/** UsageFault when it is empty or too long to be said. */
+/** UsageError when it is empty or too long to be said. */
 export function sayable(words: string): string {
   const trimmed = words.trim();
-  if (trimmed === "") throw new UsageFault("there is nothing to say in an empty text");
+  if (trimmed === "") throw new UsageError("there is nothing to say in an empty text");
   if (trimmed.length > TEXT_CHARACTERS_MAX) {
-    throw new UsageFault(`a text may have at most ${TEXT_CHARACTERS_MAX} characters`);
+    throw new UsageError(`a text may have at most ${TEXT_CHARACTERS_MAX} characters`);
   }
   return trimmed;
 }
@@ -139,7 +139,7 @@ export function sayable(words: string): string {
 function serverUrl(given: string): string {
   const url = URL.canParse(given) ? new URL(given) : undefined;
   if (url === undefined || !/^(?:http|ws)s?:$/.test(url.protocol)) {
-    throw new UsageFault("--url: expected an address like http://127.0.0.1:8080");
+    throw new UsageError("--url: expected an address like http://127.0.0.1:8080");
   }
   return url.href;
 }

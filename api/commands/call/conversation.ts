@@ -1,7 +1,7 @@
 import type { Utterance } from "../../../engine/sandbox/caller.js";
 import type { Received } from "../../../engine/sandbox/caller-events.js";
-import { CommandFault } from "../command-fault.js";
-import { CallEnded } from "./call-ended.js";
+import { CommandError } from "../command-error.js";
+import { CallEndedError } from "./call-ended.js";
 import type { Display } from "./display.js";
 import type { Medium, VoiceCall } from "./medium.js";
 import { Turn } from "./turn.js";
@@ -30,7 +30,7 @@ interface Waiter {
   readonly reject: (error: Error) => void;
 }
 
-/** One call in turns. What waits on it rejects with CallEnded when the service ends the call. */
+/** One call in turns. What waits on it rejects with CallEndedError when the service ends the call. */
 export class Conversation {
   readonly greeting: Turn;
   readonly turns: Turn[];
@@ -50,9 +50,9 @@ export class Conversation {
   /** The turn that was stopped; its last transcript comes after the stop. */
   #stopped: Turn | undefined;
   #decoded: Promise<void> = Promise.resolve();
-  #ended: CallEnded | undefined;
+  #ended: CallEndedError | undefined;
 
-  /** Rejects with CallEnded when the service refuses. */
+  /** Rejects with CallEndedError when the service refuses. */
   static async open(options: ConversationOptions, display: Display): Promise<Conversation> {
     display.dialled(options.url, process.hrtime.bigint());
     const conversation = new Conversation(await options.dial(), options, display);
@@ -126,9 +126,9 @@ export class Conversation {
     await this.#decoded;
   }
 
-  /** Rejects with CallEnded when the call ends; resolves never. */
+  /** Rejects with CallEndedError when the call ends; resolves never. */
   untilEnded(): Promise<void> {
-    return this.#listening.then(() => Promise.reject(this.#ended ?? new CallEnded(1000, "")));
+    return this.#listening.then(() => Promise.reject(this.#ended ?? new CallEndedError(1000, "")));
   }
 
   /** Resolves when the call is over and everything that was heard has been shown. */
@@ -261,7 +261,7 @@ export class Conversation {
       if (turn.hasAudio) this.#report(turn);
     }
     this.#talking = undefined;
-    this.#ended = new CallEnded(code, reason);
+    this.#ended = new CallEndedError(code, reason);
     clearTimeout(this.#patience);
     for (const { reject } of this.#waiters) reject(this.#ended);
     this.#waiters.clear();
@@ -293,7 +293,7 @@ export class Conversation {
 
   #loseIt(): void {
     const seconds = Math.round(this.#replyTimeoutMs / 1000);
-    const fault = new CommandFault(`the agent was silent for ${seconds} s; the call was given up`);
+    const fault = new CommandError(`the agent was silent for ${seconds} s; the call was given up`);
     for (const { reject } of this.#waiters) reject(fault);
     this.#waiters.clear();
   }

@@ -1,11 +1,14 @@
 import { randomInt } from "node:crypto";
 import * as v from "valibot";
 import type { SandboxNote } from "../../../engine/sandbox/sandbox-note.js";
-import { CallTurnedAway, WebhookRefusal } from "../../../engine/sandbox/telephone/phone-webhook.js";
+import {
+  CallTurnedAwayError,
+  WebhookError,
+} from "../../../engine/sandbox/telephone/phone-webhook.js";
 import type { ToTelephone } from "../../../engine/sandbox/telephone/telephone-message.js";
 import { TelephonePlug } from "../../../engine/sandbox/telephone/telephone-plug.js";
 import { serverAddress } from "../../client/call-address.js";
-import { CommandFault } from "../command-fault.js";
+import { CommandError } from "../command-error.js";
 import { printable } from "../terminal.js";
 import { diagnose } from "./call-ended.js";
 import type { VoiceCall } from "./medium.js";
@@ -19,25 +22,25 @@ const RefusalText = v.pipe(v.string(), v.parseJson(), v.object({ error: v.string
 
 /** Why a telephone call did not come about, for a person. */
 export async function explainDialling(error: unknown, url: string): Promise<Error> {
-  if (error instanceof CommandFault) return error;
-  if (error instanceof CallTurnedAway) {
-    return new CommandFault(`the caller is told: "${printable(error.words)}"`, { cause: error });
+  if (error instanceof CommandError) return error;
+  if (error instanceof CallTurnedAwayError) {
+    return new CommandError(`the caller is told: "${printable(error.words)}"`, { cause: error });
   }
-  if (error instanceof WebhookRefusal) {
-    return new CommandFault(await wordsFor(error, url), { cause: error });
+  if (error instanceof WebhookError) {
+    return new CommandError(await wordsFor(error, url), { cause: error });
   }
   // `fetch` rejects with these when the connection is refused or the request times out.
   const isUnheard =
     error instanceof TypeError || (error instanceof Error && error.name === "TimeoutError");
-  if (isUnheard) return new CommandFault(await diagnose(url), { cause: error });
+  if (isUnheard) return new CommandError(await diagnose(url), { cause: error });
   const reason = error instanceof Error ? printable(error.message) : "";
-  return new CommandFault(
+  return new CommandError(
     `the media stream could not be opened (${reason}): does PUBLIC_BASE_URL lead to the server?`,
     { cause: error },
   );
 }
 
-async function wordsFor({ status, body }: WebhookRefusal, url: string): Promise<string> {
+async function wordsFor({ status, body }: WebhookError, url: string): Promise<string> {
   const parsed = v.safeParse(RefusalText, body);
   const words = parsed.success ? `: ${printable(parsed.output.error)}` : "";
   switch (status) {
@@ -69,7 +72,7 @@ export interface CallOrder {
   readonly from: string;
 }
 
-/** `POST /api/dashboard/calls`. Rejects with a CommandFault that has the server's words. */
+/** `POST /api/dashboard/calls`. Rejects with a CommandError that has the server's words. */
 export async function placeCall({ url, apiKey, to, from, ...order }: CallOrder): Promise<void> {
   const base = url.replace(/^ws/, "http");
   const agentId = order.agentId ?? (await firstAgent(base, apiKey));
@@ -78,9 +81,9 @@ export async function placeCall({ url, apiKey, to, from, ...order }: CallOrder):
 
 async function firstAgent(base: string, apiKey: string): Promise<string> {
   const agents = v.safeParse(Agents, await ask(base, "/api/dashboard/agents", apiKey));
-  if (!agents.success) throw new CommandFault(`what answers at ${base} is not a Parley server`);
+  if (!agents.success) throw new CommandError(`what answers at ${base} is not a Parley server`);
   const agent = agents.output.find(({ status }) => status === undefined || status === "active");
-  if (agent === undefined) throw new CommandFault("the organization has no agent that is active");
+  if (agent === undefined) throw new CommandError("the organization has no agent that is active");
   return agent._id;
 }
 
@@ -95,7 +98,7 @@ async function ask(base: string, path: string, apiKey: string, body?: object): P
   if (response.ok) return answer;
   const refusal = v.safeParse(Refusal, answer);
   const words = refusal.success ? `: ${printable(refusal.output.error)}` : "";
-  throw new CommandFault(`the server refused with status ${response.status}${words}`);
+  throw new CommandError(`the server refused with status ${response.status}${words}`);
 }
 
 /** Whoever is called when the caller dials. */
@@ -119,7 +122,7 @@ export interface PhoneDialOptions {
   readonly onStatus: (number: string, status: string, atNs: bigint) => void;
 }
 
-/** Calls the agent as a telephone does. Rejects with a CommandFault that says what to do about it. */
+/** Calls the agent as a telephone does. Rejects with a CommandError that says what to do about it. */
 export async function dialAgent(options: PhoneDialOptions): Promise<VoiceCall> {
   const { url, apiKey, agentId, authToken, sandbox } = options;
   const from = someNumber();
@@ -139,13 +142,13 @@ export async function dialAgent(options: PhoneDialOptions): Promise<VoiceCall> {
   }
 }
 
-/** Has the server place a call to this process's telephone, and takes it. Rejects with a CommandFault, as when it is busy. */
+/** Has the server place a call to this process's telephone, and takes it. Rejects with a CommandError, as when it is busy. */
 export async function awaitPlacedCall(
   options: PhoneDialOptions & { readonly to: string | undefined },
 ): Promise<VoiceCall> {
   const { url, sandbox, to = someNumber() } = options;
   if (sandbox === undefined) {
-    throw new CommandFault(
+    throw new CommandError(
       "--placed needs a server on this machine whose vendors are simulated: npm start without vendors' keys",
     );
   }
@@ -154,9 +157,9 @@ export async function awaitPlacedCall(
     await placeCall({ ...options, to, from: someNumber() });
     const told = await plug.until((event) => event.event === "answer" || isEnd(event), RING_MAX_MS);
     if (told.event === "status") {
-      throw new CommandFault(`the call was not answered: ${told.status}`);
+      throw new CommandError(`the call was not answered: ${told.status}`);
     }
-    if (told.event !== "answer") throw new CommandFault("the call was not answered");
+    if (told.event !== "answer") throw new CommandError("the call was not answered");
     const call = await PhoneVoiceCall.dial(told.call, "the agent, who called");
     plug.tell({ event: "connected" });
     return new PluggedCall(call, plug, to);
@@ -221,7 +224,7 @@ async function plugIn(
   try {
     return await TelephonePlug.connect(twilioUrl, number, onEvent);
   } catch (cause) {
-    throw new CommandFault("the server's sandbox is not there: is the server still running?", {
+    throw new CommandError("the server's sandbox is not there: is the server still running?", {
       cause,
     });
   }

@@ -15,7 +15,7 @@ import {
 import { type Clock, SystemClock } from "../../../engine/time/clock.js";
 import { transcoderDefaults } from "../../livestream/transcoder/transcoder-config.js";
 import type { Command } from "../command.js";
-import { CommandFault, UsageFault } from "../command-fault.js";
+import { CommandError, UsageError } from "../command-error.js";
 import { printable, type Terminal } from "../terminal.js";
 import { type DebianParts, findDebianParts } from "./debian-packages.js";
 import { filledTemplate } from "./filled-template.js";
@@ -61,7 +61,7 @@ export function localDefaults(): Defaults {
   return defaultsOf(Settings.entries);
 }
 
-/** Throws a ConfigFault that lists everything that is wrong. */
+/** Throws a ConfigError that lists everything that is wrong. */
 export function parseLocalSettings(environment: Environment): LocalSettings {
   const env = parseSettings(Settings, environment);
   return {
@@ -95,7 +95,7 @@ const READY_TIMEOUT_MS = 20_000;
 const ASK_PERIOD_MS = 100;
 const ANSWER_TIMEOUT_MS = 2_000;
 
-/** Resolves when the address answers with success; throws a CommandFault when it does not in time, or at the signal. */
+/** Resolves when the address answers with success; throws a CommandError when it does not in time, or at the signal. */
 export async function untilReady(
   name: string,
   url: string,
@@ -106,7 +106,7 @@ export async function untilReady(
   while (!signal.aborted) {
     if (await answers(url)) return;
     if (clock.monotonicMs() - beganMs > READY_TIMEOUT_MS) {
-      throw new CommandFault(`the ${name} does not answer at ${url}`);
+      throw new CommandError(`the ${name} does not answer at ${url}`);
     }
     await new Promise<void>((resolve) => clock.after(ASK_PERIOD_MS, resolve));
   }
@@ -122,7 +122,7 @@ async function answers(url: string): Promise<boolean> {
   }
 }
 
-/** Throws a CommandFault that names the setting, since nginx would only try again and again. */
+/** Throws a CommandError that names the setting, since nginx would only try again and again. */
 export async function requireFreePort(setting: string, host: string, port: number): Promise<void> {
   const server = createServer();
   try {
@@ -130,7 +130,7 @@ export async function requireFreePort(setting: string, host: string, port: numbe
     await once(server, "listening");
   } catch (error) {
     const reason = error instanceof Error ? error.message : String(error);
-    throw new CommandFault(`${setting}: expected a free port: ${reason}`);
+    throw new CommandError(`${setting}: expected a free port: ${reason}`);
   }
   server.close();
   await once(server, "close");
@@ -151,7 +151,7 @@ export function noteRunning(root: string, copy: RunningCopy): void {
   writeFileSync(join(root, NOTE), JSON.stringify(copy));
 }
 
-/** Throws a CommandFault when a copy that runs has one of the ports; removes what a killed one left behind. */
+/** Throws a CommandError when a copy that runs has one of the ports; removes what a killed one left behind. */
 export function requireNoOther(ports: readonly number[]): void {
   for (const name of readdirSync(tmpdir())) {
     if (!name.startsWith(FOLDER_PREFIX)) continue;
@@ -160,7 +160,7 @@ export function requireNoOther(ports: readonly number[]): void {
     if (copy === undefined) continue;
     if (!isRunning(copy.pid)) rmSync(root, { recursive: true, force: true });
     else if (copy.ports.some((port) => ports.includes(port))) {
-      throw new CommandFault(
+      throw new CommandError(
         `it runs already, as process ${copy.pid}: watch at ${copy.watchUrl}, stop it with: kill ${copy.pid}`,
       );
     }
@@ -394,7 +394,7 @@ export function localCommand(surroundings: LocalDeps): Command {
     usage: USAGE,
     async run(args, terminal) {
       if (args.length > 0)
-        throw new UsageFault("no arguments are known; settings come from the environment");
+        throw new UsageError("no arguments are known; settings come from the environment");
       const settings = parseLocalSettings(surroundings.environment);
       const debian = requireDebianParts(surroundings.environment["PATH"] ?? "");
       const ports = [settings.frontPort, settings.rtmpPort, settings.stateApiPort];
@@ -424,7 +424,7 @@ function requireDebianParts(path: string): DebianParts {
   const found = findDebianParts(path);
   if (!("missing" in found)) return found;
   const names = found.missing.join(" ");
-  throw new CommandFault(`missing: ${names}. Install with: apt-get install -y ${names}`);
+  throw new CommandError(`missing: ${names}. Install with: apt-get install -y ${names}`);
 }
 
 async function requirePorts(settings: LocalSettings): Promise<void> {
@@ -478,7 +478,7 @@ class LocalStack {
     } finally {
       for (const [part] of this.#parts.toReversed()) await part.stop();
     }
-    if (this.#gaveUp.signal.aborted) throw new CommandFault("a part could not be kept running");
+    if (this.#gaveUp.signal.aborted) throw new CommandError("a part could not be kept running");
   }
 
   #partOf(command: PartCommand): RunningPart {

@@ -13,7 +13,7 @@ import {
 import { tmpdir, userInfo } from "node:os";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
-import { CommandFault } from "../command-fault.js";
+import { CommandError } from "../command-error.js";
 
 export const FOLDER_PREFIX = "parley-livestream-";
 
@@ -42,7 +42,7 @@ const BUILT_SITE = fileURLToPath(new URL("../../../site", import.meta.url));
  */
 export function makeLocalFolders(): LocalFolders {
   if (!existsSync(join(BUILT_SITE, "index.html"))) {
-    throw new CommandFault(`there is no viewer page in ${BUILT_SITE}: run npm run build`);
+    throw new CommandError(`there is no viewer page in ${BUILT_SITE}: run npm run build`);
   }
   const root = mkdtempSync(join(tmpdir(), FOLDER_PREFIX));
   chmodSync(root, 0o755);
@@ -82,7 +82,7 @@ function quietUser(): { readonly name: string; readonly ids?: readonly [number, 
     if (user !== undefined && group !== undefined)
       return { name, ids: [Number(user), Number(group)] };
   }
-  throw new CommandFault(`expected a user ${QUIET_USERS.join(" or ")}, or not to be run by root`);
+  throw new CommandError(`expected a user ${QUIET_USERS.join(" or ")}, or not to be run by root`);
 }
 
 function openToAll(folder: string): void {

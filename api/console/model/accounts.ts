@@ -10,7 +10,7 @@ export interface NewAccount extends Credentials {
   readonly orgName: string;
 }
 
-/** Rejects with an ApiFault, of status 401 where the e-mail or the password is wrong. */
+/** Rejects with an ApiError, of status 401 where the e-mail or the password is wrong. */
 export function signIn({ email, password }: Credentials) {
   return answered(
     api.POST("/api/auth/signin", { body: { email, password }, fetch: fetchAsAnybody }),

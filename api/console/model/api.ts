@@ -5,14 +5,14 @@ import { SERVER_URL } from "./server-address.js";
 import { currentToken, isSessionOver, sessionRefused } from "./session.js";
 
 /** The server refused, or could not be reached; the message is for people. */
-export class ApiFault extends Error {
-  override readonly name = "ApiFault";
+export class ApiError extends Error {
+  override readonly name = "ApiError";
   /** 0 where no answer came. */
   readonly status: number;
   /** What is wrong with which field of what was sent. */
   readonly details: readonly { readonly path: string; readonly message: string }[];
 
-  constructor(status: number, message: string, details: ApiFault["details"] = []) {
+  constructor(status: number, message: string, details: ApiError["details"] = []) {
     super(message);
     this.status = status;
     this.details = details;
@@ -20,7 +20,7 @@ export class ApiFault extends Error {
 }
 
 /** Nothing was asked of the server, or it refused to answer, because the person has to sign in again. */
-export class SessionOver extends ApiFault {
+export class SessionOverError extends ApiError {
   constructor() {
     super(401, "Your session is over. Sign in again: what you typed is kept.");
   }
@@ -28,13 +28,13 @@ export class SessionOver extends ApiFault {
 
 /** What is wrong with this field of what was sent; undefined where nothing was said of it. */
 export function wordsOfFault(error: unknown, path: string): string | undefined {
-  if (!(error instanceof ApiFault)) return undefined;
+  if (!(error instanceof ApiError)) return undefined;
   return error.details.find((detail) => detail.path === path)?.message;
 }
 
 const NO_ANSWER = "The server does not answer. Check that it runs and that you are online.";
 
-/** Typed by the route table. `answered` turns what comes back into the answer or an ApiFault. */
+/** Typed by the route table. `answered` turns what comes back into the answer or an ApiError. */
 export const api = createClient<ContractPaths>({
   baseUrl: SERVER_URL,
   fetch: (request) => fetchAsUser(request),
@@ -42,16 +42,16 @@ export const api = createClient<ContractPaths>({
 
 /**
  * With the token of who is signed in; one that is not taken any more ends the session, and nothing is asked before the next one.
- * Throws an ApiFault where no answer comes.
+ * Throws an ApiError where no answer comes.
  */
 export async function fetchAsUser(request: Request): Promise<Response> {
-  if (isSessionOver()) throw new SessionOver();
+  if (isSessionOver()) throw new SessionOverError();
   const token = currentToken();
   if (token !== undefined) request.headers.set("authorization", `Bearer ${token}`);
   const response = await fetchAsAnybody(request);
   if (response.status === 401 && token !== undefined) {
     sessionRefused(token);
-    if (isSessionOver()) throw new SessionOver();
+    if (isSessionOver()) throw new SessionOverError();
   }
   return response;
 }
@@ -65,7 +65,7 @@ export async function fetchAsAnybody(request: Request): Promise<Response> {
   } catch (error) {
     if (request.signal.aborted) throw error;
     answerMissed();
-    throw new ApiFault(0, NO_ANSWER);
+    throw new ApiError(0, NO_ANSWER);
   }
 }
 
@@ -81,20 +81,20 @@ export async function answered<Data>(fetching: Promise<Fetched<Data>>): Promise<
   throw faultOf(response.status, error);
 }
 
-export function faultOf(status: number, error: unknown): ApiFault {
+export function faultOf(status: number, error: unknown): ApiError {
   if (isRefusal(error)) {
     const details = (error.details ?? []).map(({ path, message }) => ({
       path,
       message: asSentence(message),
     }));
-    return new ApiFault(status, asSentence(refusalWords(error)), details);
+    return new ApiError(status, asSentence(refusalWords(error)), details);
   }
-  return new ApiFault(status, `The server answered with ${status}. Try again in a moment.`);
+  return new ApiError(status, `The server answered with ${status}. Try again in a moment.`);
 }
 
 interface Refusal {
   readonly error: string;
-  readonly details?: ApiFault["details"] | undefined;
+  readonly details?: ApiError["details"] | undefined;
   /** Those because of which it was refused. */
   readonly agents?: readonly { readonly name: string }[] | undefined;
 }

@@ -1,4 +1,4 @@
-import { ApiFault, faultOf, fetchAsUser } from "./api.js";
+import { ApiError, faultOf, fetchAsUser } from "./api.js";
 import type { Sent } from "./contract-paths.js";
 import { SERVER_URL } from "./server-address.js";
 import { serverEvents } from "./server-events.js";
@@ -8,7 +8,7 @@ export type ChatMessage = Sent<"chatWithAgent">["messages"][number];
 /** The most that the API takes of a conversation; the oldest go first. */
 const MESSAGES_MAX = 39;
 
-/** The agent's reply, piece by piece. Throws an ApiFault when there is none. */
+/** The agent's reply, piece by piece. Throws an ApiError when there is none. */
 export async function* chatReply(
   agentId: string,
   messages: readonly ChatMessage[],
@@ -23,7 +23,7 @@ export async function* chatReply(
   }
   for await (const { name, data } of serverEvents(response.body)) {
     if (name === "token") yield textOf(data, "text");
-    if (name === "error") throw new ApiFault(response.status, textOf(data, "message"));
+    if (name === "error") throw new ApiError(response.status, textOf(data, "message"));
   }
 }
 

@@ -1,5 +1,5 @@
 import { keepPreviousData, QueryClient, useInfiniteQuery, useQuery } from "@tanstack/react-query";
-import { ApiFault, answered, api, fetchAsAnybody } from "./api.js";
+import { ApiError, answered, api, fetchAsAnybody } from "./api.js";
 import type { CallFilters } from "./call-filters.js";
 import type { Answered } from "./contract-paths.js";
 import { onSession, sessionProved, shownPerson } from "./session.js";
@@ -35,7 +35,7 @@ onSession(() => {
 });
 
 function isPassing(error: unknown): boolean {
-  return error instanceof ApiFault && (error.status === 0 || error.status >= 500);
+  return error instanceof ApiError && (error.status === 0 || error.status >= 500);
 }
 
 export function useMe() {

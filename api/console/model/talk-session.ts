@@ -1,8 +1,8 @@
-import { MICROPHONE_FAULTS } from "../../client/call-fault.js";
+import { MICROPHONE_ERRORS } from "../../client/call-error.js";
 import {
   BrowserCall,
   type CallEnd,
-  CallFault,
+  CallError,
   type CallState,
   type Levels,
   type Wait,
@@ -19,7 +19,7 @@ export interface Talk {
   /** What the caller waited for the last reply. */
   readonly wait: Wait | undefined;
   /** What is wrong at the moment, in words for the person at the microphone. */
-  readonly fault: CallFault | undefined;
+  readonly fault: CallError | undefined;
   readonly hasMicrophone: boolean;
   readonly isMuted: boolean;
   readonly end: CallEnd | undefined;
@@ -106,9 +106,9 @@ export class TalkSession {
     call.on("fault", (fault) => change({ fault }));
     call.on("mended", (code) => {
       const wrong = this.#talk.fault?.code;
-      const isOfMicrophone = MICROPHONE_FAULTS.has(code);
+      const isOfMicrophone = MICROPHONE_ERRORS.has(code);
       // One microphone mends whatever was wrong with another.
-      if (wrong === code || (isOfMicrophone && wrong !== undefined && MICROPHONE_FAULTS.has(wrong)))
+      if (wrong === code || (isOfMicrophone && wrong !== undefined && MICROPHONE_ERRORS.has(wrong)))
         change({ fault: undefined });
     });
     call.on("levels", (levels) => this.#setLevels(levels));
@@ -119,8 +119,8 @@ export class TalkSession {
     try {
       await call.start();
     } catch (error) {
-      const unknown = new CallFault("soundFailed", "The call could not be begun.");
-      const fault = error instanceof CallFault ? error : unknown;
+      const unknown = new CallError("soundFailed", "The call could not be begun.");
+      const fault = error instanceof CallError ? error : unknown;
       change({ state: "ended", fault });
     }
   }
@@ -141,7 +141,7 @@ export class TalkSession {
    */
   async useMicrophone(deviceId = this.microphoneId): Promise<void> {
     const changing = this.#call?.sound.useMicrophone(deviceId || undefined);
-    const isChanged = await this.#changed(changing, (code) => MICROPHONE_FAULTS.has(code));
+    const isChanged = await this.#changed(changing, (code) => MICROPHONE_ERRORS.has(code));
     if (isChanged) this.#chosen.microphoneId = deviceId;
   }
 
@@ -165,7 +165,7 @@ export class TalkSession {
   /** Shows what went wrong with a device, and takes away what this one has mended. */
   async #changed(
     changing: Promise<void> | undefined,
-    isMended: (code: CallFault["code"]) => boolean,
+    isMended: (code: CallError["code"]) => boolean,
   ): Promise<boolean> {
     const call = this.#call;
     try {
@@ -176,8 +176,8 @@ export class TalkSession {
       }
       return true;
     } catch (error) {
-      const unknown = new CallFault("soundFailed", "This loudspeaker cannot be used.");
-      const fault = error instanceof CallFault ? error : unknown;
+      const unknown = new CallError("soundFailed", "This loudspeaker cannot be used.");
+      const fault = error instanceof CallError ? error : unknown;
       if (this.#call === call) this.#set({ ...this.#talk, fault });
       return false;
     }

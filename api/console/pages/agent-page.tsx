@@ -9,7 +9,7 @@ import {
   isChanged,
   toolsFault,
 } from "../model/agent-draft.js";
-import { ApiFault, answered, api } from "../model/api.js";
+import { ApiError, answered, api } from "../model/api.js";
 import type { Answered } from "../model/contract-paths.js";
 import { queryClient, useAgent } from "../model/queries.js";
 import { AskDialog } from "../parts/forms/ask-dialog.js";
@@ -65,7 +65,7 @@ function AgentEditor({ agent }: { agent: Agent }) {
     },
   });
   const isSound = toolsFault(draft) === undefined;
-  const wrong = save.error instanceof ApiFault ? save.error.details : [];
+  const wrong = save.error instanceof ApiError ? save.error.details : [];
   return (
     <>
       <AgentHead agent={agent} />

@@ -1,7 +1,7 @@
 import { useMutation } from "@tanstack/react-query";
 import { type FormEvent, useState } from "react";
 import { Link } from "wouter";
-import { ApiFault, answered, api } from "../model/api.js";
+import { ApiError, answered, api } from "../model/api.js";
 import type { Answered } from "../model/contract-paths.js";
 import { useAgents } from "../model/queries.js";
 import { SERVER_URL } from "../model/server-address.js";
@@ -55,7 +55,7 @@ function PlaceCall({ agents }: { agents: readonly Agent[] }) {
     mutationFn: () =>
       answered(api.POST("/api/dashboard/calls", { body: { agentId, to, from, detectMachine } })),
   });
-  const details = place.error instanceof ApiFault ? place.error.details : [];
+  const details = place.error instanceof ApiError ? place.error.details : [];
   const wrongAt = (path: string) => details.find((each) => each.path === path)?.message;
   const onSubmit = (event: FormEvent) => {
     event.preventDefault();

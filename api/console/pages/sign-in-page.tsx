@@ -1,7 +1,7 @@
 import { useMutation } from "@tanstack/react-query";
 import { type FormEvent, useEffect, useState, useSyncExternalStore } from "react";
 import { type NewAccount, signIn, signUp } from "../model/accounts.js";
-import { ApiFault } from "../model/api.js";
+import { ApiError } from "../model/api.js";
 import { onSession, signInWith, wasSessionEnded } from "../model/session.js";
 import { TextField } from "../parts/forms/field.js";
 import { Fault } from "../parts/states.js";
@@ -48,7 +48,7 @@ function SignInForm({ isNew }: { isNew: boolean }) {
   const change = (field: keyof NewAccount) => (value: string) =>
     setEntries((before) => ({ ...before, [field]: value }));
   const wrong = (field: keyof NewAccount) =>
-    enter.error instanceof ApiFault
+    enter.error instanceof ApiError
       ? enter.error.details.find(({ path }) => path === field)?.message
       : undefined;
   const onSubmit = (event: FormEvent) => {

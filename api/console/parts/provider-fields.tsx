@@ -1,4 +1,4 @@
-import { ApiFault, wordsOfFault } from "../model/api.js";
+import { ApiError, wordsOfFault } from "../model/api.js";
 import type { Answered } from "../model/contract-paths.js";
 import type { ProviderDraft } from "../model/provider-draft.js";
 import { SelectField, TextField } from "./forms/field.js";
@@ -72,6 +72,6 @@ export function ProviderFields(props: ProviderFieldsProps) {
 
 /** What is wrong with the list, or with the first of its models that is not right. */
 function wrongAtModels(error: Error | null): string | undefined {
-  if (!(error instanceof ApiFault)) return undefined;
+  if (!(error instanceof ApiError)) return undefined;
   return error.details.find(({ path }) => path.split(".")[0] === "models")?.message;
 }

@@ -1,5 +1,5 @@
 import { type ReactNode, useSyncExternalStore } from "react";
-import { ApiFault, SessionOver } from "../model/api.js";
+import { ApiError, SessionOverError } from "../model/api.js";
 import { isSessionOver, onSession } from "../model/session.js";
 
 /** A page that is still empty: what it is for, and the one next step. */
@@ -45,10 +45,10 @@ const MARKED = "Look at what is marked, and try again.";
 export function Fault({ error, retry, what, markedPaths = [] }: FaultProps) {
   const isOver = useSyncExternalStore(onSession, isSessionOver);
   const isMarked =
-    error instanceof ApiFault &&
+    error instanceof ApiError &&
     error.details.length > 0 &&
     error.details.every(({ path }) => markedPaths.includes(path));
-  const isPast = error instanceof SessionOver && !isOver;
+  const isPast = error instanceof SessionOverError && !isOver;
   return (
     <div className="note fault row" role="alert">
       <span>
@@ -65,7 +65,7 @@ export function Fault({ error, retry, what, markedPaths = [] }: FaultProps) {
 }
 
 export function faultWords(error: unknown): string {
-  if (error instanceof ApiFault) return error.message;
+  if (error instanceof ApiError) return error.message;
   return "Something went wrong on this page. Load it again.";
 }
 
@@ -93,7 +93,7 @@ export function Loaded<Data>(props: LoadedProps<Data>) {
   const { query, outline = <Outline lines={4} />, what, head, elsewhere, children } = props;
   const { data, error, refetch } = query;
   if (data !== undefined) return children(data);
-  const status = error instanceof ApiFault ? error.status : undefined;
+  const status = error instanceof ApiError ? error.status : undefined;
   const isMissing = status === 404;
   const isFinal = status === FORBIDDEN || (isMissing && elsewhere !== undefined);
   const retry = isFinal ? undefined : refetch;

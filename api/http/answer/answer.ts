@@ -23,7 +23,7 @@ export interface StreamedAnswer {
   readonly status: number;
   readonly contentType: string;
   readonly headers?: readonly HeaderLine[];
-  /** The pace of texts that many clients are sent; a client that is given up gets a `TooSlow` on its `signal`. */
+  /** The pace of texts that many clients are sent; a client that is given up gets a `SlowClientError` on its `signal`. */
   readonly pace?: Pace;
   /**
    * Called once; the answer ends when it settles, and is broken off when it rejects. `write` sends text; what a client

@@ -14,8 +14,8 @@ export interface Pace {
 }
 
 /** Why a client was given up that did not go by itself. */
-export class TooSlow extends Error {
-  override readonly name = "TooSlow";
+export class SlowClientError extends Error {
+  override readonly name = "SlowClientError";
 
   constructor() {
     super("the client did not read in time");
@@ -38,7 +38,7 @@ export class PacedStream {
   #isFlushing = false;
   #isOver = false;
   #cancelStall: CancelTimer = () => undefined;
-  #givenUp: TooSlow | undefined;
+  #givenUp: SlowClientError | undefined;
 
   constructor(response: HttpResponse, pace: Pace, clock: Clock) {
     this.#response = response;
@@ -51,7 +51,7 @@ export class PacedStream {
   }
 
   /** Set when the client was given up. */
-  get givenUp(): TooSlow | undefined {
+  get givenUp(): SlowClientError | undefined {
     return this.#givenUp;
   }
 
@@ -96,7 +96,7 @@ export class PacedStream {
 
   #giveUp(): void {
     if (this.#isOver) return;
-    this.#givenUp = new TooSlow();
+    this.#givenUp = new SlowClientError();
     this.breakOff();
   }
 

@@ -1,9 +1,9 @@
 import { once } from "node:events";
 import { createServer } from "node:net";
-import { CannotListen, cannotListen } from "../server.js";
+import { cannotListen, ListenError } from "../server.js";
 
 /**
- * The port, or one that the system chooses where it is 0, for several processes to listen on. Rejects with CannotListen when
+ * The port, or one that the system chooses where it is 0, for several processes to listen on. Rejects with ListenError when
  * anybody listens there: sharing a port asks nobody, and a second server would get half of the first one's connections.
  */
 export async function freePort(host: string, port: number): Promise<number> {
@@ -14,7 +14,7 @@ export async function freePort(host: string, port: number): Promise<number> {
     const address = probe.address();
     return typeof address === "object" && address !== null ? address.port : port;
   } catch (cause) {
-    throw new CannotListen(cannotListen(host, port), { cause });
+    throw new ListenError(cannotListen(host, port), { cause });
   } finally {
     probe.close();
   }

@@ -12,13 +12,13 @@ export function uwsLoads(): Promise<boolean> {
 }
 
 /** The message says what an operator can do. */
-export class BackendUnavailable extends Error {
-  override readonly name = "BackendUnavailable";
+export class BackendUnavailableError extends Error {
+  override readonly name = "BackendUnavailableError";
 }
 
 /**
  * The front end that was asked for. `auto` is uWebSockets.js, or Node's own with a warning where that has no binary. Rejects
- * with BackendUnavailable when it has none and was asked for by name.
+ * with BackendUnavailableError when it has none and was asked for by name.
  */
 export async function openBackend(choice: BackendChoice, log: Logger): Promise<HttpBackend> {
   if (choice === "node") return new NodeBackend();
@@ -27,7 +27,7 @@ export async function openBackend(choice: BackendChoice, log: Logger): Promise<H
   } catch {
     const here = `Node ${process.version} on ${process.platform} ${process.arch}`;
     if (choice === "uws") {
-      throw new BackendUnavailable(
+      throw new BackendUnavailableError(
         `HTTP_BACKEND=uws: uWebSockets.js has no binary that loads on ${here}; use Node 20 or 22 with glibc, or HTTP_BACKEND=node`,
       );
     }

@@ -1,4 +1,4 @@
-import { Failure } from "../../../engine/failure.js";
+import { RequestError } from "../../../engine/request-error.js";
 import type { Tenant } from "../../../engine/tenancy/tenant.js";
 import type { UserRecord } from "../../../storage/records.js";
 import { type EventStream, eventText, type StreamEvents } from "../../contract/event-stream.js";
@@ -186,7 +186,7 @@ export class ApiEndpoint implements Endpoint {
     try {
       return await this.#guards.authentication.identify(request, query);
     } catch (error) {
-      if (error instanceof Failure) {
+      if (error instanceof RequestError) {
         await requireWithin(this.#guards.generalLimiter, addressKey(request));
       }
       throw error;
@@ -263,7 +263,7 @@ function requireWithin(limiter: UseLimiter, key: string): Promise<void> | undefi
 
 function requireNow(retryAfterSec: number): void {
   if (retryAfterSec === 0) return;
-  throw new Failure("rateLimited", `too many requests: try again in ${retryAfterSec} s`, {
+  throw new RequestError("rateLimited", `too many requests: try again in ${retryAfterSec} s`, {
     retryAfterSec,
   });
 }

@@ -1,7 +1,7 @@
 import { randomBytes } from "node:crypto";
 import { readdirSync } from "node:fs";
 import type { Answer } from "../answer/answer.js";
-import { HttpRefusal } from "../answer/http-refusal.js";
+import { HttpError } from "../answer/http-error.js";
 import { ifBuilt, SCRIPT_TYPE, STYLE_TYPE, StaticFile } from "../answer/static-file.js";
 import type { Endpoint } from "./endpoint.js";
 
@@ -134,7 +134,7 @@ function pageAnswer(files: ConsoleFiles, page: Omit<ConsoleAnswer, "nonce">): ()
 
 function refuse(message: string): () => never {
   return () => {
-    throw new HttpRefusal(404, message);
+    throw new HttpError(404, message);
   };
 }
 

@@ -1,6 +1,6 @@
 import { createHash } from "node:crypto";
 import type { Answer } from "../answer/answer.js";
-import { HttpRefusal } from "../answer/http-refusal.js";
+import { HttpError } from "../answer/http-error.js";
 import { ifBuilt, SCRIPT_TYPE, STYLE_TYPE, StaticFile } from "../answer/static-file.js";
 import type { Endpoint } from "./endpoint.js";
 
@@ -96,7 +96,7 @@ export function docsEndpoints(
   if (files === undefined) {
     return [
       pageEndpoint(() => {
-        throw new HttpRefusal(404, NOT_BUILT);
+        throw new HttpError(404, NOT_BUILT);
       }),
     ];
   }

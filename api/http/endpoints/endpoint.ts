@@ -47,6 +47,6 @@ export interface Endpoint {
   readonly needsClientAddress?: boolean;
   /** The policy of all methods at this path, in place of the server's own. */
   readonly cors?: CorsPolicy;
-  /** Throws a `Failure` or `HttpRefusal` to refuse; anything else that it throws is answered as 500. */
+  /** Throws a `RequestError` or `HttpError` to refuse; anything else that it throws is answered as 500. */
   answer(request: IncomingRequest): Answer | Promise<Answer | StreamedAnswer | DownloadAnswer>;
 }

@@ -1,4 +1,4 @@
-import { Failure } from "../../../engine/failure.js";
+import { RequestError } from "../../../engine/request-error.js";
 import { looksLikeApiKey } from "../../../engine/security/api-key.js";
 import type { Accounts } from "../../../engine/tenancy/people/accounts.js";
 import type { ApiKeys } from "../../../engine/tenancy/people/api-keys.js";
@@ -40,13 +40,13 @@ export class Authentication {
     this.#apiKeys = apiKeys;
   }
 
-  /** Failure `unauthenticated`. Whether the identity may go on is for `requireAccess` to say. */
+  /** RequestError `unauthenticated`. Whether the identity may go on is for `requireAccess` to say. */
   async identify(request: IncomingRequest, query: URLSearchParams): Promise<Identity> {
     const token = BEARER.exec(request.header("authorization"))?.[1];
     if (token !== undefined && !looksLikeApiKey(token)) return this.#byToken(token);
     const rawKey = shownApiKey((name) => request.header(name), query.get("api_key") ?? "");
     if (rawKey !== "") return this.#byApiKey(rawKey);
-    throw new Failure(
+    throw new RequestError(
       "unauthenticated",
       "authentication is missing: expected a bearer token or an API key",
     );
@@ -55,30 +55,33 @@ export class Authentication {
   async #byToken(token: string): Promise<Identity> {
     const identity = await this.#accounts.authenticateUser(token);
     if (identity !== undefined) return identity;
-    throw new Failure("unauthenticated", "the token is wrong or has expired");
+    throw new RequestError("unauthenticated", "the token is wrong or has expired");
   }
 
   async #byApiKey(rawKey: string): Promise<Identity> {
     const tenant = await this.#apiKeys.authenticate(rawKey);
     if (tenant !== undefined) return { tenant, user: undefined };
-    throw new Failure("unauthenticated", "the API key is wrong or was revoked");
+    throw new RequestError("unauthenticated", "the API key is wrong or was revoked");
   }
 }
 
-/** Refuses who is known but may not do this: Failure `forbidden`, or `unauthenticated` where only a user will do. */
+/** Refuses who is known but may not do this: RequestError `forbidden`, or `unauthenticated` where only a user will do. */
 export function requireAccess({ tenant, user }: Identity, auth: RouteAuth): void {
   if (auth === "user" && user === undefined) {
-    throw new Failure("unauthenticated", "expected the bearer token of a user, not an API key");
+    throw new RequestError(
+      "unauthenticated",
+      "expected the bearer token of a user, not an API key",
+    );
   }
   if (auth === "operator" && user?.isOperator !== true) {
-    throw new Failure("forbidden", "this is for the operators of the platform");
+    throw new RequestError("forbidden", "this is for the operators of the platform");
   }
   if (auth === "admin" && user?.role !== "admin") {
-    throw new Failure("forbidden", "this is for the admins of the organization, signed in");
+    throw new RequestError("forbidden", "this is for the admins of the organization, signed in");
   }
   if (auth !== "dashboard" && auth !== "voice" && auth !== "admin") return;
   const refusal = accessRefusal(tenant, auth === "voice" ? "voice" : "dashboard");
-  if (refusal !== undefined) throw new Failure("forbidden", refusal);
+  if (refusal !== undefined) throw new RequestError("forbidden", refusal);
 }
 
 /** What limits are counted by. */

@@ -1,5 +1,5 @@
-import { Failure } from "../../../engine/failure.js";
-import { HttpRefusal } from "../answer/http-refusal.js";
+import { RequestError } from "../../../engine/request-error.js";
+import { HttpError } from "../answer/http-error.js";
 
 /** No record of the contract is nested deeper than 4; credentials and settings of providers get some room. */
 export const JSON_DEPTH_MAX = 32;
@@ -18,7 +18,7 @@ const decoder = new TextDecoder("utf-8", { fatal: true });
 /** The value of a JSON body. `contentType` may be empty: many clients send none. */
 export function parseJsonBody(bytes: Uint8Array, contentType: string): unknown {
   if (contentType !== "" && !JSON_CONTENT_TYPE.test(contentType)) {
-    throw new HttpRefusal(415, "content-type: expected application/json");
+    throw new HttpError(415, "content-type: expected application/json");
   }
   if (bytes.length === 0) throw invalidBody("expected a JSON object, the body is empty");
   refuseDenseJson(bytes);
@@ -97,7 +97,7 @@ function isEscaped(bytes: Uint8Array, quote: number): boolean {
   return (quote - first) % 2 === 1;
 }
 
-function invalidBody(message: string, cause?: unknown): Failure {
+function invalidBody(message: string, cause?: unknown): RequestError {
   const details = [{ path: "body", message }];
-  return new Failure("invalid", `body: ${message}`, { details, cause });
+  return new RequestError("invalid", `body: ${message}`, { details, cause });
 }

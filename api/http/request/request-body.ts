@@ -1,6 +1,6 @@
 import type { CancelTimer, Clock } from "../../../engine/time/clock.js";
 import { BODY_BYTES_MAX } from "../../contract/routes/route.js";
-import { HttpRefusal, RequestAborted } from "../answer/http-refusal.js";
+import { HttpError, RequestAbortedError } from "../answer/http-error.js";
 import type { HttpResponse } from "../backend/http-backend.js";
 
 /** A phone on a bad network sends a megabyte in less; who takes longer only holds a connection. */
@@ -10,7 +10,7 @@ const BODY_DEADLINE_MS = 30_000;
 export const BODIES_BYTES_MAX = 64 * 1024 * 1024;
 /** Those of one organization, or of one address while it is not known whose they are. */
 export const BODIES_PER_OWNER_BYTES_MAX = 16 * 1024 * 1024;
-const RETRY_LATER: HttpRefusal["headers"] = [["retry-after", "1"]];
+const RETRY_LATER: HttpError["headers"] = [["retry-after", "1"]];
 
 const NOT_ENCODED = /^(?:\s|,|identity)*$/i;
 const COMPRESSED = "content-encoding: expected none (identity): send the body uncompressed";
@@ -23,7 +23,7 @@ interface CountedBody {
   readonly byteCount: number;
   /** It cannot be refused any more. One that still counts has come whole, and its request is being answered. */
   readonly isSettled: boolean;
-  refuse(error: HttpRefusal): void;
+  refuse(error: HttpError): void;
 }
 
 /**
@@ -43,7 +43,7 @@ export class BodyRoom {
   take(body: CountedBody, bytes: number): boolean {
     const owned = (this.#bytesByOwner.get(body.owner) ?? 0) + bytes;
     if (owned > BODIES_PER_OWNER_BYTES_MAX) {
-      body.refuse(new HttpRefusal(429, tooMany(body.owner), RETRY_LATER));
+      body.refuse(new HttpError(429, tooMany(body.owner), RETRY_LATER));
       return false;
     }
     this.#bodies.add(body);
@@ -51,9 +51,7 @@ export class BodyRoom {
     if (this.#byteCount <= BODIES_BYTES_MAX) return true;
     const givesWay = this.#newestUnfinished() ?? body;
     if (givesWay === body) this.#add(body.owner, -bytes);
-    givesWay.refuse(
-      new HttpRefusal(503, "the server has too many unfinished requests", RETRY_LATER),
-    );
+    givesWay.refuse(new HttpError(503, "the server has too many unfinished requests", RETRY_LATER));
     return givesWay !== body;
   }
 
@@ -132,7 +130,7 @@ export class RequestBody implements CountedBody {
     // Authentication may refuse a request before anybody asks for its body.
     this.whole.catch(() => undefined);
     this.#cancelDeadline = clock.after(BODY_DEADLINE_MS, () =>
-      this.refuse(new HttpRefusal(408, "the body did not arrive in time")),
+      this.refuse(new HttpError(408, "the body did not arrive in time")),
     );
     if (Number(announcedLength) > bytesMax) this.refuse(tooLarge(bytesMax));
     response.onData((chunk, isLast) => this.#take(chunk, isLast));
@@ -159,7 +157,7 @@ export class RequestBody implements CountedBody {
 
   /** The request is answered, or its client has gone: what has come is not needed any more. */
   abort(): void {
-    this.refuse(new RequestAborted("the client closed the connection"));
+    this.refuse(new RequestAbortedError("the client closed the connection"));
     this.#forget();
   }
 
@@ -189,7 +187,7 @@ export class RequestBody implements CountedBody {
   /** Its bytes count until the request is answered. */
   #finish(): void {
     if (this.#isEncoded) {
-      this.refuse(new HttpRefusal(415, COMPRESSED, [["accept-encoding", "identity"]]));
+      this.refuse(new HttpError(415, COMPRESSED, [["accept-encoding", "identity"]]));
       return;
     }
     const [only = EMPTY] = this.#parts;
@@ -210,8 +208,8 @@ export class RequestBody implements CountedBody {
   }
 }
 
-function tooLarge(bytesMax: number): HttpRefusal {
-  return new HttpRefusal(413, `body: expected at most ${bytesMax} bytes`);
+function tooLarge(bytesMax: number): HttpError {
+  return new HttpError(413, `body: expected at most ${bytesMax} bytes`);
 }
 
 function tooMany(owner: string): string {

@@ -1,5 +1,5 @@
 import * as v from "valibot";
-import { Failure, type FieldFault } from "../../../engine/failure.js";
+import { type FieldFault, RequestError } from "../../../engine/request-error.js";
 import { expectation } from "../../contract/fields.js";
 
 /** Faults told at once; past a handful nobody reads on, and a hostile body could have thousands. */
@@ -11,7 +11,7 @@ type Keys = readonly (string | number)[];
 const OTHER_WORDS = "expected another value";
 
 /**
- * The value in the form that the schema promises. Failure `invalid` names every wrong field and what was expected
+ * The value in the form that the schema promises. RequestError `invalid` names every wrong field and what was expected
  * there, in the words of the schema (`worded` in fields.ts), never what was received. `whole` names the value itself:
  * "body", "query".
  */
@@ -31,9 +31,9 @@ export function validated<Schema extends v.GenericSchema>(
   );
 }
 
-function invalid(details: readonly FieldFault[]): Failure {
+function invalid(details: readonly FieldFault[]): RequestError {
   const message = details.map((fault) => `${fault.path}: ${fault.message}`).join("; ");
-  return new Failure("invalid", message, { details });
+  return new RequestError("invalid", message, { details });
 }
 
 /**

@@ -53,20 +53,20 @@ export interface MediaServer {
 }
 
 /** The media server is not there: no process listens at its address. */
-export class MediaServerGone extends Error {
-  override readonly name = "MediaServerGone";
+export class MediaServerGoneError extends Error {
+  override readonly name = "MediaServerGoneError";
 }
 
 const ANSWER_TIMEOUT_MS = 2_000;
 const ANSWER_CHARS_MAX = 4 * 1024 * 1024;
 
-/** A GET on loopback. Throws MediaServerGone when nobody listens, another error for any other failure. */
+/** A GET on loopback. Throws MediaServerGoneError when nobody listens, another error for any other failure. */
 export async function askMediaServer(url: string): Promise<string> {
   let answer: Response;
   try {
     answer = await fetch(url, { signal: AbortSignal.timeout(ANSWER_TIMEOUT_MS) });
   } catch (error) {
-    if (isRefused(error)) throw new MediaServerGone(`nobody listens at ${url}`);
+    if (isRefused(error)) throw new MediaServerGoneError(`nobody listens at ${url}`);
     throw error;
   }
   const text = await answer.text();

@@ -133,7 +133,7 @@ export function transcoderDefaults(): Defaults {
   return defaultsOf(Settings.entries);
 }
 
-/** Throws a ConfigFault that lists everything that is wrong. */
+/** Throws a ConfigError that lists everything that is wrong. */
 export function parseTranscoderConfig(environment: Environment): TranscoderConfig {
   const env = parseSettings(Settings, environment, faultsBetween(environment));
   return {

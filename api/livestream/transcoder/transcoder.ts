@@ -10,7 +10,7 @@ import { folderOf } from "./ladder-run.js";
 import { LogRateLimiter } from "./log-rate-limiter.js";
 import {
   type MediaServer,
-  MediaServerGone,
+  MediaServerGoneError,
   NO_TRACKS,
   type PublishedStream,
 } from "./published-stream.js";
@@ -221,7 +221,7 @@ export class Transcoder {
         this.#isSilent = true;
         this.#log.error({ error }, "the media server does not answer");
       }
-      const isGone = error instanceof MediaServerGone && this.#hasLookedBack;
+      const isGone = error instanceof MediaServerGoneError && this.#hasLookedBack;
       return isGone || silentMs > SILENCE_MAX_MS ? [] : undefined;
     }
   }

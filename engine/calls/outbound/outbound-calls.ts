@@ -1,10 +1,10 @@
 import type { Ending } from "../../conversation/call-end.js";
-import { Failure, type FailureKind } from "../../failure.js";
 import type { Logger } from "../../log.js";
+import { type FailureKind, RequestError } from "../../request-error.js";
 import type { OutboundClaims, OutboundTokens } from "../../security/outbound-token.js";
 import type { CallInfo } from "../../telephony/call-info.js";
 import { DEFAULT_PHONE_VENDOR } from "../../telephony/phone-vendors.js";
-import { TelephonyRefusal } from "../../telephony/telephony-request.js";
+import { TelephonyError } from "../../telephony/telephony-request.js";
 import type { DialTargets } from "../../tenancy/agents/dial-targets.js";
 import type { PhoneNumbers } from "../../tenancy/agents/phone-numbers.js";
 import type { Tenant } from "../../tenancy/tenant.js";
@@ -14,11 +14,11 @@ import { codeOf } from "../../vendors/vendor-fault.js";
 import type { Slots } from "../admission.js";
 import type { CallJournal } from "../call-journal.js";
 import type { CallOpener } from "../call-opener.js";
+import type { CallRefusedError, RefusalReason } from "../call-refused-error.js";
 import type { LiveCall, LiveCalls } from "../live-calls.js";
-import type { OpenRefusal, RefusalReason } from "../open-refusal.js";
 import type { OutboundOrder, OutboundTelephony, QueuedCall } from "./outbound-telephony.js";
 import {
-  CallNotTaken,
+  CallNotTakenError,
   endingOf,
   type HandedOver,
   NO_OUTCOME,
@@ -42,16 +42,16 @@ const KIND_BY_REFUSAL: Readonly<Record<RefusalReason, FailureKind>> = {
 const RETRY_AFTER_SEC = 10;
 
 /** Why no call would be opened, for who places one. */
-export function placingRefused({ reason, message }: OpenRefusal): Failure {
+export function placingRefused({ reason, message }: CallRefusedError): RequestError {
   const kind = KIND_BY_REFUSAL[reason];
   const isPassing = kind === "rateLimited" || kind === "unavailable";
-  return new Failure(kind, message, isPassing ? { retryAfterSec: RETRY_AFTER_SEC } : {});
+  return new RequestError(kind, message, isPassing ? { retryAfterSec: RETRY_AFTER_SEC } : {});
 }
 
 /** All calls that the plan allows at the same time are taken. */
-export function callsTaken(callsMax: number): Failure {
+export function callsTaken(callsMax: number): RequestError {
   const message = `the plan allows ${callsMax} calls at the same time`;
-  return new Failure("rateLimited", message, { retryAfterSec: RETRY_AFTER_SEC });
+  return new RequestError("rateLimited", message, { retryAfterSec: RETRY_AFTER_SEC });
 }
 
 /** What the telephony vendor's error means for who places the call; other errors as they are. */
@@ -62,19 +62,19 @@ export function placingFailed(error: unknown, log: Logger): unknown {
     : "a call could not be placed";
   log.warn({ vendor: error.vendor, reason: error.message }, what);
   const options = { cause: error, retryAfterSec: RETRY_AFTER_SEC };
-  if (!(error instanceof TelephonyRefusal) || error.code === undefined || error.retryable) {
-    return new Failure("unavailable", "the telephony vendor does not take calls now", options);
+  if (!(error instanceof TelephonyError) || error.code === undefined || error.retryable) {
+    return new RequestError("unavailable", "the telephony vendor does not take calls now", options);
   }
   const words = `the telephony vendor refused the call with its error ${error.code}`;
   const isOrder = error.fault === "refused";
   return isOrder
-    ? new Failure("invalid", words, { cause: error })
-    : new Failure("unavailable", words, options);
+    ? new RequestError("invalid", words, { cause: error })
+    : new RequestError("unavailable", words, options);
 }
 
 /** The order may have reached the vendor, whose answer was lost or came too late. */
 export function mayHaveBeenPlaced(error: unknown): boolean {
-  if (!(error instanceof VendorError) || error instanceof TelephonyRefusal) return false;
+  if (!(error instanceof VendorError) || error instanceof TelephonyError) return false;
   if (codeOf(error) === "UND_ERR_CONNECT_TIMEOUT") return false;
   return error.fault === "timeout" || error.fault === "disconnected";
 }
@@ -133,12 +133,12 @@ export class OutboundCalls implements PlacedCalls {
     return this.#ringing.size;
   }
 
-  /** Takes the call's slot while it rings. Rejects with a Failure: limits, agent, settings, the vendor's refusal. */
+  /** Takes the call's slot while it rings. Rejects with a RequestError: limits, agent, settings, the vendor's refusal. */
   async place(tenant: Tenant, order: OutboundOrder): Promise<QueuedCall> {
     const { telephony, missing, opener, newId, log } = this.#deps;
     if (telephony === undefined) {
       const settings = missing.join(", ");
-      throw new Failure(
+      throw new RequestError(
         "unavailable",
         `calls cannot be placed before the platform sets ${settings}`,
       );
@@ -230,7 +230,7 @@ export class OutboundCalls implements PlacedCalls {
       this.#noteAnswer(callId, this.#takeAnswer(callId));
       return session;
     } catch (error) {
-      this.#fail(ringing, error instanceof CallNotTaken ? error.ending : NOT_CONNECTED);
+      this.#fail(ringing, error instanceof CallNotTakenError ? error.ending : NOT_CONNECTED);
       throw error;
     } finally {
       this.#connecting.delete(callId);
@@ -285,7 +285,7 @@ export class OutboundCalls implements PlacedCalls {
     if (phoneNumbers === undefined || (await phoneNumbers.isAllowed(orgId, number))) return;
     const message =
       "from: expected a number that the platform's administrator has allowed this organization to call from";
-    throw new Failure("forbidden", message);
+    throw new RequestError("forbidden", message);
   }
 
   async #requireTarget(orgId: string, number: string): Promise<void> {
@@ -293,7 +293,7 @@ export class OutboundCalls implements PlacedCalls {
     if (dialTargets === undefined || (await dialTargets.mayReach(orgId, number))) return;
     const message =
       "to: expected a number that the platform's administrator has allowed this organization to call";
-    throw new Failure("forbidden", message);
+    throw new RequestError("forbidden", message);
   }
 
   async #reserve(

@@ -55,8 +55,8 @@ export function endingOf({ status, answeredBy }: OutboundReport): Ending | undef
 }
 
 /** What opens the session of a placed call rejects with it where the call is to be recorded with that ending. */
-export class CallNotTaken extends Error {
-  override readonly name = "CallNotTaken";
+export class CallNotTakenError extends Error {
+  override readonly name = "CallNotTakenError";
   readonly ending: Ending;
 
   constructor(ending: Ending) {

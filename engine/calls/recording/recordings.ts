@@ -6,11 +6,11 @@ import type { AgentRecord } from "../../../storage/records.js";
 import { MP3, PCM_16K } from "../../audio/audio-format.js";
 import type { AudioPool } from "../../audio/audio-pool.js";
 import { decodePcm } from "../../audio/sample-coding.js";
-import { type Bucket, BucketFault, placeOf } from "../../bucket/bucket.js";
+import { type Bucket, BucketError, placeOf } from "../../bucket/bucket.js";
 import { ObjectReader } from "../../bucket/object-reader.js";
 import type { CallAudioTap } from "../../conversation/actor.js";
-import { Failure } from "../../failure.js";
 import type { Logger } from "../../log.js";
+import { RequestError } from "../../request-error.js";
 import type { CancelTimer, Clock } from "../../time/clock.js";
 import { type RecordedFormat, Recording } from "./recording.js";
 import { openIfThere, RecordingFile, removeRecording, repairRecording } from "./recording-file.js";
@@ -106,14 +106,14 @@ export class RecordingUploads {
     try {
       return await ObjectReader.open(this.#options.bucket, objectKeyOf(key));
     } catch (cause) {
-      if (!(cause instanceof BucketFault)) throw cause;
+      if (!(cause instanceof BucketError)) throw cause;
       this.#tellTrouble(cause);
       const message = "recordings cannot be read at present";
-      throw new Failure("unavailable", message, { cause, retryAfterSec: RETRY_AFTER_SEC });
+      throw new RequestError("unavailable", message, { cause, retryAfterSec: RETRY_AFTER_SEC });
     }
   }
 
-  /** Rejects with a BucketFault while the bucket is away. */
+  /** Rejects with a BucketError while the bucket is away. */
   remove(key: RecordingKey): Promise<void> {
     return this.#options.bucket.remove(objectKeyOf(key));
   }
@@ -144,7 +144,7 @@ export class RecordingUploads {
       return true;
     } catch (error) {
       if (this.#isClosing) return false;
-      if (error instanceof BucketFault) this.#tellTrouble(error);
+      if (error instanceof BucketError) this.#tellTrouble(error);
       else this.#options.log.error({ callId, error }, "a recording could not be sent; it waits");
       return false;
     } finally {
@@ -176,7 +176,7 @@ export class RecordingUploads {
     this.#tellEnd();
   }
 
-  #tellTrouble(fault: BucketFault): void {
+  #tellTrouble(fault: BucketError): void {
     const { log, clock } = this.#options;
     const isNew = this.#troubleAtMs === undefined;
     this.#troubleAtMs = clock.monotonicMs();
@@ -314,13 +314,14 @@ export class Recordings {
   }
 
   /**
-   * Failure `notFound`: the call has none (any more), is not over, or is another organization's. Failure `unavailable`: the
+   * RequestError `notFound`: the call has none (any more), is not over, or is another organization's. RequestError `unavailable`: the
    * bucket is away.
    */
   async open(key: RecordingKey): Promise<RecordedFile> {
     const isFinished = await this.#options.store.isFinished(key);
     const kept = isFinished ? await this.#openKept(key) : undefined;
-    if (kept === undefined) throw new Failure("notFound", "there is no recording of this call");
+    if (kept === undefined)
+      throw new RequestError("notFound", "there is no recording of this call");
     return kept;
   }
 

@@ -26,8 +26,8 @@ export interface StreamInstruction {
 }
 
 /** The webhook answered with another status than 200. */
-export class WebhookRefusal extends Error {
-  override readonly name = "WebhookRefusal";
+export class WebhookError extends Error {
+  override readonly name = "WebhookError";
   readonly status: number;
   readonly body: string;
 
@@ -39,8 +39,8 @@ export class WebhookRefusal extends Error {
 }
 
 /** The document has words for the caller, and no stream. */
-export class CallTurnedAway extends Error {
-  override readonly name = "CallTurnedAway";
+export class CallTurnedAwayError extends Error {
+  override readonly name = "CallTurnedAwayError";
   readonly words: string;
 
   constructor(words: string) {
@@ -51,7 +51,7 @@ export class CallTurnedAway extends Error {
 
 /**
  * Asks the webhook what to do with a call, as Twilio would, and goes where it is sent on to; `pause` waits so many seconds.
- * Rejects with a WebhookRefusal or with CallTurnedAway.
+ * Rejects with a WebhookError or with CallTurnedAwayError.
  */
 export async function askWebhook(
   url: string,
@@ -93,7 +93,7 @@ async function documentOf(url: string, call: RingingCall, callStatus: string): P
     signal: AbortSignal.timeout(WEBHOOK_MAX_MS),
   });
   const document = await response.text();
-  if (response.status !== 200) throw new WebhookRefusal(response.status, document);
+  if (response.status !== 200) throw new WebhookError(response.status, document);
   return document;
 }
 
@@ -141,7 +141,7 @@ export function readDocument(document: string): StreamInstruction {
   const stream = STREAM.exec(document);
   if (stream === null) {
     const words = /<Say\b[^>]*>([\s\S]*?)<\/Say>/.exec(document)?.[1];
-    if (words !== undefined) throw new CallTurnedAway(unescapeXml(words));
+    if (words !== undefined) throw new CallTurnedAwayError(unescapeXml(words));
     throw new Error(/<Hangup\b/.test(document) ? "hung up" : "not TwiML");
   }
   const [, connect = "", attributes = "", content = ""] = stream;

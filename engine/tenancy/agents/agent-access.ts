@@ -4,7 +4,7 @@ import type {
   PlanRecord,
   ProviderRecord,
 } from "../../../storage/records.js";
-import type { FieldFault } from "../../failure.js";
+import type { FieldFault } from "../../request-error.js";
 import { type ModelNotice, modelNotice } from "../../vendors/model-catalog.js";
 import { CATEGORIES } from "../../vendors/vendor.js";
 import { vendorOf } from "../../vendors/vendors.js";

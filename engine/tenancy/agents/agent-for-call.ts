@@ -33,11 +33,11 @@ export interface FallbacksForCall {
 }
 
 /** The agent takes no calls now; the message may be told to the caller. */
-export class AgentUnavailable extends Error {
-  override readonly name = "AgentUnavailable";
+export class AgentUnavailableError extends Error {
+  override readonly name = "AgentUnavailableError";
   readonly status: "notFound" | Exclude<AgentStatus, "active">;
 
-  constructor(status: AgentUnavailable["status"], message: string) {
+  constructor(status: AgentUnavailableError["status"], message: string) {
     super(message);
     this.status = status;
   }
@@ -53,7 +53,7 @@ export interface AskedAgents {
   readonly providersById: ProvidersById;
 }
 
-/** The first that can take a call. Throws AgentUnavailable, with the reason why the one that was asked for cannot. */
+/** The first that can take a call. Throws AgentUnavailableError, with the reason why the one that was asked for cannot. */
 export function agentForCall(
   { agents, providersById }: AskedAgents,
   plan: PlanRecord,
@@ -111,13 +111,13 @@ export function agentForCall(
   };
 }
 
-function noActiveAgent(): AgentUnavailable {
-  return new AgentUnavailable("notFound", "the organization has no active agent");
+function noActiveAgent(): AgentUnavailableError {
+  return new AgentUnavailableError("notFound", "the organization has no active agent");
 }
 
-function unavailable(asked: AgentStanding | undefined): AgentUnavailable {
+function unavailable(asked: AgentStanding | undefined): AgentUnavailableError {
   if (asked === undefined || asked.status === "active") {
-    return new AgentUnavailable("notFound", "there is no such agent");
+    return new AgentUnavailableError("notFound", "there is no such agent");
   }
-  return new AgentUnavailable(asked.status, asked.pauseReason ?? "the agent is switched off");
+  return new AgentUnavailableError(asked.status, asked.pauseReason ?? "the agent is switched off");
 }

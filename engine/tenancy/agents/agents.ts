@@ -1,10 +1,10 @@
 import { isDeepStrictEqual } from "node:util";
 import type { Database } from "../../../storage/database.js";
 import type { AgentRecord, PlanRecord } from "../../../storage/records.js";
-import { ForeignKeyViolation } from "../../../storage/statements/foreign-key-violation.js";
+import { ForeignKeyViolationError } from "../../../storage/statements/foreign-key-violation.js";
 import type { AgentReplacement } from "../../../storage/tenancy/agent-store.js";
 import type { AuditRecord } from "../../../storage/tenancy/audit-record.js";
-import { Failure, type FieldFault } from "../../failure.js";
+import { type FieldFault, RequestError } from "../../request-error.js";
 import type { CredentialCipher } from "../../security/credential-cipher.js";
 import type { Clock } from "../../time/clock.js";
 import { actorOf, auditEntry } from "../audit-entry.js";
@@ -89,14 +89,14 @@ export class Agents {
     return this.#judge(await this.#ask(tenant, undefined), tenant.plan);
   }
 
-  /** Failure `notFound`. */
+  /** RequestError `notFound`. */
   async get(tenant: Tenant, id: string): Promise<AgentView> {
     const [view] = this.#judge(await this.#ask(tenant, id), tenant.plan);
     if (view === undefined) throw noSuchAgent();
     return view;
   }
 
-  /** Failure `invalid`: a reference is wrong; `forbidden`: a model or one more agent is not in the plan. */
+  /** RequestError `invalid`: a reference is wrong; `forbidden`: a model or one more agent is not in the plan. */
   async create(tenant: Tenant, input: AgentInput): Promise<AgentView> {
     const nowMs = this.#clock.epochMs();
     const identity = {
@@ -115,11 +115,11 @@ export class Agents {
     const inserted = await this.#explained(tenant, agent, () =>
       this.#database.agents.insert(agent, maxAgents, entry),
     );
-    if (!inserted) throw new Failure("forbidden", agentLimitReason(tenant.plan));
+    if (!inserted) throw new RequestError("forbidden", agentLimitReason(tenant.plan));
     return this.#view(tenant, agent);
   }
 
-  /** Refusals as of `create`, and Failure `notFound`. An agent that is switched off may keep what it could not be given now. */
+  /** Refusals as of `create`, and RequestError `notFound`. An agent that is switched off may keep what it could not be given now. */
   async update(tenant: Tenant, id: string, patch: AgentPatch): Promise<AgentView> {
     const stored = await changeNewest({
       read: () => this.#find(tenant, id),
@@ -154,7 +154,7 @@ export class Agents {
     );
   }
 
-  /** Failure `notFound`. */
+  /** RequestError `notFound`. */
   async remove(tenant: Tenant, id: string): Promise<void> {
     const agent = await this.#find(tenant, id);
     const entry = this.#entry(tenant, "agent.delete", agent);
@@ -162,7 +162,7 @@ export class Agents {
     if (!removed) throw noSuchAgent();
   }
 
-  /** Without an id: the first in creation order that can take a call. Throws AgentUnavailable, with the reason. */
+  /** Without an id: the first in creation order that can take a call. Throws AgentUnavailableError, with the reason. */
   async forCall(tenant: Tenant, agentId: string | undefined): Promise<AgentForCall> {
     return agentForCall(await this.#ask(tenant, agentId), tenant.plan, agentId);
   }
@@ -251,7 +251,7 @@ export class Agents {
     try {
       return await write();
     } catch (error) {
-      if (error instanceof ForeignKeyViolation) await this.#requireAccess(tenant, choice);
+      if (error instanceof ForeignKeyViolationError) await this.#requireAccess(tenant, choice);
       throw error;
     }
   }
@@ -260,8 +260,10 @@ export class Agents {
     const providersById = await this.#providersOf([choice]);
     const { organization, plan } = tenant;
     const { refused, gated } = accessFaults(organization.id, plan, choice, providersById);
-    if (refused.length > 0) throw new Failure("invalid", sentenceOf(refused), { details: refused });
-    if (gated.length > 0) throw new Failure("forbidden", sentenceOf(gated), { details: gated });
+    if (refused.length > 0)
+      throw new RequestError("invalid", sentenceOf(refused), { details: refused });
+    if (gated.length > 0)
+      throw new RequestError("forbidden", sentenceOf(gated), { details: gated });
   }
 }
 
@@ -288,6 +290,6 @@ function sentenceOf(faults: readonly FieldFault[]): string {
   return faults.map(({ path, message }) => `${path}: ${message}`).join("; ");
 }
 
-function noSuchAgent(): Failure {
-  return new Failure("notFound", "there is no such agent");
+function noSuchAgent(): RequestError {
+  return new RequestError("notFound", "there is no such agent");
 }

@@ -1,8 +1,8 @@
 import type { Database } from "../../../storage/database.js";
 import type { OrganizationRecord } from "../../../storage/records.js";
-import { UniqueViolation } from "../../../storage/statements/unique-violation.js";
+import { UniqueViolationError } from "../../../storage/statements/unique-violation.js";
 import type { AuditActor, AuditRecord } from "../../../storage/tenancy/audit-record.js";
-import { Failure } from "../../failure.js";
+import { RequestError } from "../../request-error.js";
 import type { Clock } from "../../time/clock.js";
 import { auditEntry, SERVER_ACTOR } from "../audit-entry.js";
 import { canonicalEmail } from "../people/email-address.js";
@@ -51,7 +51,7 @@ export class DialTargets {
   }
 
   /**
-   * For the platform's administrator. Resolves with false when it was allowed already. Failure `invalid`: neither a number,
+   * For the platform's administrator. Resolves with false when it was allowed already. RequestError `invalid`: neither a number,
    * nor the beginning of one, nor a SIP address; `notFound`: nobody with this e-mail owns an organization.
    */
   async allow(ownerEmail: string, target: string): Promise<boolean> {
@@ -63,7 +63,7 @@ export class DialTargets {
       await this.#database.dialTargets.insert(record, entry);
       return true;
     } catch (error) {
-      if (error instanceof UniqueViolation) return false;
+      if (error instanceof UniqueViolationError) return false;
       throw error;
     }
   }
@@ -74,7 +74,7 @@ export class DialTargets {
     const organization = await this.#findOwned(ownerEmail);
     const entry = this.#entry("organization.revokeNumber", organization);
     const isRemoved = await this.#database.dialTargets.remove(organization.id, target, entry);
-    if (!isRemoved) throw new Failure("notFound", "the organization has no such target");
+    if (!isRemoved) throw new RequestError("notFound", "the organization has no such target");
   }
 
   /** For the platform's administrator: every organization that may reach somebody. */
@@ -103,12 +103,12 @@ export class DialTargets {
     const email = canonicalEmail(ownerEmail);
     const organization = await this.#database.organizations.findByOwnerEmail(email);
     if (organization !== undefined) return organization;
-    throw new Failure("notFound", "nobody with this e-mail owns an organization");
+    throw new RequestError("notFound", "nobody with this e-mail owns an organization");
   }
 }
 
 function requireTarget(target: string): void {
   if (NUMBER_BEGINNING.test(target) || SIP_ADDRESS.test(target)) return;
   const expected = "a number such as +15550101000, its beginning such as +49, or sip:desk@a.org";
-  throw new Failure("invalid", `target: expected ${expected}`);
+  throw new RequestError("invalid", `target: expected ${expected}`);
 }

@@ -1,8 +1,8 @@
 import type { Database } from "../../../storage/database.js";
 import type { OrganizationRecord, PhoneNumberRecord } from "../../../storage/records.js";
-import { UniqueViolation } from "../../../storage/statements/unique-violation.js";
+import { UniqueViolationError } from "../../../storage/statements/unique-violation.js";
 import type { AuditActor, AuditRecord } from "../../../storage/tenancy/audit-record.js";
-import { Failure } from "../../failure.js";
+import { RequestError } from "../../request-error.js";
 import type { Clock } from "../../time/clock.js";
 import { auditEntry, SERVER_ACTOR } from "../audit-entry.js";
 import { canonicalEmail } from "../people/email-address.js";
@@ -44,7 +44,7 @@ export class PhoneNumbers {
   }
 
   /**
-   * For the platform's administrator. Resolves with false when it was allowed already. Failure `invalid`: no number in E.164;
+   * For the platform's administrator. Resolves with false when it was allowed already. RequestError `invalid`: no number in E.164;
    * `notFound`: nobody with this e-mail owns an organization; `conflict`: it is another organization's.
    */
   async allow(
@@ -60,21 +60,25 @@ export class PhoneNumbers {
       await this.#database.phoneNumbers.insert(record, entry);
       return { organization, isNew: true };
     } catch (error) {
-      if (!(error instanceof UniqueViolation)) throw error;
+      if (!(error instanceof UniqueViolationError)) throw error;
       if (await this.isAllowed(organization.id, number)) return { organization, isNew: false };
-      throw new Failure("conflict", "the number is another organization's: revoke it there first", {
-        cause: error,
-      });
+      throw new RequestError(
+        "conflict",
+        "the number is another organization's: revoke it there first",
+        {
+          cause: error,
+        },
+      );
     }
   }
 
-  /** For the platform's administrator; calls in progress finish. Failure `notFound`: no organization has it. */
+  /** For the platform's administrator; calls in progress finish. RequestError `notFound`: no organization has it. */
   async revoke(number: string): Promise<OrganizationRecord> {
     requireE164(number);
     const found = await this.#database.phoneNumbers.find(number);
     const organization = found && (await this.#database.organizations.findById(found.orgId));
     if (organization === undefined) {
-      throw new Failure("notFound", "no organization may call from this number");
+      throw new RequestError("notFound", "no organization may call from this number");
     }
     const entry = this.#entry("organization.revokeNumber", organization);
     await this.#database.phoneNumbers.remove(organization.id, number, entry);
@@ -109,11 +113,11 @@ export class PhoneNumbers {
     const email = canonicalEmail(ownerEmail);
     const organization = await this.#database.organizations.findByOwnerEmail(email);
     if (organization !== undefined) return organization;
-    throw new Failure("notFound", "nobody with this e-mail owns an organization");
+    throw new RequestError("notFound", "nobody with this e-mail owns an organization");
   }
 }
 
 function requireE164(number: string): void {
   if (E164.test(number)) return;
-  throw new Failure("invalid", "number: expected E.164, for example +15550101000");
+  throw new RequestError("invalid", "number: expected E.164, for example +15550101000");
 }

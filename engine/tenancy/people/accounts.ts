@@ -1,8 +1,8 @@
 import type { Database } from "../../../storage/database.js";
 import type { OrganizationRecord, UserRecord } from "../../../storage/records.js";
-import { UniqueViolation } from "../../../storage/statements/unique-violation.js";
+import { UniqueViolationError } from "../../../storage/statements/unique-violation.js";
 import type { AuditActor } from "../../../storage/tenancy/audit-record.js";
-import { Failure } from "../../failure.js";
+import { RequestError } from "../../request-error.js";
 import type { AccessTokens } from "../../security/access-token.js";
 import {
   hashPassword,
@@ -83,7 +83,7 @@ export class Accounts {
     this.#known = new ReadCache({ changes: database.recordChanges, clock, entriesMax: KEPT_MAX });
   }
 
-  /** Creates a pending organization on the free plan with its first user. Failure `conflict`: the e-mail is taken. */
+  /** Creates a pending organization on the free plan with its first user. RequestError `conflict`: the e-mail is taken. */
   async signUp(signUp: SignUp): Promise<SignedIn> {
     const account = await this.createOwner({
       ...signUp,
@@ -94,11 +94,12 @@ export class Accounts {
   }
 
   /**
-   * An organization with its owner, both or neither; made by the owner unless the actor is given. Failure `conflict`: the e-mail is taken; `notFound`: no such plan.
+   * An organization with its owner, both or neither; made by the owner unless the actor is given. RequestError `conflict`: the e-mail is taken; `notFound`: no such plan.
    */
   async createOwner(owner: NewOwner, actor?: AuditActor): Promise<Account> {
     const plan = await this.#database.plans.findBySlug(owner.planSlug);
-    if (plan === undefined) throw new Failure("notFound", `there is no plan "${owner.planSlug}"`);
+    if (plan === undefined)
+      throw new RequestError("notFound", `there is no plan "${owner.planSlug}"`);
     const email = canonicalEmail(owner.email);
     const passwordHash = await hashPassword(owner.password);
     const nowMs = this.#clock.epochMs();
@@ -136,18 +137,18 @@ export class Accounts {
     try {
       await this.#database.organizations.insertWithOwner(organization, user, entry);
     } catch (error) {
-      if (error instanceof UniqueViolation) throw emailTaken();
+      if (error instanceof UniqueViolationError) throw emailTaken();
       throw error;
     }
     return { user, organization };
   }
 
-  /** Failure `unauthenticated` for an unknown e-mail and for a wrong password alike, after the same time. */
+  /** RequestError `unauthenticated` for an unknown e-mail and for a wrong password alike, after the same time. */
   async signIn({ email, password }: Pick<SignUp, "email" | "password">): Promise<SignedIn> {
     const user = await this.#database.users.findByEmail(canonicalEmail(email));
     const match = await matchPassword(password, user?.passwordHash ?? NOBODYS_PASSWORD_HASH);
     if (user === undefined || match === undefined) {
-      throw new Failure("unauthenticated", "the e-mail or the password is wrong");
+      throw new RequestError("unauthenticated", "the e-mail or the password is wrong");
     }
     const organization = await this.#database.organizations.findById(user.orgId);
     if (organization === undefined) throw new Error(`user ${user.id} has no organization`);
@@ -163,7 +164,7 @@ export class Accounts {
   }
 
   /**
-   * Gives a new token: those that signing in has given before open nothing from now on. Failure `invalid`: the password of now
+   * Gives a new token: those that signing in has given before open nothing from now on. RequestError `invalid`: the password of now
    * is another one.
    */
   async changePassword(user: UserRecord, change: PasswordChange): Promise<string> {
@@ -217,14 +218,14 @@ export class Accounts {
   }
 }
 
-export function emailTaken(): Failure {
-  return new Failure("conflict", "email: an account with this e-mail exists already", {
+export function emailTaken(): RequestError {
+  return new RequestError("conflict", "email: an account with this e-mail exists already", {
     details: [{ path: "email", message: "an account with this e-mail exists already" }],
   });
 }
 
-function wrongPassword(): Failure {
-  return new Failure("invalid", "password: this is not the password of now", {
+function wrongPassword(): RequestError {
+  return new RequestError("invalid", "password: this is not the password of now", {
     details: [{ path: "password", message: "this is not the password of now" }],
   });
 }

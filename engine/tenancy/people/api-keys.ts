@@ -1,7 +1,7 @@
 import type { Database } from "../../../storage/database.js";
 import type { ApiKeyRecord, ApiKeyScope } from "../../../storage/records.js";
 import type { AuditActor, AuditRecord } from "../../../storage/tenancy/audit-record.js";
-import { Failure } from "../../failure.js";
+import { RequestError } from "../../request-error.js";
 import { hashApiKey, isApiKey, newApiKey } from "../../security/api-key.js";
 import { sparseCache } from "../../sparse-cache.js";
 import type { Clock } from "../../time/clock.js";
@@ -64,7 +64,7 @@ export class ApiKeys {
   }
 
   /**
-   * Opens all that `grantable`, the maker's own scopes, opens, unless scopes are given. Failure `forbidden`: a scope that
+   * Opens all that `grantable`, the maker's own scopes, opens, unless scopes are given. RequestError `forbidden`: a scope that
    * the maker lacks, or more than 100 keys that are not revoked. The key itself is only given where it had to be written
    * down before.
    */
@@ -92,15 +92,15 @@ export class ApiKeys {
     };
     const entry = this.#entry(actor, "apiKey.create", record);
     if (!(await this.#database.apiKeys.insertWithin(record, ACTIVE_KEYS_MAX, entry))) {
-      throw new Failure("forbidden", `an organization can have ${ACTIVE_KEYS_MAX} API keys`);
+      throw new RequestError("forbidden", `an organization can have ${ACTIVE_KEYS_MAX} API keys`);
     }
     return { record, rawKey };
   }
 
-  /** From now on the key opens nothing. Revoking it again changes nothing. Failure `notFound`: no such key here. */
+  /** From now on the key opens nothing. Revoking it again changes nothing. RequestError `notFound`: no such key here. */
   async revoke(orgId: string, id: string, actor = SERVER_ACTOR): Promise<void> {
     const key = await this.#database.apiKeys.findById(orgId, id);
-    if (key === undefined) throw new Failure("notFound", "there is no such API key");
+    if (key === undefined) throw new RequestError("notFound", "there is no such API key");
     const entry = this.#entry(actor, "apiKey.revoke", key);
     await this.#database.apiKeys.revoke(orgId, id, entry.atMs, entry);
   }
@@ -144,7 +144,9 @@ export class ApiKeys {
   }
 }
 
-function beyondOwnScopes(scope: ApiKeyScope): Failure {
+function beyondOwnScopes(scope: ApiKeyScope): RequestError {
   const message = `expected no "${scope}", which the API key that asks lacks itself`;
-  return new Failure("forbidden", `scopes: ${message}`, { details: [{ path: "scopes", message }] });
+  return new RequestError("forbidden", `scopes: ${message}`, {
+    details: [{ path: "scopes", message }],
+  });
 }

@@ -1,12 +1,12 @@
 import type { Database } from "../../../storage/database.js";
 import type { OrganizationRecord, UserRecord } from "../../../storage/records.js";
-import { UniqueViolation } from "../../../storage/statements/unique-violation.js";
+import { UniqueViolationError } from "../../../storage/statements/unique-violation.js";
 import type {
   AuditAction,
   AuditActor,
   AuditRecord,
 } from "../../../storage/tenancy/audit-record.js";
-import { Failure } from "../../failure.js";
+import { RequestError } from "../../request-error.js";
 import { hashPassword } from "../../security/password.js";
 import type { Clock } from "../../time/clock.js";
 import { auditEntry } from "../audit-entry.js";
@@ -50,11 +50,11 @@ export class Members {
     return this.#users.listOf(orgId);
   }
 
-  /** Failure `conflict`: the e-mail has an account, here or elsewhere; `forbidden`: there are 200 members. */
+  /** RequestError `conflict`: the e-mail has an account, here or elsewhere; `forbidden`: there are 200 members. */
   async add(orgId: string, member: NewMember, actor: AuditActor): Promise<UserRecord> {
     // Before the password is hashed, which takes long; the insert looks again.
     if ((await this.#users.listOf(orgId)).length >= MEMBERS_MAX) {
-      throw new Failure("forbidden", `an organization can have ${MEMBERS_MAX} members`);
+      throw new RequestError("forbidden", `an organization can have ${MEMBERS_MAX} members`);
     }
     const user: UserRecord = {
       id: this.#newId(),
@@ -69,16 +69,16 @@ export class Members {
     try {
       const entry = this.#entry(actor, "member.create", user);
       if (!(await this.#users.insertWithin(user, MEMBERS_MAX, entry))) {
-        throw new Failure("forbidden", `an organization can have ${MEMBERS_MAX} members`);
+        throw new RequestError("forbidden", `an organization can have ${MEMBERS_MAX} members`);
       }
     } catch (error) {
-      if (error instanceof UniqueViolation) throw emailTaken();
+      if (error instanceof UniqueViolationError) throw emailTaken();
       throw error;
     }
     return user;
   }
 
-  /** Takes effect with the member's next request. Failure `notFound`; `conflict`: the owner stays an admin. */
+  /** Takes effect with the member's next request. RequestError `notFound`; `conflict`: the owner stays an admin. */
   async changeRole(
     organization: OrganizationRecord,
     id: string,
@@ -87,16 +87,17 @@ export class Members {
   ): Promise<UserRecord> {
     const user = await this.#find(organization.id, id);
     if (user.role === role) return user;
-    if (isOwner(user, organization)) throw new Failure("conflict", "the owner stays an admin");
+    if (isOwner(user, organization)) throw new RequestError("conflict", "the owner stays an admin");
     const entry = this.#entry(actor, "member.update", user, ["role"]);
     if (!(await this.#users.setRole(organization.id, id, role, entry))) throw noSuchMember();
     return { ...user, role };
   }
 
-  /** The member is let in nowhere any more, from now on. Failure `notFound`; `conflict`: the owner stays. */
+  /** The member is let in nowhere any more, from now on. RequestError `notFound`; `conflict`: the owner stays. */
   async remove(organization: OrganizationRecord, id: string, actor: AuditActor): Promise<void> {
     const user = await this.#find(organization.id, id);
-    if (isOwner(user, organization)) throw new Failure("conflict", "the owner cannot be removed");
+    if (isOwner(user, organization))
+      throw new RequestError("conflict", "the owner cannot be removed");
     const entry = this.#entry(actor, "member.delete", user);
     if (!(await this.#users.delete(organization.id, id, entry))) throw noSuchMember();
   }
@@ -126,6 +127,6 @@ export function isOwner(
   return email === ownerEmail;
 }
 
-function noSuchMember(): Failure {
-  return new Failure("notFound", "there is no such member");
+function noSuchMember(): RequestError {
+  return new RequestError("notFound", "there is no such member");
 }

@@ -1,7 +1,7 @@
 import type { Database } from "../../../storage/database.js";
 import type { UserRecord } from "../../../storage/records.js";
 import type { AuditActor } from "../../../storage/tenancy/audit-record.js";
-import { Failure } from "../../failure.js";
+import { RequestError } from "../../request-error.js";
 import type { Clock } from "../../time/clock.js";
 import { auditEntry } from "../audit-entry.js";
 import { canonicalEmail } from "./email-address.js";
@@ -27,12 +27,12 @@ export class Operators {
     return this.#options.database.users.listOperators();
   }
 
-  /** False when the user is one already. Failure `notFound`: nobody signs in with this e-mail. */
+  /** False when the user is one already. RequestError `notFound`: nobody signs in with this e-mail. */
   grant(email: string): Promise<boolean> {
     return this.#set(email, true);
   }
 
-  /** False when the user is none. Failure as in `grant`. Takes effect with the user's next request. */
+  /** False when the user is none. RequestError as in `grant`. Takes effect with the user's next request. */
   revoke(email: string): Promise<boolean> {
     return this.#set(email, false);
   }
@@ -40,7 +40,7 @@ export class Operators {
   async #set(email: string, isOperator: boolean): Promise<boolean> {
     const { database, clock, newId, administrator: actor } = this.#options;
     const user = await database.users.findByEmail(canonicalEmail(email));
-    if (user === undefined) throw new Failure("notFound", "nobody signs in with this e-mail");
+    if (user === undefined) throw new RequestError("notFound", "nobody signs in with this e-mail");
     if (user.isOperator === isOperator) return false;
     const organization = await database.organizations.findById(user.orgId);
     if (organization === undefined) throw new Error(`user ${user.id} has no organization`);

@@ -1,6 +1,6 @@
 import type { ProviderRecord } from "../../../storage/records.js";
 import { MP3, PCM_16K, silenceOf } from "../../audio/audio-format.js";
-import { Failure } from "../../failure.js";
+import { RequestError } from "../../request-error.js";
 import type { Clock } from "../../time/clock.js";
 import { type SpeechListener, VendorError, type VendorFault } from "../../vendors/contracts.js";
 import { isModelAllowed, sttModelId } from "../agents/agent-access.js";
@@ -46,7 +46,7 @@ export class ProviderChecks {
   }
 
   /**
-   * What a vendor says is a result, its refusal too. An own provider can be tried while it is switched off. Failure
+   * What a vendor says is a result, its refusal too. An own provider can be tried while it is switched off. RequestError
    * `notFound`; `forbidden`: a global one that is switched off or has no model in the plan. `signal`: nobody waits any more.
    */
   async check(tenant: Tenant, id: string, signal: AbortSignal): Promise<ProviderCheckResult> {
@@ -169,13 +169,16 @@ class ListeningWatch implements SpeechListener {
 function modelToTry(tenant: Tenant, provider: ProviderRecord): string | undefined {
   const { plan } = tenant;
   if (provider.orgId === null && !provider.active) {
-    throw new Failure("forbidden", "the platform has switched this provider off");
+    throw new RequestError("forbidden", "the platform has switched this provider off");
   }
   const modelIds = provider.models.map(({ modelId }) => modelId);
   const allowed = modelIds.find((modelId) => isModelAllowed(plan, provider, modelId));
   if (allowed !== undefined) return allowed;
   if (provider.orgId === null) {
-    throw new Failure("forbidden", `the plan "${plan.slug}" includes no model of this provider`);
+    throw new RequestError(
+      "forbidden",
+      `the plan "${plan.slug}" includes no model of this provider`,
+    );
   }
   return provider.category === "stt" ? sttModelId(plan, provider) : undefined;
 }

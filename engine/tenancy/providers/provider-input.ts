@@ -5,7 +5,7 @@ import type {
   ProviderRecord,
   RegistryRecord,
 } from "../../../storage/records.js";
-import type { FieldFault } from "../../failure.js";
+import type { FieldFault } from "../../request-error.js";
 import { vendorSettingFaults } from "../../vendors/registry.js";
 import { namesPrivateHost } from "../../vendors/transport/private-addresses.js";
 

@@ -1,8 +1,8 @@
 import type { Database } from "../../../storage/database.js";
 import type { JsonObject, ProviderRecord, RegistryRecord } from "../../../storage/records.js";
-import { UniqueViolation } from "../../../storage/statements/unique-violation.js";
+import { UniqueViolationError } from "../../../storage/statements/unique-violation.js";
 import type { AuditRecord } from "../../../storage/tenancy/audit-record.js";
-import { Failure, type FieldFault } from "../../failure.js";
+import { type FieldFault, RequestError } from "../../request-error.js";
 import type { CredentialCipher } from "../../security/credential-cipher.js";
 import type { Clock } from "../../time/clock.js";
 import { actorOf, auditEntry } from "../audit-entry.js";
@@ -60,7 +60,7 @@ export class Providers {
       : this.#database.providers.listVisible(orgId);
   }
 
-  /** Failure `notFound`, also for another organization's. */
+  /** RequestError `notFound`, also for another organization's. */
   async get(tenant: Tenant, id: string): Promise<ProviderRecord> {
     const provider = await this.#database.providers.findById(id);
     if (provider === undefined) throw noSuchProvider();
@@ -70,11 +70,14 @@ export class Providers {
     return provider;
   }
 
-  /** Failure `forbidden`: not in the plan, or its number is reached; `invalid`; `conflict`: the name is taken. */
+  /** RequestError `forbidden`: not in the plan, or its number is reached; `invalid`; `conflict`: the name is taken. */
   async create(tenant: Tenant, input: ProviderInput): Promise<ProviderRecord> {
     const { features, slug } = tenant.plan;
     if (!features.customProviders) {
-      throw new Failure("forbidden", `the plan "${slug}" does not include providers of your own`);
+      throw new RequestError(
+        "forbidden",
+        `the plan "${slug}" does not include providers of your own`,
+      );
     }
     const entry = await this.#registryEntry(input);
     const settings = mergedSettings({}, input.settings);
@@ -103,12 +106,12 @@ export class Providers {
     );
     if (!inserted) {
       const limit = `the plan "${slug}" allows ${features.maxCustomProviders} of your own providers`;
-      throw new Failure("forbidden", limit);
+      throw new RequestError("forbidden", limit);
     }
     return provider;
   }
 
-  /** Failure `notFound`; `forbidden` for a global one; `invalid`; `conflict`: the name is taken. */
+  /** RequestError `notFound`; `forbidden` for a global one; `invalid`; `conflict`: the name is taken. */
   async update(tenant: Tenant, id: string, patch: ProviderPatch): Promise<ProviderRecord> {
     return changeNewest({
       read: () => this.#getOwned(tenant, id),
@@ -156,7 +159,7 @@ export class Providers {
     );
   }
 
-  /** Failure `notFound`; `forbidden` for a global one; `conflict` with the `agents` that use it. */
+  /** RequestError `notFound`; `forbidden` for a global one; `conflict` with the `agents` that use it. */
   async remove(tenant: Tenant, id: string): Promise<void> {
     const provider = await this.#getOwned(tenant, id);
     const orgId = tenant.organization.id;
@@ -168,7 +171,7 @@ export class Providers {
     const agents = users
       .filter((agent) => agent.orgId === orgId)
       .map((agent) => ({ _id: agent.id, name: agent.name }));
-    throw new Failure("conflict", "the provider is in use by agents", { extra: { agents } });
+    throw new RequestError("conflict", "the provider is in use by agents", { extra: { agents } });
   }
 
   #auditRecord(
@@ -197,7 +200,7 @@ export class Providers {
   async #getOwned(tenant: Tenant, id: string): Promise<ProviderRecord> {
     const provider = await this.get(tenant, id);
     if (provider.orgId === null) {
-      throw new Failure("forbidden", "a global provider can be changed by the platform only");
+      throw new RequestError("forbidden", "a global provider can be changed by the platform only");
     }
     return provider;
   }
@@ -224,9 +227,11 @@ export class Providers {
     try {
       return await stored;
     } catch (error) {
-      if (!(error instanceof UniqueViolation)) throw error;
+      if (!(error instanceof UniqueViolationError)) throw error;
       const message = "another provider of this vendor and category has this name already";
-      throw new Failure("conflict", `name: ${message}`, { details: [{ path: "name", message }] });
+      throw new RequestError("conflict", `name: ${message}`, {
+        details: [{ path: "name", message }],
+      });
     }
   }
 
@@ -240,11 +245,11 @@ function refuse(faults: readonly FieldFault[]): void {
   if (faults.length > 0) throw invalid(faults);
 }
 
-function invalid(faults: readonly FieldFault[]): Failure {
+function invalid(faults: readonly FieldFault[]): RequestError {
   const message = faults.map((fault) => `${fault.path}: ${fault.message}`).join("; ");
-  return new Failure("invalid", message, { details: faults });
+  return new RequestError("invalid", message, { details: faults });
 }
 
-function noSuchProvider(): Failure {
-  return new Failure("notFound", "there is no such provider");
+function noSuchProvider(): RequestError {
+  return new RequestError("notFound", "there is no such provider");
 }

@@ -27,7 +27,7 @@ const TURN_MAX_BYTES = 8 * 1024 * 1024;
 const PREEMPTIVE_DONE_WAIT_MS = 400;
 
 /** The sentence has ended, and there was no audio of it: another way to the same vendor may have some. */
-export class EndedWithoutAudio extends VendorError {}
+export class EndedWithoutAudioError extends VendorError {}
 
 /** What a message of the vendor says about the sentence that was asked for. */
 export type Said =
@@ -95,7 +95,7 @@ export function speakTurn(turn: SpokenTurn): Promise<boolean> {
     const finish = (isInStep: boolean): void => {
       if (receivedBytes === 0) {
         const message = `${vendor}: ended without audio`;
-        settle(new EndedWithoutAudio(vendor, "badAnswer", message), false);
+        settle(new EndedWithoutAudioError(vendor, "badAnswer", message), false);
         return;
       }
       try {
@@ -191,7 +191,7 @@ export async function speakOver(
   try {
     await socket();
   } catch (error) {
-    if (!(error instanceof EndedWithoutAudio) || signal.aborted) throw error;
+    if (!(error instanceof EndedWithoutAudioError) || signal.aborted) throw error;
     let hasAudio = false;
     const take = (audio: Uint8Array) => {
       hasAudio = true;

@@ -1,14 +1,14 @@
 import { once } from "node:events";
 import { Worker } from "node:worker_threads";
 import { errorOf } from "../../statements/fault.js";
-import { StorageStopped } from "../../statements/storage-failure.js";
+import { StorageStoppedError } from "../../statements/storage-error.js";
 import type { DatabaseReport } from "../database-check.js";
 import type { BackupReply, BackupSettings } from "../thread-protocol.js";
 
 /**
  * Copies a database, which a server may be writing to, as it is at one moment, to a file that must not exist yet; says what
  * is in the copy. The database is only read, so a release of before or after can have made it. In a thread of its own,
- * which ends with the copy: flushing a large one takes a while. Rejects with `RequestFailed` when it cannot be done.
+ * which ends with the copy: flushing a large one takes a while. Rejects with `StorageError` when it cannot be done.
  */
 export async function backupInThread(settings: BackupSettings): Promise<DatabaseReport> {
   const worker = new Worker(new URL("./backup-thread.js", import.meta.url), {
@@ -23,7 +23,7 @@ export async function backupInThread(settings: BackupSettings): Promise<Database
 export async function firstMessage(worker: Worker): Promise<unknown> {
   const listening = new AbortController();
   const ended = once(worker, "exit", listening).then(() => {
-    throw new StorageStopped("a storage thread ended without a word");
+    throw new StorageStoppedError("a storage thread ended without a word");
   });
   try {
     const [message] = await Promise.race([once(worker, "message", listening), ended]);

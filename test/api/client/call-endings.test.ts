@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { beforeEach, test } from "node:test";
-import { CallFault } from "../../../api/client/call-fault.js";
+import { CallError } from "../../../api/client/call-error.js";
 import { OwnSound } from "../../../api/client/own-sound.js";
 import { connected, stand } from "./call-stand.js";
 import { ClientSocket } from "./client-socket.js";
@@ -62,7 +62,7 @@ test("what cannot be mended by trying again ends the call at once, with its reas
 
 test("sound that cannot be opened ends the call before it is begun", async () => {
   const sound = new OwnSound({ onAudio: () => {} });
-  sound.open = () => Promise.reject(new CallFault("microphoneDenied", "not allowed"));
+  sound.open = () => Promise.reject(new CallError("microphoneDenied", "not allowed"));
   const { call, told } = stand({ sound });
   await assert.rejects(call.start(), { code: "microphoneDenied" });
   assert.equal(ClientSocket.opened.length, 0);
@@ -72,12 +72,12 @@ test("sound that cannot be opened ends the call before it is begun", async () =>
 
 test("who hangs up while the microphone is asked for is told of no fault", async () => {
   const sound = new OwnSound({ onAudio: () => {} });
-  let refuse: (fault: CallFault) => void = () => {};
+  let refuse: (fault: CallError) => void = () => {};
   sound.open = () => new Promise((_, reject) => (refuse = reject));
   const { call, told } = stand({ sound });
   const started = call.start();
   call.hangUp();
-  refuse(new CallFault("microphoneDenied", "not allowed"));
+  refuse(new CallError("microphoneDenied", "not allowed"));
   await started;
   assert.deepEqual(told("fault"), []);
   assert.equal(told("ended").length, 1);
@@ -121,7 +121,7 @@ test("a connection that this page may not open ends the call and closes the micr
 
 test("a server without its scheme is told so before anybody is asked for a microphone", async () => {
   const sound = new OwnSound({ onAudio: () => {} });
-  sound.open = () => Promise.reject(new CallFault("microphoneDenied", "not allowed"));
+  sound.open = () => Promise.reject(new CallError("microphoneDenied", "not allowed"));
   for (const server of ["voice.example.com", "localhost:8080"]) {
     const { call } = stand({ sound, server });
     await assert.rejects(call.start(), { code: "protocol", message: /like https:\/\/voice/ });

@@ -1,8 +1,8 @@
 import assert from "node:assert/strict";
 import { beforeEach, test } from "node:test";
 import type { AgentCall } from "../../../api/client/agent-call.js";
+import { CallError } from "../../../api/client/call-error.js";
 import type { ToolUse } from "../../../api/client/call-events.js";
-import { CallFault } from "../../../api/client/call-fault.js";
 import { connected, stand } from "./call-stand.js";
 import { ClientSocket } from "./client-socket.js";
 
@@ -136,7 +136,7 @@ test("a line that is lost takes the calls with it; on the next the tools are off
 test("a name that no tool can have is refused, and so is a 65th tool", async () => {
   const { call } = stand();
   for (const name of ["", "1st", "a b", "x".repeat(65)]) {
-    assert.throws(() => call.tool(name, () => {}), CallFault);
+    assert.throws(() => call.tool(name, () => {}), CallError);
   }
   for (let count = 1; count <= TOOLS_MAX; count += 1) call.tool(`tool${count}`, () => {});
   assert.throws(() => call.tool("one_more", () => {}), /at most 64 tools/);

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { readCallOptions } from "../../../api/commands/call/call-options.js";
-import { UsageFault } from "../../../api/commands/command-fault.js";
+import { UsageError } from "../../../api/commands/command-error.js";
 
 test("texts and interruptions are said in the order in which they are given", () => {
   const { steps } = readCallOptions([
@@ -42,7 +42,7 @@ test("what cannot be meant is refused before anybody is called", () => {
     [["--phone", "--stream"], /--stream is for the web/],
   ];
   for (const [args, message] of wrong) {
-    assert.throws(() => readCallOptions(args), { name: UsageFault.name, message });
+    assert.throws(() => readCallOptions(args), { name: UsageError.name, message });
   }
 });
 

@@ -4,7 +4,7 @@ import { connect } from "node:net";
 import { type TestContext, test } from "node:test";
 import { setImmediate as nextTurn } from "node:timers/promises";
 import type { Endpoint } from "../../../api/http/endpoints/endpoint.js";
-import { Failure } from "../../../engine/failure.js";
+import { RequestError } from "../../../engine/request-error.js";
 import { EdgeOnLoopback, endpoint, text } from "./edge-on-loopback.js";
 import { HeldEndpoint } from "./held-endpoint.js";
 
@@ -62,7 +62,7 @@ test("a refusal that does not wait for the body leaves the connection fit for th
     path: "/api/hasty",
     readsBody: true,
     answer: () => {
-      throw new Failure("rateLimited", "later");
+      throw new RequestError("rateLimited", "later");
     },
   });
   const { client } = await started(t, [hasty, LENGTH]);

@@ -3,7 +3,7 @@ import { type TestContext, test } from "node:test";
 import { openBackend } from "../../../api/http/backend/open-backend.js";
 import type { Endpoint } from "../../../api/http/endpoints/endpoint.js";
 import { HttpServer } from "../../../api/http/server.js";
-import { Failure, type FailureKind } from "../../../engine/failure.js";
+import { type FailureKind, RequestError } from "../../../engine/request-error.js";
 import { frontUnderTest } from "../../doubles/front-under-test.js";
 import { SilentLogger } from "../../doubles/silent-logger.js";
 import { EdgeOnLoopback, type EdgeSettings, endpoint, text } from "./edge-on-loopback.js";
@@ -96,7 +96,7 @@ test("each kind of failure has its status", async (t) => {
       endpoint({
         path: `/api/${kind}`,
         answer: () => {
-          throw new Failure(kind, "no", { extra: { agents: [] }, retryAfterSec: 2.1 });
+          throw new RequestError(kind, "no", { extra: { agents: [] }, retryAfterSec: 2.1 });
         },
       }),
     ),
@@ -132,7 +132,7 @@ test("a fault of ours is 500: the client gets the request id, the log gets the f
 });
 
 test("storage that is overloaded is 503 and asks to try again", async (t) => {
-  const overloaded = Object.assign(new Error("queue"), { name: "StorageOverloaded" });
+  const overloaded = Object.assign(new Error("queue"), { name: "StorageOverloadedError" });
   const { client } = await started(t, [endpoint({ answer: () => Promise.reject(overloaded) })]);
   const answer = await client.get("/api/thing");
   assert.equal(answer.status, 503);

@@ -18,7 +18,7 @@ import { CallReports } from "../../../engine/calls/call-reports.js";
 import { CallSupervision } from "../../../engine/calls/call-supervision.js";
 import { Recordings } from "../../../engine/calls/recording/recordings.js";
 import { NodeList } from "../../../engine/cluster/node-registry.js";
-import { Failure } from "../../../engine/failure.js";
+import { RequestError } from "../../../engine/request-error.js";
 import { AccessTokens } from "../../../engine/security/access-token.js";
 import { ClientTokens } from "../../../engine/security/client-token.js";
 import { CredentialCipher } from "../../../engine/security/credential-cipher.js";
@@ -268,7 +268,7 @@ async function buildServices({
     outboundCalls: {
       place: async (tenant, { agentId }) => {
         await agents.get(tenant, agentId);
-        throw new Failure("unavailable", "no calls are placed here");
+        throw new RequestError("unavailable", "no calls are placed here");
       },
     },
     nodeList: new NodeList({

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { parseLiveStreamConfig } from "../../../api/livestream/livestream-config.js";
-import { ConfigFault } from "../../../engine/settings.js";
+import { ConfigError } from "../../../engine/settings.js";
 
 test("without any setting it listens on port 4000, and takes webhooks from its own network", () => {
   const config = parseLiveStreamConfig({});
@@ -53,7 +53,7 @@ test("everything that is wrong is told at once", () => {
         LOG_LEVEL: "loud",
       }),
     (error) => {
-      assert.ok(error instanceof ConfigFault);
+      assert.ok(error instanceof ConfigError);
       const names = new Set(error.faults.map((fault) => fault.split(":")[0]));
       assert.deepEqual(
         names,

@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { type TestContext, test } from "node:test";
 import {
   PUBLISH_KEYS_MAX,
-  PublishKeyFault,
+  PublishKeyError,
   PublishKeys,
   publishKeyLines,
 } from "../../../api/livestream/publish-keys.js";
@@ -142,7 +142,7 @@ test("of keys that cannot be read the number is told, not the text", () => {
     assert.throws(
       () => new PublishKeys(["a=first-key", line]),
       (error) =>
-        error instanceof PublishKeyFault &&
+        error instanceof PublishKeyError &&
         error.message.startsWith("publishing key 2: expected stream=secret") &&
         !error.message.includes("hunter"),
     );

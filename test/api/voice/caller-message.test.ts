@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import * as fc from "fast-check";
 import { callerMessage } from "../../../api/voice/web-leg.js";
-import { Failure } from "../../../engine/failure.js";
+import { RequestError } from "../../../engine/request-error.js";
 
 const bytesOf = (text: string): Uint8Array => Buffer.from(text);
 
@@ -11,7 +11,7 @@ function faultIn(message: Uint8Array): string {
   try {
     callerMessage(message);
   } catch (error) {
-    assert.ok(error instanceof Failure);
+    assert.ok(error instanceof RequestError);
     assert.equal(error.kind, "invalid");
     return error.message;
   }
@@ -116,7 +116,7 @@ test("no message does anything else than be taken or told what is wrong with it"
         assert.ok(Number.isSafeInteger(taken.turnId) && taken.turnId > 0);
         assert.ok(taken.ms >= 0 && Number.isFinite(taken.ms));
       } catch (error) {
-        assert.ok(error instanceof Failure);
+        assert.ok(error instanceof RequestError);
         assert.ok(error.message.length < 1_000);
       }
     }),

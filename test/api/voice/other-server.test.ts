@@ -1,10 +1,10 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { addressElsewhere } from "../../../api/voice/other-server.js";
-import { OpenRefusal, type RefusalReason } from "../../../engine/calls/open-refusal.js";
-import { Failure } from "../../../engine/failure.js";
+import { CallRefusedError, type RefusalReason } from "../../../engine/calls/call-refused-error.js";
+import { RequestError } from "../../../engine/request-error.js";
 
-const refused = (reason: RefusalReason) => new OpenRefusal(reason, "no");
+const refused = (reason: RefusalReason) => new CallRefusedError(reason, "no");
 
 test("who is refused for what lies in this server alone is led to another, by its address or by the proxy", async () => {
   for (const reason of ["serverStopping", "overloaded"] as const) {
@@ -13,7 +13,7 @@ test("who is refused for what lies in this server alone is led to another, by it
     assert.equal(await addressElsewhere(refused(reason), () => undefined), undefined);
     await assert.rejects(
       addressElsewhere(refused(reason), () => ({ address: undefined })),
-      (error: unknown) => error instanceof Failure && error.kind === "unavailable",
+      (error: unknown) => error instanceof RequestError && error.kind === "unavailable",
     );
   }
 });

@@ -5,7 +5,7 @@ import { MULAW_8K, PCM_24K } from "../../../engine/audio/audio-format.js";
 import { type AudioFault, AudioPool } from "../../../engine/audio/audio-pool.js";
 import { AudioThread } from "../../../engine/audio/audio-thread.js";
 import { warmUp } from "../../../engine/audio/audio-worker.js";
-import { AudioPoolClosed } from "../../../engine/audio/conversion-queue.js";
+import { AudioPoolClosedError } from "../../../engine/audio/conversion-queue.js";
 import { decodeMulaw } from "../../../engine/audio/mulaw.js";
 import { encodePcm } from "../../../engine/audio/sample-coding.js";
 import { decodeSpeech, encodeSpeech } from "../../../engine/sandbox/telephone/tone-code.js";
@@ -130,12 +130,12 @@ test("a closed pool refuses sentences and fails those under way", async (t) => {
   const waiting = Array.from({ length: 5 }, () =>
     pool.convert(new Uint8Array(960), TO_MULAW, "speech"),
   );
-  const rejected = Promise.all(waiting.map((each) => assert.rejects(each, AudioPoolClosed)));
+  const rejected = Promise.all(waiting.map((each) => assert.rejects(each, AudioPoolClosedError)));
   pool.close();
   await rejected;
   await pool.ready;
   assert.deepEqual(told, [], "that a thread ends which was to end is no fault");
-  await assert.rejects(pool.convert(new Uint8Array(960), TO_MULAW, "speech"), AudioPoolClosed);
+  await assert.rejects(pool.convert(new Uint8Array(960), TO_MULAW, "speech"), AudioPoolClosedError);
 });
 
 test("what a sentence waits for a thread that is ready counts", async (t) => {

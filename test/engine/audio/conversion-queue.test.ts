@@ -1,7 +1,10 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { MP3, MULAW_8K, PCM_24K } from "../../../engine/audio/audio-format.js";
-import { AudioPoolClosed, AudioPoolOverloaded } from "../../../engine/audio/conversion-queue.js";
+import {
+  AudioPoolClosedError,
+  AudioPoolOverloadedError,
+} from "../../../engine/audio/conversion-queue.js";
 import { queueTrial } from "./queue-trial.js";
 
 const BACKGROUND_STEPS_WAITING_MAX = 5_000;
@@ -101,7 +104,7 @@ for (const [priority, stepsMax] of [
     for (let count = 0; count <= stepsMax; count += 1) many.conversion.write(Uint8Array.of(1));
     const refused = open(priority);
     refused.conversion.write(Uint8Array.of(2));
-    assert.ok(refused.errors[0] instanceof AudioPoolOverloaded);
+    assert.ok(refused.errors[0] instanceof AudioPoolOverloadedError);
     refused.conversion.write(Uint8Array.of(2));
     assert.equal(refused.errors.length, 1, "it is told once");
     await echo();
@@ -176,7 +179,7 @@ test("closing fails all that is under way, and all that comes later", () => {
   queue.close();
   const late = open();
   late.conversion.write(Uint8Array.of(2));
-  for (const { errors } of [begun, late]) assert.ok(errors[0] instanceof AudioPoolClosed);
+  for (const { errors } of [begun, late]) assert.ok(errors[0] instanceof AudioPoolClosedError);
   assert.equal(queue.length, 0);
   const unasked = open();
   queue.close();
@@ -223,5 +226,5 @@ test("where the queue is full, the organization that fills it gives way to one t
   assert.equal(sentences.indexOf(lost[0] ?? quiet), STEPS_WAITING_MAX, "its newest");
   const more = open("speech", "greedy");
   more.conversion.write(Uint8Array.of(1));
-  assert.ok(more.errors[0] instanceof AudioPoolOverloaded);
+  assert.ok(more.errors[0] instanceof AudioPoolOverloadedError);
 });

@@ -1,13 +1,13 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { BucketFault, placeOf, STALL_MAX_MS } from "../../../engine/bucket/bucket.js";
+import { BucketError, placeOf, STALL_MAX_MS } from "../../../engine/bucket/bucket.js";
 import { httpService } from "../../doubles/http-service.js";
 import { passInUndici } from "../../doubles/undici-clock.js";
 import { bucketInStore } from "./object-store-stand.js";
 
 function fault(kind: "away" | "refused", message: RegExp) {
   return (error: unknown) => {
-    assert.ok(error instanceof BucketFault, String(error));
+    assert.ok(error instanceof BucketError, String(error));
     assert.match(error.message, message);
     assert.equal(error.kind, kind);
     return true;

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { BucketFault } from "../../../engine/bucket/bucket.js";
+import { BucketError } from "../../../engine/bucket/bucket.js";
 import { ObjectReader } from "../../../engine/bucket/object-reader.js";
 
 const PIECE_BYTES = 262_144;
@@ -10,7 +10,7 @@ async function objectOf(sizeBytes: number, breaks = 0, kind: "away" | "refused" 
   const asked: (readonly [position: number, sizeBytes: number])[] = [];
   const read = (_key: string, position: number, count: number) => {
     asked.push([position, count]);
-    if (asked.length <= breaks) return Promise.reject(new BucketFault(kind, "it broke off"));
+    if (asked.length <= breaks) return Promise.reject(new BucketError(kind, "it broke off"));
     return Promise.resolve(Uint8Array.from({ length: count }, (_, n) => (position + n) % 251));
   };
   const reader = await ObjectReader.open({ read, sizeOf: () => Promise.resolve(sizeBytes) }, "key");
@@ -45,7 +45,7 @@ test("a fetch that breaks off is repeated twice, and one that is refused never",
     ["refused", 1, 1],
   ] as const) {
     const { reader, asked } = await objectOf(10, breaks, kind);
-    await assert.rejects(reader.read(buffer, 4), BucketFault);
+    await assert.rejects(reader.read(buffer, 4), BucketError);
     assert.deepEqual(
       asked,
       Array.from({ length: count }, () => [4, 6]),

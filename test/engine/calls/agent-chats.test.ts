@@ -1,10 +1,10 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { AgentChats, ChatFailed } from "../../../engine/calls/agent-chats.js";
-import { Failure } from "../../../engine/failure.js";
+import { AgentChats, ChatError } from "../../../engine/calls/agent-chats.js";
+import { RequestError } from "../../../engine/request-error.js";
 import {
   type AgentForCall,
-  AgentUnavailable,
+  AgentUnavailableError,
 } from "../../../engine/tenancy/agents/agent-for-call.js";
 import type { Tenant } from "../../../engine/tenancy/tenant.js";
 import { VendorError } from "../../../engine/vendors/contracts.js";
@@ -51,7 +51,7 @@ class Trial {
   readonly model = new ScriptedLanguageModel();
   readonly chats: AgentChats;
 
-  constructor(refusal?: AgentUnavailable, forCall = FOR_CALL) {
+  constructor(refusal?: AgentUnavailableError, forCall = FOR_CALL) {
     const llm = { vendor: "scripted", modelId: "m", temperature: 0.5, maxTokens: 50 };
     this.chats = new AgentChats({
       agents: {
@@ -68,12 +68,12 @@ class Trial {
   }
 }
 
-function failure(kind: Failure["kind"]) {
-  return (error: unknown) => error instanceof Failure && error.kind === kind;
+function failure(kind: RequestError["kind"]) {
+  return (error: unknown) => error instanceof RequestError && error.kind === kind;
 }
 
-function tooMany(kind: Failure["kind"]) {
-  return (error: unknown) => failure(kind)(error) && (error as Failure).retryAfterSec === 5;
+function tooMany(kind: RequestError["kind"]) {
+  return (error: unknown) => failure(kind)(error) && (error as RequestError).retryAfterSec === 5;
 }
 
 test("a reply is handed on as it is made, with the agent's prompt before the conversation", async () => {
@@ -106,7 +106,7 @@ test("a reply that takes too long is given up", async () => {
   await assert.rejects(
     reply,
     (error: unknown) =>
-      error instanceof ChatFailed && error.message === "the reply took longer than 60 s",
+      error instanceof ChatError && error.message === "the reply took longer than 60 s",
   );
   assert.equal(trial.clock.pendingTimerCount, 0);
   assert.equal(trial.chats.count, 0);
@@ -151,7 +151,7 @@ test("a place is given back when nobody waits any more, whether the reply was as
   assert.equal(trial.chats.count, 2);
   unasked.abort();
   waiting.abort();
-  await assert.rejects(reply, ChatFailed);
+  await assert.rejects(reply, ChatError);
   await trial.begin("org", AbortSignal.abort());
   assert.equal(trial.chats.count, 0);
   assert.deepEqual(trial.log.ofLevel("warn"), []);
@@ -180,9 +180,9 @@ test("the chats that an organization still has count after others of it have end
 });
 
 test("an agent that is unknown or takes no calls is refused before it takes a place", async () => {
-  const unknown = new Trial(new AgentUnavailable("notFound", "there is no such agent"));
+  const unknown = new Trial(new AgentUnavailableError("notFound", "there is no such agent"));
   await assert.rejects(unknown.begin(), failure("notFound"));
-  const paused = new Trial(new AgentUnavailable("paused_plan", "too large a model"));
+  const paused = new Trial(new AgentUnavailableError("paused_plan", "too large a model"));
   await assert.rejects(paused.begin(), failure("conflict"));
   assert.equal(paused.chats.count, 0);
 });

@@ -9,8 +9,8 @@ import {
   type TurnSave,
 } from "../../../engine/conversation/effects.js";
 import { VendorError } from "../../../engine/vendors/contracts.js";
-import { StorageUnwritable } from "../../../storage/statements/storage-failure.js";
-import { UniqueViolation } from "../../../storage/statements/unique-violation.js";
+import { StorageUnwritableError } from "../../../storage/statements/storage-error.js";
+import { UniqueViolationError } from "../../../storage/statements/unique-violation.js";
 import { ScriptedLanguageModel } from "../../doubles/scripted-language-model.js";
 import { METRICS, NOON_MS } from "../../storage/sample-records.js";
 import { CALL_START } from "./temporary-journal.js";
@@ -48,7 +48,7 @@ function entryOf(keptCharsMax = 1_000) {
   return { deps, writes, entry, last };
 }
 
-const unwritable = () => new StorageUnwritable("SQLITE_FULL", "database or disk is full");
+const unwritable = () => new StorageUnwritableError("SQLITE_FULL", "database or disk is full");
 
 test("an end is stored whole: how long it was, why, what was said, what it used, and what nobody heard", async () => {
   const { deps, writes, entry, last } = entryOf();
@@ -272,7 +272,7 @@ test("a call that was over before it began is begun and ended, or left alone whe
   const measured = [["callEnded", ["web", SPEECH_FAILED]]];
   assert.deepEqual(await stored(async () => true), [["finish"], measured, []]);
   assert.deepEqual(await stored(async () => false), [[], [], []]);
-  const known = () => Promise.reject(new UniqueViolation("calls", "sessionId"));
+  const known = () => Promise.reject(new UniqueViolationError("calls", "sessionId"));
   assert.deepEqual(await stored(known), [[], [], []]);
   const broken = () => Promise.reject(new Error("wrong"));
   assert.deepEqual(await stored(broken), [[], [], ["the end of a call could not be stored"]]);

@@ -5,7 +5,7 @@ import { CALLER_LEFT, SPEECH_FAILED } from "../../../engine/conversation/call-en
 import type { TurnSave } from "../../../engine/conversation/effects.js";
 import { VendorError } from "../../../engine/vendors/contracts.js";
 import type { CallRecord } from "../../../storage/records.js";
-import { StorageUnwritable } from "../../../storage/statements/storage-failure.js";
+import { StorageUnwritableError } from "../../../storage/statements/storage-error.js";
 import { ScriptedLanguageModel } from "../../doubles/scripted-language-model.js";
 import { METRICS, NO_METRICS, NOON_MS } from "../../storage/sample-records.js";
 import { CALL_START, temporaryJournal } from "./temporary-journal.js";
@@ -35,7 +35,7 @@ const SILENT_LLM = {
   maxTokens: 1,
 };
 
-const refuse = () => Promise.reject(new StorageUnwritable("PG_40P01", "deadlock detected"));
+const refuse = () => Promise.reject(new StorageUnwritableError("PG_40P01", "deadlock detected"));
 
 async function journalFor(context: TestContext) {
   const parts = await temporaryJournal(context);

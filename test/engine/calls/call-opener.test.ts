@@ -1,12 +1,12 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { OpenRefusal, type RefusalReason } from "../../../engine/calls/open-refusal.js";
+import { CallRefusedError, type RefusalReason } from "../../../engine/calls/call-refused-error.js";
 import type { CallAudioTap } from "../../../engine/conversation/actor.js";
 import { ORGANIZATION_ENDED } from "../../../engine/conversation/call-end.js";
 import { WEB_AUDIO, webStreamAudio } from "../../../engine/conversation/leg-audio.js";
-import { AgentUnavailable } from "../../../engine/tenancy/agents/agent-for-call.js";
+import { AgentUnavailableError } from "../../../engine/tenancy/agents/agent-for-call.js";
 import { VendorError } from "../../../engine/vendors/contracts.js";
-import { StorageUnwritable } from "../../../storage/statements/storage-failure.js";
+import { StorageUnwritableError } from "../../../storage/statements/storage-error.js";
 import { agentRecord, callRecord, NOON_MS } from "../../storage/sample-records.js";
 import { openingStand, TENANT } from "./opening-stand.js";
 
@@ -14,7 +14,7 @@ const NONE = [0, 0];
 
 function refused(reason: RefusalReason, message: RegExp) {
   return (error: unknown) => {
-    assert.ok(error instanceof OpenRefusal, String(error));
+    assert.ok(error instanceof CallRefusedError, String(error));
     assert.equal(error.reason, reason);
     assert.match(error.message, message);
     return true;
@@ -62,8 +62,8 @@ test("a call that is opened has its slot and its record, and is announced before
 });
 
 test("who is refused is told why, leaves nothing behind, and is counted", async (t) => {
-  const paused = (status: AgentUnavailable["status"]) => () =>
-    Promise.reject(new AgentUnavailable(status, "not now"));
+  const paused = (status: AgentUnavailableError["status"]) => () =>
+    Promise.reject(new AgentUnavailableError(status, "not now"));
   const reasons: string[] = [];
   for (const [reason, message, prepare] of [
     ["serverStopping", /restarting/, ({ opener }) => opener.stop()],
@@ -86,7 +86,7 @@ test("who is refused is told why, leaves nothing behind, and is counted", async 
       /for the moment: it could not be stored/,
       ({ store }) => {
         store.fault = () => {
-          throw new StorageUnwritable("SQLITE_FULL", "database or disk is full");
+          throw new StorageUnwritableError("SQLITE_FULL", "database or disk is full");
         };
       },
     ],

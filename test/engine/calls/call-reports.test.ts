@@ -5,7 +5,7 @@ import {
   CallReports,
   type CallReportsOptions,
 } from "../../../engine/calls/call-reports.js";
-import { Failure } from "../../../engine/failure.js";
+import { RequestError } from "../../../engine/request-error.js";
 import type { UsageRecord } from "../../../storage/records.js";
 import { VirtualClock } from "../../doubles/virtual-clock.js";
 import { callRecord } from "../../storage/sample-records.js";
@@ -86,7 +86,7 @@ test("a call that does not exist is not found", async () => {
   const { reports } = reportsOn("2028-03-01T00:00:00.000Z", []);
   await assert.rejects(
     reports.get(ORG, "none"),
-    (error) => error instanceof Failure && error.kind === "notFound",
+    (error) => error instanceof RequestError && error.kind === "notFound",
   );
 });
 

@@ -3,7 +3,7 @@ import { test } from "node:test";
 import { CallSupervision } from "../../../engine/calls/call-supervision.js";
 import type { Watcher } from "../../../engine/calls/topic-watchers.js";
 import type { Ending } from "../../../engine/conversation/call-end.js";
-import { Failure } from "../../../engine/failure.js";
+import { RequestError } from "../../../engine/request-error.js";
 import type { CallStatus, JsonObject } from "../../../storage/records.js";
 import { VirtualClock } from "../../doubles/virtual-clock.js";
 import { callRecord } from "../../storage/sample-records.js";
@@ -27,7 +27,7 @@ function supervising(status: CallStatus, isHere = true) {
     },
     feed: {
       requireRoom: (orgId) => {
-        if (watched.length > 1) throw new Failure("rateLimited", `${orgId} watches enough`);
+        if (watched.length > 1) throw new RequestError("rateLimited", `${orgId} watches enough`);
       },
       watch: async (topic) => void watched.push(topic),
     },

@@ -5,7 +5,7 @@ import {
   CallWrites,
   type CallWritesOptions,
 } from "../../../engine/calls/write-queue.js";
-import { StorageUnwritable } from "../../../storage/statements/storage-failure.js";
+import { StorageUnwritableError } from "../../../storage/statements/storage-error.js";
 import { RecordingLogger } from "../../doubles/recording-logger.js";
 import { VirtualClock } from "../../doubles/virtual-clock.js";
 
@@ -25,7 +25,8 @@ class Store {
       store: async (lostTurns, withWords) => {
         this.tries += 1;
         if (fault !== undefined) throw fault;
-        if (this.isFull) throw new StorageUnwritable("SQLITE_FULL", "database or disk is full");
+        if (this.isFull)
+          throw new StorageUnwritableError("SQLITE_FULL", "database or disk is full");
         const lost = lostTurns === 0 || kind !== "end" ? "" : ` without ${lostTurns} turns`;
         this.taken.push(`${callId} ${kind} ${withWords ? words : "-"}${lost}`);
       },

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { refuseBesideOther } from "../../../engine/calls/orphaned-calls.js";
-import { StorageUnavailable } from "../../../storage/statements/storage-failure.js";
+import { StorageUnavailableError } from "../../../storage/statements/storage-error.js";
 import { RecordingLogger } from "../../doubles/recording-logger.js";
 import { VirtualClock } from "../../doubles/virtual-clock.js";
 import { temporaryDatabase } from "../../storage/temporary-file.js";
@@ -23,7 +23,8 @@ test("a run whose heart beats on refuses the start; its clock may say what it wa
   await calls.heartbeat("alive", 5);
   const refused = assert.rejects(
     refuseBesideOther({ calls, clock, log: new RecordingLogger() }),
-    (error) => error instanceof StorageUnavailable && /another server runs/.test(error.message),
+    (error) =>
+      error instanceof StorageUnavailableError && /another server runs/.test(error.message),
   );
   let beat = 10;
   await pass(clock, async () => {

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { type IpcMessage, Link } from "../../../engine/cluster/ipc-link.js";
-import { Failure } from "../../../engine/failure.js";
+import { RequestError } from "../../../engine/request-error.js";
 import { RecordingLogger } from "../../doubles/recording-logger.js";
 import { SilentLogger } from "../../doubles/silent-logger.js";
 import { settled } from "./cluster-in-one-process.js";
@@ -31,7 +31,7 @@ test("a process that stands still is asked so many things and no more, until it 
   const asked = Array.from({ length: QUESTIONS_WAITING_MAX }, (_, index) =>
     asker.ask("echo", index),
   );
-  await assert.rejects(asker.ask("echo", 0), { name: "Failure", kind: "unavailable" });
+  await assert.rejects(asker.ask("echo", 0), { name: "RequestError", kind: "unavailable" });
   await letThrough();
   assert.deepEqual(await Promise.all(asked), [...asked.keys()]);
   const again = asker.ask("echo", 7);
@@ -84,7 +84,7 @@ test("what is said in one turn of the event loop goes in one message, in its ord
 
 test("why something was not done comes back to who asked, and into the log where nobody did", async () => {
   const faults: Readonly<Record<string, () => string | Promise<string>>> = {
-    refused: () => Promise.reject(new Failure("conflict", "it is open already")),
+    refused: () => Promise.reject(new RequestError("conflict", "it is open already")),
     mistaken: () => {
       throw new TypeError("a mistake");
     },
@@ -92,7 +92,7 @@ test("why something was not done comes back to who asked, and into the log where
   };
   const { here, log } = doors((name) => faults[name]?.() ?? "");
   await assert.rejects(here.ask("open", "refused"), {
-    name: "Failure",
+    name: "RequestError",
     kind: "conflict",
     message: "it is open already",
   });
@@ -110,7 +110,10 @@ test("why something was not done comes back to who asked, and into the log where
 
 test("an end that is closed says and asks nothing more, and nobody waits for it", async () => {
   const { here, there, posted } = doors(() => "");
-  const asked = assert.rejects(here.ask("open", "door"), /^LinkClosed: the other one has ended$/);
+  const asked = assert.rejects(
+    here.ask("open", "door"),
+    /^LinkClosedError: the other one has ended$/,
+  );
   here.close("the other one has ended");
   here.close("again");
   await asked;
@@ -126,7 +129,7 @@ test("what comes back of a question is its answer or why there is none, before a
   const answers: Readonly<Record<string, () => string>> = {
     well: () => "it is open",
     refused: () => {
-      throw new Failure("conflict", "it is open already");
+      throw new RequestError("conflict", "it is open already");
     },
     mistaken: () => {
       throw new TypeError("a mistake");

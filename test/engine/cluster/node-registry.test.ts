@@ -213,7 +213,7 @@ test("a server that was silent and goes on to beat keeps its calls, and its name
   database.state.livesOn = true;
   const other = await joined(database);
   await assert.rejects(other.joining, {
-    name: "StorageUnavailable",
+    name: "StorageUnavailableError",
     message: "another server named own runs on the database: give this one a NODE_NAME of its own",
   });
 });
@@ -279,7 +279,7 @@ test("a start is refused while an earlier one of its name goes on to beat, and g
   const database = newDatabase();
   database.rows.nodes.push(nodeOf("own", { startId: "earlier" }));
   const { joining, rows, beats } = await joined(database, false);
-  const refused = assert.rejects(joining, { name: "StorageUnavailable" });
+  const refused = assert.rejects(joining, { name: "StorageUnavailableError" });
   await settled();
   rows.nodes = [nodeOf("own", { startId: "earlier", heartbeatAtMs: 1 })];
   await beats(1);

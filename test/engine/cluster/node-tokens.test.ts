@@ -128,7 +128,7 @@ test("a UUID leads to its claims once, and an organization has 500 of them at mo
   assert.deepEqual(kept, [["500", 60_000]]);
   store.hasRoom = false;
   await assert.rejects(Promise.resolve(tokens.mintUuid(CLAIMS)), {
-    name: "Failure",
+    name: "RequestError",
     kind: "unavailable",
   });
 });

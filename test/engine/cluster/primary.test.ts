@@ -1,12 +1,12 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import type { PublishedEvent, Subscription } from "../../../engine/calls/call-events.js";
-import { LinkClosed } from "../../../engine/cluster/ipc-link.js";
+import { LinkClosedError } from "../../../engine/cluster/ipc-link.js";
 import { type ClusterState, HEARTBEAT_MS } from "../../../engine/cluster/ipc-messages.js";
 import { HUNG_BEATS, HUNG_BEATS_AT_START } from "../../../engine/cluster/primary.js";
 import { ORGANIZATION_ENDED } from "../../../engine/conversation/call-end.js";
-import { Failure } from "../../../engine/failure.js";
-import { StorageUnwritable } from "../../../storage/statements/storage-failure.js";
+import { RequestError } from "../../../engine/request-error.js";
+import { StorageUnwritableError } from "../../../storage/statements/storage-error.js";
 import { RecordingLogger } from "../../doubles/recording-logger.js";
 import { CALLS_MAX, newCluster, nothing, ORG, settled, slotOf } from "./cluster-in-one-process.js";
 
@@ -81,20 +81,20 @@ test("what a process is asked is refused when it ends, and a refusal keeps its k
   for (let count = 0; count < 500; count += 1) await one.ask("mintUuid", claims);
   await assert.rejects(
     one.ask("mintUuid", claims),
-    (error) => error instanceof Failure && error.kind === "unavailable",
+    (error) => error instanceof RequestError && error.kind === "unavailable",
   );
-  const full = new StorageUnwritable("PG_UNREACHABLE", "the database cannot be reached");
+  const full = new StorageUnwritableError("PG_UNREACHABLE", "the database cannot be reached");
   const asked = primary.asNode;
   const holder = join(4, { isRinging: () => Promise.reject(full) });
   await holder.ask("takeSlot", slotOf("a"));
   await assert.rejects(
     Promise.resolve(asked.handlers.isRinging("a")),
-    (error) => error instanceof StorageUnwritable && error.code === "PG_UNREACHABLE",
+    (error) => error instanceof StorageUnwritableError && error.code === "PG_UNREACHABLE",
   );
   join(2, { isRinging: () => new Promise<boolean>(() => undefined) });
   const waiting = primary.join(3, { post: nothing, started: nothing }).ask("metrics", undefined);
   primary.leave(3);
-  await assert.rejects(waiting, LinkClosed);
+  await assert.rejects(waiting, LinkClosedError);
 });
 
 test("news of calls go to the other processes that watch them, also to one that begins later, until nobody does", async () => {

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { beforeEach, describe, it } from "node:test";
 import { MP3, PCM_24K } from "../../../engine/audio/audio-format.js";
-import { AudioPoolOverloaded } from "../../../engine/audio/conversion-queue.js";
+import { AudioPoolOverloadedError } from "../../../engine/audio/conversion-queue.js";
 import type { PieceListener } from "../../../engine/conversation/leg-audio.js";
 import { SpeechCache } from "../../../engine/conversation/speech-cache.js";
 import { speakSentence } from "../../../engine/conversation/synthesis.js";
@@ -80,7 +80,7 @@ describe("a sentence that is converted piece by piece", () => {
 
   for (const [error, expected] of [
     [
-      new AudioPoolOverloaded("1000 pieces of audio wait already"),
+      new AudioPoolOverloadedError("1000 pieces of audio wait already"),
       { vendor: "audioPool", fault: "unavailable", message: "too many sentences wait" },
     ],
     [

@@ -73,7 +73,7 @@ test("two passwords are hashed at a time and 128 wait; who comes then is told to
   const { held, end } = heldHashing(t);
   const taken = Array.from({ length: 130 }, () => hashPassword("correct horse"));
   await assert.rejects(hashPassword("correct horse"), {
-    name: "Failure",
+    name: "RequestError",
     kind: "unavailable",
     retryAfterSec: 3,
   });

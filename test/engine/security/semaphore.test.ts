@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { Failure } from "../../../engine/failure.js";
+import { RequestError } from "../../../engine/request-error.js";
 import { Semaphore } from "../../../engine/security/semaphore.js";
 
 /** Work that ends when the test says so. */
@@ -58,7 +58,7 @@ test("work that would wait behind a full queue is refused at once, with the time
   const work = scriptedWork();
   const taken = [work.begin("first"), work.begin("second"), work.begin("third")];
   await assert.rejects(work.begin("fourth"), (error) => {
-    assert.ok(error instanceof Failure);
+    assert.ok(error instanceof RequestError);
     assert.equal(error.kind, "unavailable");
     assert.equal(error.retryAfterSec, 3);
     return true;

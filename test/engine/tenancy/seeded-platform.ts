@@ -3,7 +3,7 @@ import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { after, type TestContext } from "node:test";
-import { Failure, type FailureKind } from "../../../engine/failure.js";
+import { type FailureKind, RequestError } from "../../../engine/request-error.js";
 import { AccessTokens } from "../../../engine/security/access-token.js";
 import { CredentialCipher } from "../../../engine/security/credential-cipher.js";
 import type { AgentInput } from "../../../engine/tenancy/agents/agent-input.js";
@@ -195,7 +195,7 @@ export function ownLlm(changes: Partial<ProviderInput> = {}): ProviderInput {
 /** For assert.rejects: a refusal of this kind, with a detail for each of these paths and no other. */
 export function refusal(kind: FailureKind, ...paths: string[]): (error: unknown) => true {
   return (error) => {
-    assert.ok(error instanceof Failure, String(error));
+    assert.ok(error instanceof RequestError, String(error));
     assert.equal(error.kind, kind, error.message);
     assert.deepEqual(
       (error.details ?? []).map((fault) => fault.path),

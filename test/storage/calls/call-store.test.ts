@@ -2,8 +2,8 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import type { CallEnd } from "../../../storage/calls/call-store.js";
 import type { TranscriptMessage } from "../../../storage/records.js";
-import { ForeignKeyViolation } from "../../../storage/statements/foreign-key-violation.js";
-import { UniqueViolation } from "../../../storage/statements/unique-violation.js";
+import { ForeignKeyViolationError } from "../../../storage/statements/foreign-key-violation.js";
+import { UniqueViolationError } from "../../../storage/statements/unique-violation.js";
 import {
   callRecord,
   insertOrganizations,
@@ -47,10 +47,10 @@ test("a session has one call, of an organization that exists", async (context) =
   await database.calls.start(callRecord(), "run");
   await assert.rejects(
     database.calls.start(callRecord({ id: "b", sessionId: "session of call" }), "run"),
-    (error: unknown) => error instanceof UniqueViolation && error.columns === "sessionId",
+    (error: unknown) => error instanceof UniqueViolationError && error.columns === "sessionId",
   );
   const homeless = callRecord({ id: "c", orgId: "nobody" });
-  await assert.rejects(database.calls.start(homeless, "run"), ForeignKeyViolation);
+  await assert.rejects(database.calls.start(homeless, "run"), ForeignKeyViolationError);
 });
 
 test("the last call that began of some sessions is found, of one's own organization", async (context) => {
@@ -187,7 +187,7 @@ test("an end of which one part is refused does not happen at all", async (contex
   await insertOrganizations(database);
   await calls.start(callRecord(), "run");
   const broken = { ...END, usage: usageRecord({ orgId: "nobody" }) };
-  await assert.rejects(calls.finish("call", broken), ForeignKeyViolation);
+  await assert.rejects(calls.finish("call", broken), ForeignKeyViolationError);
   assert.deepEqual(await calls.findById("org", "call"), callRecord({ metadata: { turns: [] } }));
 });
 

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { LostCommits, outcomeOf } from "../../../storage/postgres/commit-mark.js";
-import { StorageStopped } from "../../../storage/statements/storage-failure.js";
+import { StorageStoppedError } from "../../../storage/statements/storage-error.js";
 import { ScriptedPool, saidByServer } from "./scripted-pool.js";
 
 const MARK = { id: "mark", atMs: 1_000 };
@@ -57,7 +57,7 @@ test("a commit is asked for sixty times while the database is away, then nobody 
   const state = { isKnown: false };
   const judged = assert.rejects(
     lost.wasCommitted(MARK, LOST).finally(() => (state.isKnown = true)),
-    (error) => error instanceof StorageStopped && error.cause === LOST,
+    (error) => error instanceof StorageStoppedError && error.cause === LOST,
   );
   for (let time = 1; time < 60; time += 1) await assert.rejects(lost.settle());
   assert.equal(state.isKnown, false);
@@ -85,19 +85,19 @@ test("a commit that is still under way is asked for again, until it is known wha
 
 test("nobody waits for what is not asked for, or is given up", async () => {
   const unasked = new LostCommits(new ScriptedPool().pool, false);
-  await assert.rejects(unasked.wasCommitted(MARK, LOST), StorageStopped);
+  await assert.rejects(unasked.wasCommitted(MARK, LOST), StorageStoppedError);
   const lost = new LostCommits(serverWith(false).pool, true);
-  const waiting = assert.rejects(lost.wasCommitted(MARK, LOST), StorageStopped);
+  const waiting = assert.rejects(lost.wasCommitted(MARK, LOST), StorageStoppedError);
   lost.giveUp();
   await waiting;
-  await assert.rejects(lost.wasCommitted(MARK, LOST), StorageStopped);
+  await assert.rejects(lost.wasCommitted(MARK, LOST), StorageStoppedError);
 });
 
 test("a mark that is too old to tell leaves it open what came of its transaction", async () => {
   const lost = new LostCommits(serverWith(true, FIVE_MINUTES_MS + 1).pool, true);
   const outcome = assert.rejects(
     lost.wasCommitted(MARK, LOST),
-    (error) => error instanceof StorageStopped && error.cause === LOST,
+    (error) => error instanceof StorageStoppedError && error.cause === LOST,
   );
   await lost.settle();
   await outcome;

@@ -3,7 +3,7 @@ import { dirname } from "node:path";
 import { test } from "node:test";
 import { openDatabase } from "../../../storage/database.js";
 import { copyToPostgres } from "../../../storage/postgres/copy-to-postgres.js";
-import { StorageUnavailable } from "../../../storage/statements/storage-failure.js";
+import { StorageUnavailableError } from "../../../storage/statements/storage-error.js";
 import { openFilesIn } from "../sqlite/open-files.js";
 import { copiedFile } from "./copied-file.js";
 import { saidByServer } from "./scripted-pool.js";
@@ -17,7 +17,7 @@ async function assertUndone(server: ScriptedServer, filePath: string): Promise<v
 }
 
 const unavailable = (words: RegExp) => (error: unknown) => {
-  assert.ok(error instanceof StorageUnavailable, String(error));
+  assert.ok(error instanceof StorageUnavailableError, String(error));
   assert.match(error.message, words);
   return true;
 };

@@ -1,7 +1,10 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { inOrder, PostgresClient } from "../../../storage/postgres/postgres-client.js";
-import { StorageStopped, StorageUnwritable } from "../../../storage/statements/storage-failure.js";
+import {
+  StorageStoppedError,
+  StorageUnwritableError,
+} from "../../../storage/statements/storage-error.js";
 import { ScriptedPool, saidByServer } from "./scripted-pool.js";
 
 const UPDATE = { sql: "update calls", parameters: [] };
@@ -36,7 +39,7 @@ test("a commit whose answer was lost is asked for, and its request gets what it 
 test("one that was undone is refused as what may be asked again, and so is one that was not committed yet", async () => {
   const { server, marks, client } = lostServer();
   marks.isUndone = true;
-  const refused = assert.rejects(client.send([UPDATE, UPDATE], false), StorageUnwritable);
+  const refused = assert.rejects(client.send([UPDATE, UPDATE], false), StorageUnwritableError);
   await settled();
   await client.settleLostCommits();
   await refused;
@@ -44,7 +47,7 @@ test("one that was undone is refused as what may be asked again, and so is one t
     if (sql === UPDATE.sql) throw saidByServer("57P01");
     return {};
   };
-  await assert.rejects(client.send([UPDATE, UPDATE], false), StorageUnwritable);
+  await assert.rejects(client.send([UPDATE, UPDATE], false), StorageUnwritableError);
   server.answer = (sql) => {
     if (sql === "commit") throw saidByServer("53100");
     return {};
@@ -55,7 +58,7 @@ test("one that was undone is refused as what may be asked again, and so is one t
 
 test("who closes gives up what nobody knows", async () => {
   const { server, client } = lostServer();
-  const unknown = assert.rejects(client.send([UPDATE, UPDATE], false), StorageStopped);
+  const unknown = assert.rejects(client.send([UPDATE, UPDATE], false), StorageStoppedError);
   await settled();
   await client.close();
   await unknown;

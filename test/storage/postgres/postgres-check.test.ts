@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { type TestContext, test } from "node:test";
 import { checkPostgres } from "../../../storage/postgres/postgres-check.js";
-import { StorageUnavailable } from "../../../storage/statements/storage-failure.js";
+import { StorageUnavailableError } from "../../../storage/statements/storage-error.js";
 import { saidByServer } from "./scripted-pool.js";
 import { ScriptedServer } from "./scripted-server.js";
 
@@ -52,7 +52,7 @@ test("a database that cannot be looked at is told in words, what is wrong in it 
   const { server, database, closed } = await newDatabase(t);
   database.hasTables = false;
   await assert.rejects(checkPostgres(server.url), (error) => {
-    assert.ok(error instanceof StorageUnavailable);
+    assert.ok(error instanceof StorageUnavailableError);
     assert.equal(error.message, `PostgreSQL at ${server.address} has no tables of Parley`);
     return true;
   });
@@ -60,7 +60,7 @@ test("a database that cannot be looked at is told in words, what is wrong in it 
     throw saidByServer("53300");
   };
   await assert.rejects(checkPostgres(server.url), (error) => {
-    assert.ok(error instanceof StorageUnavailable);
+    assert.ok(error instanceof StorageUnavailableError);
     assert.match(error.message, /PG_53300\); lower DATABASE_CONNECTIONS/);
     assert.equal(Object(error.cause).code, "53300");
     return true;
@@ -69,7 +69,7 @@ test("a database that cannot be looked at is told in words, what is wrong in it 
     server.drop();
     return [];
   };
-  await assert.rejects(checkPostgres(server.url), { name: "StorageUnavailable" });
+  await assert.rejects(checkPostgres(server.url), { name: "StorageUnavailableError" });
   server.answer = () => {
     throw saidByServer("23503");
   };

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { type TestContext, test } from "node:test";
 import { PostgresClaim } from "../../../storage/postgres/postgres-claim.js";
-import { StorageUnavailable } from "../../../storage/statements/storage-failure.js";
+import { StorageUnavailableError } from "../../../storage/statements/storage-error.js";
 import { saidByServer } from "./scripted-pool.js";
 import { ScriptedServer } from "./scripted-server.js";
 
@@ -22,7 +22,7 @@ async function lockServer(context: TestContext) {
 }
 
 const unavailable = (words: RegExp) => (error: unknown) =>
-  error instanceof StorageUnavailable && words.test(error.message);
+  error instanceof StorageUnavailableError && words.test(error.message);
 
 async function allClosed(server: ScriptedServer): Promise<void> {
   while (server.openCount > 0) await new Promise(setImmediate);
@@ -82,7 +82,7 @@ test("what another server has is refused, in words that say what it has, and no 
   ] as const) {
     Object.assign(locks, { taken, shared });
     await assert.rejects(take(node), (error) => {
-      assert.ok(error instanceof StorageUnavailable);
+      assert.ok(error instanceof StorageUnavailableError);
       assert.ok(error.message.startsWith(words), error.message);
       return true;
     });

@@ -1,12 +1,12 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { PostgresClient } from "../../../storage/postgres/postgres-client.js";
-import { ForeignKeyViolation } from "../../../storage/statements/foreign-key-violation.js";
+import { ForeignKeyViolationError } from "../../../storage/statements/foreign-key-violation.js";
 import {
-  StorageOverloaded,
-  StorageStopped,
-  StorageUnwritable,
-} from "../../../storage/statements/storage-failure.js";
+  StorageOverloadedError,
+  StorageStoppedError,
+  StorageUnwritableError,
+} from "../../../storage/statements/storage-error.js";
 import { ScriptedPool, saidByServer } from "./scripted-pool.js";
 
 const SELECT = { sql: "select 1", parameters: [] };
@@ -83,7 +83,7 @@ test("those who are in each other's way try again, five times in all", async () 
     return {};
   };
   server.asked.length = 0;
-  await assert.rejects(client.send([UPDATE, UPDATE], false), StorageUnwritable);
+  await assert.rejects(client.send([UPDATE, UPDATE], false), StorageUnwritableError);
   assert.equal(server.asked.filter((sql) => sql.startsWith("begin")).length, 5);
 });
 
@@ -115,14 +115,14 @@ test("of several that fail the first says why, and a guard that touched no row g
   };
   assert.equal(await client.send([UPDATE, refused, refused], true), undefined);
   assert.equal(server.asked.at(-1), "rollback");
-  await assert.rejects(client.send([refused, UPDATE], false), ForeignKeyViolation);
+  await assert.rejects(client.send([refused, UPDATE], false), ForeignKeyViolationError);
   assert.deepEqual(server.givenBack, ["kept", "kept"]);
   server.answer = (sql) => {
     if (sql.startsWith("begin")) throw saidByServer("53100");
     return {};
   };
-  await assert.rejects(client.send([UPDATE, UPDATE], false), StorageUnwritable);
-  await assert.rejects(client.send([SELECT, SELECT], false), StorageUnwritable);
+  await assert.rejects(client.send([UPDATE, UPDATE], false), StorageUnwritableError);
+  await assert.rejects(client.send([SELECT, SELECT], false), StorageUnwritableError);
 });
 
 test("a connection whose request failed is kept when it can be emptied, and closed when it is broken", async () => {
@@ -146,9 +146,9 @@ test("why nothing could be written is known until something is, and a read says 
   server.answer = () => {
     throw saidByServer("53100");
   };
-  await assert.rejects(client.send([SELECT], false), StorageUnwritable);
+  await assert.rejects(client.send([SELECT], false), StorageUnwritableError);
   assert.equal(client.writeFault, undefined);
-  await assert.rejects(client.send([UPDATE], false), StorageUnwritable);
+  await assert.rejects(client.send([UPDATE], false), StorageUnwritableError);
   const full = { kind: "other", code: "PG_53100", message: "as the server says" };
   assert.deepEqual(client.writeFault, full);
   server.answer = () => {
@@ -167,10 +167,10 @@ test("so many requests wait and no more, and who closes waits for them", async (
   const held: (() => void)[] = [];
   server.answer = () => new Promise((resolve) => held.push(() => resolve(ONE_ROW)));
   const asked = [client.send([UPDATE], false), client.send([UPDATE], false)];
-  await assert.rejects(client.send([SELECT], false), StorageOverloaded);
+  await assert.rejects(client.send([SELECT], false), StorageOverloadedError);
   assert.equal(client.stats.requestsWaiting, 2);
   const closed = client.close();
-  await assert.rejects(client.send([SELECT], false), StorageStopped);
+  await assert.rejects(client.send([SELECT], false), StorageStoppedError);
   held[0]?.();
   await asked[0];
   assert.equal(server.isEnded, false);
@@ -184,7 +184,7 @@ test("ten thousand requests wait where nothing else is said, and who closes wait
   const held: (() => void)[] = [];
   server.answer = () => new Promise((resolve) => held.push(() => resolve(ONE_ROW)));
   const asked = Array.from({ length: 10_000 }, () => client.send([UPDATE], false));
-  await assert.rejects(client.send([UPDATE], false), StorageOverloaded);
+  await assert.rejects(client.send([UPDATE], false), StorageOverloadedError);
   for (const answer of held.splice(1)) answer();
   await Promise.all(asked.slice(1));
   const closed = client.close();

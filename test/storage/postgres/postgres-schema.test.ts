@@ -7,7 +7,7 @@ import {
   requireTables,
   updatePostgresSchema,
 } from "../../../storage/postgres/postgres-schema.js";
-import { StorageUnavailable } from "../../../storage/statements/storage-failure.js";
+import { StorageUnavailableError } from "../../../storage/statements/storage-error.js";
 import { saidByServer } from "./scripted-pool.js";
 import { type Row, ScriptedServer } from "./scripted-server.js";
 
@@ -74,7 +74,7 @@ test("a database from which a newer version has taken what this one needs is ref
   const message = `its schema is ${VERSION + 2}, which needs ${VERSION + 1} or later; this version has ${VERSION}`;
   assert.deepEqual(await newerSchema(pool), { kind: "other", code: "SCHEMA_NEWER", message });
   await assert.rejects(update(), (error) => {
-    assert.ok(error instanceof StorageUnavailable);
+    assert.ok(error instanceof StorageUnavailableError);
     assert.equal(
       error.message,
       `PostgreSQL at ${server.address} was made by a newer version of Parley: ${message}. Start that version again, or restore a backup from before the upgrade`,
@@ -92,7 +92,7 @@ test("why a migration failed is told in the server's words, or in Kysely's", asy
   database.refuse = () => undefined;
   database.migrated = ["900-from-the-future"];
   await assert.rejects(update(), (error) => {
-    assert.ok(error instanceof StorageUnavailable);
+    assert.ok(error instanceof StorageUnavailableError);
     const words = `PostgreSQL at ${server.address}: its schema could not be brought up to date: corrupted`;
     assert.ok(error.message.startsWith(words), error.message);
     return true;
@@ -105,7 +105,7 @@ test("where there is to be a database, one without tables is refused", async (t)
   database.hasTables = false;
   assert.equal(await newerSchema(pool), undefined, "an empty one is no newer one");
   await assert.rejects(requireTables(pool, server.address), (error) => {
-    assert.ok(error instanceof StorageUnavailable);
+    assert.ok(error instanceof StorageUnavailableError);
     assert.match(error.message, /^PostgreSQL at 127\.0\.0\.1:\d+\/calls has no tables of Parley: /);
     return true;
   });

@@ -3,10 +3,10 @@ import { type TestContext, test } from "node:test";
 import { POSTGRES_SCHEMA_VERSION } from "../../../storage/postgres/postgres-schema.js";
 import { type PostgresOptions, PostgresStore } from "../../../storage/postgres/postgres-store.js";
 import {
-  StorageStopped,
-  StorageUnavailable,
-  StorageUnwritable,
-} from "../../../storage/statements/storage-failure.js";
+  StorageStoppedError,
+  StorageUnavailableError,
+  StorageUnwritableError,
+} from "../../../storage/statements/storage-error.js";
 import { saidByServer } from "./scripted-pool.js";
 import { type Row, ScriptedServer } from "./scripted-server.js";
 
@@ -39,7 +39,7 @@ async function newDatabase(context: TestContext) {
 }
 
 const unavailable = (words: RegExp) => (error: unknown) => {
-  assert.ok(error instanceof StorageUnavailable);
+  assert.ok(error instanceof StorageUnavailableError);
   assert.match(error.message, words);
   return true;
 };
@@ -60,7 +60,7 @@ test("a server claims the database, or its name in it; a command line claims not
   const before = server.openCount;
   await named.close();
   while (server.openCount > before - 2) await new Promise(setImmediate);
-  await assert.rejects(named.send([UPDATE], false), StorageStopped);
+  await assert.rejects(named.send([UPDATE], false), StorageStoppedError);
 });
 
 test("a database that cannot be used is refused in words, and no connection to it is left", async (t) => {
@@ -87,7 +87,7 @@ test("a database that cannot be used is refused in words, and no connection to i
       throw saidByServer(code);
     };
     await assert.rejects(open(), (error: Error) => {
-      assert.ok(error instanceof StorageUnavailable);
+      assert.ok(error instanceof StorageUnavailableError);
       assert.ok(error.message.startsWith(`${at}: ${words}`), error.message);
       assert.equal(Object(error.cause).code, code);
       return true;
@@ -113,7 +113,7 @@ test("a look tells a newer schema, what could not be written, and a name that an
   answers.refuse = (sql) => {
     if (sql.startsWith("update")) throw saidByServer("53100");
   };
-  await assert.rejects(store.send([UPDATE], false), StorageUnwritable);
+  await assert.rejects(store.send([UPDATE], false), StorageUnwritableError);
   assert.equal(store.writeFault?.reason, "the disk of the database is full");
   assert.ok(store.writeFault.advice.startsWith(`PostgreSQL at ${server.address}: `));
   assert.deepEqual((await store.look()).fault, store.writeFault);
@@ -173,7 +173,7 @@ test("a server asks what came of a commit whose answer was lost, a command line 
   };
   server.marks = [{ id: "mark", atMs: 0 }];
   const command = await open();
-  await assert.rejects(command.send([UPDATE, UPDATE], false), StorageStopped);
+  await assert.rejects(command.send([UPDATE, UPDATE], false), StorageStoppedError);
   const store = await open({ isServer: true });
   const sent = store.send([UPDATE, UPDATE], false);
   while (server.asked.filter((sql) => sql === "commit").length < 2) {

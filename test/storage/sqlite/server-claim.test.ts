@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { once } from "node:events";
 import { test } from "node:test";
 import { openDatabase } from "../../../storage/database.js";
-import { StorageUnavailable } from "../../../storage/statements/storage-failure.js";
+import { StorageUnavailableError } from "../../../storage/statements/storage-error.js";
 import { planRecord } from "../sample-records.js";
 import { temporaryDatabase, temporaryFile } from "../temporary-file.js";
 import { otherProcess, saidBy } from "./other-process.js";
@@ -12,7 +12,8 @@ test("a file has one server at a time, and any number of command lines", async (
   const server = await openDatabase({ filePath, isServer: true });
   await assert.rejects(
     openDatabase({ filePath, isServer: true }),
-    (error) => error instanceof StorageUnavailable && /another server runs on/.test(error.message),
+    (error) =>
+      error instanceof StorageUnavailableError && /another server runs on/.test(error.message),
   );
   const commandLine = await temporaryDatabase(context, filePath);
   assert.equal(commandLine.isSoleServer, true, "it is none");

@@ -3,9 +3,9 @@ import { test } from "node:test";
 import { faultOf } from "../../../storage/sqlite/sqlite-fault.js";
 import { Sqlite, SqliteError } from "../../../storage/sqlite/sqlite-library.js";
 import { errorOf } from "../../../storage/statements/fault.js";
-import { ForeignKeyViolation } from "../../../storage/statements/foreign-key-violation.js";
-import { RequestFailed } from "../../../storage/statements/storage-failure.js";
-import { UniqueViolation } from "../../../storage/statements/unique-violation.js";
+import { ForeignKeyViolationError } from "../../../storage/statements/foreign-key-violation.js";
+import { StorageError } from "../../../storage/statements/storage-error.js";
+import { UniqueViolationError } from "../../../storage/statements/unique-violation.js";
 
 /** What SQLite throws for the statement, in a database with two tables. */
 function thrownFor(sql: string): unknown {
@@ -30,14 +30,14 @@ test("a value that exists already is told with its table and columns", () => {
   const two = faultOf(thrownFor("insert into shelves values ('b', 'hall', 1)"));
   assert.deepEqual(two, { kind: "unique", table: "shelves", columns: "room,place" });
   const error = errorOf(two);
-  assert.ok(error instanceof UniqueViolation);
+  assert.ok(error instanceof UniqueViolationError);
   assert.deepEqual([error.table, error.columns], ["shelves", "room,place"]);
 });
 
 test("a row that refers to none is told apart from every other fault", () => {
   const fault = faultOf(thrownFor("insert into books values ('none')"));
   assert.deepEqual(fault, { kind: "foreignKey" });
-  assert.ok(errorOf(fault) instanceof ForeignKeyViolation);
+  assert.ok(errorOf(fault) instanceof ForeignKeyViolationError);
 });
 
 test("another fault keeps its name and its words", () => {
@@ -48,7 +48,7 @@ test("another fault keeps its name and its words", () => {
     message: "no such table: nowhere",
   });
   const error = errorOf(fault);
-  assert.ok(error instanceof RequestFailed);
+  assert.ok(error instanceof StorageError);
   assert.match(error.message, /no such table: nowhere/);
   const full = new SqliteError("database or disk is full", "SQLITE_FULL");
   assert.deepEqual(faultOf(full), {

@@ -110,7 +110,7 @@ test("a file of a newer release is refused and left as it is", async () => {
   file.close();
   await assert.rejects(
     openDatabase({ filePath }),
-    /^StorageUnavailable: the database .*parley\.db was made by a newer version of Parley: its schema is \d+, this version has \d+, and does not know 999-from-the-future\. Start that version again, or restore a backup/,
+    /^StorageUnavailableError: the database .*parley\.db was made by a newer version of Parley: its schema is \d+, this version has \d+, and does not know 999-from-the-future\. Start that version again, or restore a backup/,
   );
 });
 

@@ -4,9 +4,9 @@ import { test } from "node:test";
 import { openDatabase } from "../../../storage/database.js";
 import { Sqlite } from "../../../storage/sqlite/sqlite-library.js";
 import {
-  StorageUnavailable,
-  StorageUnwritable,
-} from "../../../storage/statements/storage-failure.js";
+  StorageUnavailableError,
+  StorageUnwritableError,
+} from "../../../storage/statements/storage-error.js";
 import { planRecord } from "../sample-records.js";
 import { createDatabaseFile, temporaryDatabase, temporaryFile } from "../temporary-file.js";
 
@@ -25,7 +25,7 @@ test("a database that was moved away is neither written nor taken for whole, unt
   const { fault } = await database.look();
   assert.equal(fault?.reason, "the database's file was deleted or moved away");
   assert.match(fault.advice, /parley\.db was deleted or moved away: put the same file back/);
-  await assert.rejects(database.calls.heartbeat("run", 1), StorageUnwritable);
+  await assert.rejects(database.calls.heartbeat("run", 1), StorageUnwritableError);
   assert.deepEqual(await database.plans.list(), [planRecord()], "it can still be read");
   await rename(`${filePath}.away`, filePath);
   await database.calls.heartbeat("run", 1);
@@ -45,7 +45,7 @@ test("a log that was removed is noticed: what would be written to it is lost", a
   const { database, filePath } = await opened(t);
   await rm(`${filePath}-wal`);
   assert.match((await database.look()).fault?.advice ?? "", /parley\.db-wal was deleted/);
-  await assert.rejects(database.calls.heartbeat("run", 1), StorageUnwritable);
+  await assert.rejects(database.calls.heartbeat("run", 1), StorageUnwritableError);
 });
 
 test("a schema that a newer version has brought up to date under a server is noticed", async (t) => {
@@ -66,7 +66,7 @@ test("a server whose lock file was removed takes the lock again at its next look
   assert.equal(first.isSoleServer, false, "there was no lock before");
   await rm(`${filePath}.lock`);
   assert.equal((await first.look()).warning, undefined);
-  await assert.rejects(openDatabase({ filePath, isServer: true }), StorageUnavailable);
+  await assert.rejects(openDatabase({ filePath, isServer: true }), StorageUnavailableError);
   await first.close();
   const next = await openDatabase({ filePath, isServer: true });
   assert.equal(next.isSoleServer, true);

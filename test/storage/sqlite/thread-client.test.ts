@@ -5,7 +5,10 @@ import { test } from "node:test";
 import { Worker } from "node:worker_threads";
 import { StorageThread, storageThread } from "../../../storage/sqlite/storage-thread.js";
 import { ThreadClient } from "../../../storage/sqlite/thread-client.js";
-import { StorageOverloaded, StorageStopped } from "../../../storage/statements/storage-failure.js";
+import {
+  StorageOverloadedError,
+  StorageStoppedError,
+} from "../../../storage/statements/storage-error.js";
 import { temporaryFile } from "../temporary-file.js";
 import { run, statement, temporaryThread } from "./temporary-thread.js";
 
@@ -69,7 +72,7 @@ test("more waiting requests than the bound are refused, and those that wait are 
     ["fulfilled", "fulfilled", "fulfilled", "rejected"],
   );
   const [, , , refused] = outcomes;
-  assert.ok(refused?.status === "rejected" && refused.reason instanceof StorageOverloaded);
+  assert.ok(refused?.status === "rejected" && refused.reason instanceof StorageOverloadedError);
   assert.equal((await run(client, BEAT, "5")).changes, 1, "there is room again");
 });
 
@@ -88,7 +91,7 @@ test("closing waits for what was asked and refuses what comes after", async () =
   const client = await ThreadClient.open(storageThread(), { filePath }, { onFailure });
   const written = run(client, BEAT, "a");
   const closed = client.close();
-  await assert.rejects(run(client, BEAT, "b"), StorageStopped);
+  await assert.rejects(run(client, BEAT, "b"), StorageStoppedError);
   assert.equal((await written).changes, 1);
   await closed;
   assert.equal(existsSync(`${filePath}-wal`), false, "the file is closed by then");
@@ -103,7 +106,7 @@ test("when the thread dies, every waiting and later request fails and the owner 
   const waiting = [run(client, BEAT, "a"), run(client, BEAT, "b")];
   const outcomes = Promise.allSettled(waiting);
   for (const outcome of await outcomes) {
-    assert.ok(outcome.status === "rejected" && outcome.reason instanceof StorageStopped);
+    assert.ok(outcome.status === "rejected" && outcome.reason instanceof StorageStoppedError);
   }
   await assert.rejects(run(client, BEAT, "c"), /has died/);
   await client.close();
@@ -118,7 +121,7 @@ test("who looks at a file whose thread dies, or has died, learns it", async () =
   });`);
   const onFailure = () => undefined;
   const client = await ThreadClient.open(thread, { filePath: temporaryFile() }, { onFailure });
-  const died = { name: "StorageStopped", message: "the storage thread has died" };
+  const died = { name: "StorageStoppedError", message: "the storage thread has died" };
   await Promise.all([1, 2].map(() => assert.rejects(client.look(), died)));
   await assert.rejects(client.look(), died);
   await client.close();
@@ -133,7 +136,7 @@ test("an error that the thread does not expect ends it, with the error as the ca
   const onFailure = (error: Error) => failures.push(error);
   const client = await ThreadClient.open(thread, { filePath: temporaryFile() }, { onFailure });
   await assert.rejects(run(client, BEAT, "a"), (error: unknown) => {
-    assert.ok(error instanceof StorageStopped);
+    assert.ok(error instanceof StorageStoppedError);
     assert.match(String(error.cause), /disk on fire/);
     return true;
   });

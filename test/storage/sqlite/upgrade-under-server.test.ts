@@ -6,7 +6,7 @@ import { openDatabase } from "../../../storage/database.js";
 import { ServerClaim } from "../../../storage/sqlite/server-claim.js";
 import { SCHEMA_VERSION } from "../../../storage/sqlite/sqlite-file.js";
 import { Sqlite } from "../../../storage/sqlite/sqlite-library.js";
-import { StorageUnavailable } from "../../../storage/statements/storage-failure.js";
+import { StorageUnavailableError } from "../../../storage/statements/storage-error.js";
 import { insertOrganizations } from "../sample-records.js";
 import { temporaryDatabase, temporaryFile } from "../temporary-file.js";
 import { makeOldDatabase } from "./old-database.js";
@@ -45,7 +45,7 @@ test("neither a server nor a command of this version brings the database of a ru
   await assert.rejects(
     openDatabase({ filePath }),
     (error) =>
-      error instanceof StorageUnavailable &&
+      error instanceof StorageUnavailableError &&
       /is of an earlier version, and a server runs on it: restart the server/.test(error.message),
   );
   await assert.rejects(openDatabase({ filePath, isServer: true }), /another server runs on/);
@@ -72,7 +72,7 @@ test("a command that comes first brings the database of a stopped server up to d
 test("what is to exist is not made anew: a file that is gone, empty, or without tables is refused", async () => {
   const filePath = temporaryFile();
   const isRefused = (words: RegExp) => (error: unknown) =>
-    error instanceof StorageUnavailable && words.test(error.message);
+    error instanceof StorageUnavailableError && words.test(error.message);
   const start = () => openDatabase({ filePath, isServer: true, mustExist: true });
   await assert.rejects(start(), isRefused(/parley\.db is not there; DATABASE_START says/));
   new Sqlite(filePath).close();

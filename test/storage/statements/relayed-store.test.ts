@@ -11,7 +11,7 @@ import type {
   StoreBackend,
   StoreCondition,
 } from "../../../storage/statements/statement-port.js";
-import { RequestFailed, StorageUnwritable } from "../../../storage/statements/storage-failure.js";
+import { StorageError, StorageUnwritableError } from "../../../storage/statements/storage-error.js";
 import type { Tables } from "../../../storage/tables.js";
 
 const STATEMENT = { sql: "select 1", parameters: [] };
@@ -63,7 +63,7 @@ test("why nothing can be written is known from the last answer, and from the las
     fault: { kind: "other", code: "SQLITE_FULL", message: "full" },
     writeFault: FULL,
   };
-  await assert.rejects(store.send([STATEMENT], false), StorageUnwritable);
+  await assert.rejects(store.send([STATEMENT], false), StorageUnwritableError);
   assert.deepEqual([store.writeFault, store.stats.requestsWaiting], [FULL, 0]);
   owner.outcome = WELL;
   await store.send([STATEMENT], false);
@@ -74,7 +74,7 @@ test("why nothing can be written is known from the last answer, and from the las
 });
 
 test("what became of a request is told with what the store says of its writing", async () => {
-  const failure = new RequestFailed("SQLITE_ERROR", "no such table: nowhere");
+  const failure = new StorageError("SQLITE_ERROR", "no such table: nowhere");
   const backendOf = (send: StoreBackend["send"]) => ({ send, writeFault: FULL }) as StoreBackend;
   const request = { statements: [STATEMENT], guarded: false };
   assert.deepEqual(

@@ -6,8 +6,8 @@ import { AtomicRequests } from "../../../storage/statements/atomic-requests.js";
 import { RecordChanges } from "../../../storage/statements/record-changes.js";
 import { sqliteDialect } from "../../../storage/statements/statement-dialect.js";
 import type { StatementPort } from "../../../storage/statements/statement-port.js";
-import { RequestFailed } from "../../../storage/statements/storage-failure.js";
-import { UniqueViolation } from "../../../storage/statements/unique-violation.js";
+import { StorageError } from "../../../storage/statements/storage-error.js";
+import { UniqueViolationError } from "../../../storage/statements/unique-violation.js";
 import type { Tables } from "../../../storage/tables.js";
 import { temporaryThread } from "../sqlite/temporary-thread.js";
 
@@ -61,7 +61,7 @@ test("several queries happen as one, and give their rows in order", async (conte
   assert.equal(inserted.changes, 1);
   assert.deepEqual(selected.rows, [{ id: "a", heartbeatAtMs: 1, uptimeMs: null }]);
   const other = db.insertInto("runs").values({ id: "b", heartbeatAtMs: 1 });
-  await assert.rejects(atomic.run([other, insert]), UniqueViolation);
+  await assert.rejects(atomic.run([other, insert]), UniqueViolationError);
   assert.deepEqual(await db.selectFrom("runs").select("id").execute(), [{ id: "a" }]);
 });
 
@@ -83,14 +83,14 @@ test("rows are not streamed", async (context) => {
 test("wrong SQL and broken checks are told with SQLite's code, and without values", async (context) => {
   const { db } = await open(context);
   await assert.rejects(sql`select * from nowhere`.execute(db), {
-    name: "RequestFailed",
+    name: "StorageError",
     code: "SQLITE_ERROR",
   });
   const secret = "hunter2";
   await assert.rejects(
     sql`insert into runs (id, heartbeatAtMs) values ('a', ${secret})`.execute(db),
     (error: unknown) => {
-      assert.ok(error instanceof RequestFailed);
+      assert.ok(error instanceof StorageError);
       assert.match(error.code, /^SQLITE_CONSTRAINT/);
       assert.ok(!error.message.includes(secret));
       return true;

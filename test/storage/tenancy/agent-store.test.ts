@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { Sqlite } from "../../../storage/sqlite/sqlite-library.js";
-import { ForeignKeyViolation } from "../../../storage/statements/foreign-key-violation.js";
+import { ForeignKeyViolationError } from "../../../storage/statements/foreign-key-violation.js";
 import {
   agentRecord,
   callRecord,
@@ -94,9 +94,9 @@ test("an agent needs providers that exist, when it is created and when it is cha
   const database = await temporaryDatabase(context);
   await insertProviders(database);
   const homeless = agentRecord({ sttProviderId: "nobody" });
-  await assert.rejects(database.agents.insert(homeless, ROOM), ForeignKeyViolation);
+  await assert.rejects(database.agents.insert(homeless, ROOM), ForeignKeyViolationError);
   await database.agents.insert(agentRecord(), ROOM);
-  await assert.rejects(database.agents.update("org", "agent", homeless), ForeignKeyViolation);
+  await assert.rejects(database.agents.update("org", "agent", homeless), ForeignKeyViolationError);
 });
 
 test("agents are listed in the order of creation, also those of one moment", async (context) => {

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { UniqueViolation } from "../../../storage/statements/unique-violation.js";
+import { UniqueViolationError } from "../../../storage/statements/unique-violation.js";
 import { apiKeyRecord, insertOrganizations, NOON_MS } from "../sample-records.js";
 import { temporaryDatabase } from "../temporary-file.js";
 
@@ -12,7 +12,7 @@ test("a key is found by its hash, which no other key may have", async (context) 
   assert.equal(await database.apiKeys.findByHash("ABCD"), undefined);
   await assert.rejects(
     database.apiKeys.insert(apiKeyRecord({ id: "b", orgId: "other" })),
-    (error: unknown) => error instanceof UniqueViolation && error.columns === "keyHash",
+    (error: unknown) => error instanceof UniqueViolationError && error.columns === "keyHash",
   );
 });
 

@@ -3,7 +3,7 @@ import { test } from "node:test";
 import { Kysely } from "kysely";
 import { Sqlite } from "../../../storage/sqlite/sqlite-library.js";
 import { sqliteDialect } from "../../../storage/statements/statement-dialect.js";
-import { UniqueViolation } from "../../../storage/statements/unique-violation.js";
+import { UniqueViolationError } from "../../../storage/statements/unique-violation.js";
 import type { Tables } from "../../../storage/tables.js";
 import type { AuditRecord } from "../../../storage/tenancy/audit-record.js";
 import { auditPage, auditPurge, auditTotal } from "../../../storage/tenancy/audit-store.js";
@@ -100,12 +100,12 @@ test("a change that is refused brings no entry, and an entry that is refused no 
       userRecord({ id: "third user", orgId: "third" }),
       auditRecord({ id: "of the third", orgId: "third" }),
     ),
-    UniqueViolation,
+    UniqueViolationError,
   );
   assert.deepEqual(await audit.listNewest(ROOM), [auditRecord()]);
   await assert.rejects(
     organizations.rename("org", "Lost", NOON_MS, auditRecord()),
-    UniqueViolation,
+    UniqueViolationError,
   );
   assert.equal((await organizations.findById("org"))?.name, "Bakers");
 });

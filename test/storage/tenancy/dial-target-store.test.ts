@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { UniqueViolation } from "../../../storage/statements/unique-violation.js";
+import { UniqueViolationError } from "../../../storage/statements/unique-violation.js";
 import { insertOrganizations, NOON_MS } from "../sample-records.js";
 import { temporaryDatabase } from "../temporary-file.js";
 
@@ -13,7 +13,7 @@ test("each organization has its own targets, which are found among others and li
   const { dialTargets } = database;
   await insertOrganizations(database);
   for (const target of [THEIRS, DESK, GERMANY]) await dialTargets.insert(target);
-  await assert.rejects(dialTargets.insert(GERMANY), UniqueViolation);
+  await assert.rejects(dialTargets.insert(GERMANY), UniqueViolationError);
   assert.deepEqual(await dialTargets.list(), [GERMANY, DESK, THEIRS]);
   assert.equal(await dialTargets.hasAny("org", ["+4", "+49", "+493"]), true);
   assert.equal(await dialTargets.hasAny("org", ["+4", "+493"]), false);

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { ForeignKeyViolation } from "../../../storage/statements/foreign-key-violation.js";
-import { UniqueViolation } from "../../../storage/statements/unique-violation.js";
+import { ForeignKeyViolationError } from "../../../storage/statements/foreign-key-violation.js";
+import { UniqueViolationError } from "../../../storage/statements/unique-violation.js";
 import {
   insertOrganizations,
   NOON_MS,
@@ -43,7 +43,7 @@ test("an e-mail address belongs to one user of all organizations, and the second
       userRecord({ id: "third user", orgId: "third" }),
     ),
     (error: unknown) => {
-      assert.ok(error instanceof UniqueViolation);
+      assert.ok(error instanceof UniqueViolationError);
       assert.equal(error.table, "users");
       assert.equal(error.columns, "email");
       assert.ok(!error.message.includes("bakery.test"), "no addresses in messages");
@@ -57,12 +57,12 @@ test("an organization needs a plan that exists", async (context) => {
   const database = await temporaryDatabase(context);
   await assert.rejects(
     database.organizations.insertWithOwner(organizationRecord(), userRecord()),
-    ForeignKeyViolation,
+    ForeignKeyViolationError,
   );
   await insertOrganizations(database);
   await assert.rejects(
     database.organizations.setPlan("org", "no plan", NOON_MS),
-    ForeignKeyViolation,
+    ForeignKeyViolationError,
   );
 });
 

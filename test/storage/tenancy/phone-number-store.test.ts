@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { UniqueViolation } from "../../../storage/statements/unique-violation.js";
+import { UniqueViolationError } from "../../../storage/statements/unique-violation.js";
 import { insertOrganizations, NOON_MS } from "../sample-records.js";
 import { temporaryDatabase } from "../temporary-file.js";
 
@@ -13,7 +13,7 @@ test("a number belongs to one organization, and is listed with those of the othe
   await insertOrganizations(database);
   await phoneNumbers.insert(SECOND);
   await phoneNumbers.insert(FIRST);
-  await assert.rejects(phoneNumbers.insert({ ...FIRST, orgId: "other" }), UniqueViolation);
+  await assert.rejects(phoneNumbers.insert({ ...FIRST, orgId: "other" }), UniqueViolationError);
   assert.deepEqual(await phoneNumbers.list(), [FIRST, SECOND]);
   assert.deepEqual(await phoneNumbers.find("+4930111"), FIRST);
   assert.equal(await phoneNumbers.find("+4930333"), undefined);

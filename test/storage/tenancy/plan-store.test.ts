@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { UniqueViolation } from "../../../storage/statements/unique-violation.js";
+import { UniqueViolationError } from "../../../storage/statements/unique-violation.js";
 import { NOON_MS, planRecord } from "../sample-records.js";
 import { temporaryDatabase } from "../temporary-file.js";
 
@@ -23,7 +23,7 @@ test("a plan whose slug is taken is not inserted and changes nothing", async (co
 test("only the slug may be taken: a second plan with the same id is an error", async (context) => {
   const { plans } = await temporaryDatabase(context);
   await plans.insertIfAbsent(planRecord());
-  await assert.rejects(plans.insertIfAbsent(planRecord({ slug: "pro" })), UniqueViolation);
+  await assert.rejects(plans.insertIfAbsent(planRecord({ slug: "pro" })), UniqueViolationError);
 });
 
 test("plans are listed in the order of their creation", async (context) => {

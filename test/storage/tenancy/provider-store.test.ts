@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { StorageStopped } from "../../../storage/statements/storage-failure.js";
-import { UniqueViolation } from "../../../storage/statements/unique-violation.js";
+import { StorageStoppedError } from "../../../storage/statements/storage-error.js";
+import { UniqueViolationError } from "../../../storage/statements/unique-violation.js";
 import { askedDatabase } from "../nodes/asked-database.js";
 import {
   agentRecord,
@@ -40,7 +40,7 @@ test("the name of a provider is unique in its organization, category and vendor"
   await assert.rejects(
     providers.insertOwned(providerRecord({ id: "b" }), ROOM),
     (error: unknown) =>
-      error instanceof UniqueViolation &&
+      error instanceof UniqueViolationError &&
       error.table === "providers" &&
       error.columns === "orgId,category,providerKey,name",
   );
@@ -141,7 +141,7 @@ test("a provider is updated only under its owner, and not to a name in use", asy
   assert.equal((await providers.update("llm", null, { name: "X" }, NOON_MS))?.name, "X");
   await assert.rejects(
     providers.update("b", "org", { name: "Our models" }, NOON_MS),
-    UniqueViolation,
+    UniqueViolationError,
   );
 });
 
@@ -171,7 +171,7 @@ test("a provider is removed only when no agent uses it", async (context) => {
 test("a removal that storage cannot make is no provider in use", async (context) => {
   const database = await temporaryDatabase(context);
   await database.close();
-  await assert.rejects(database.providers.removeUnused("provider", "org"), StorageStopped);
+  await assert.rejects(database.providers.removeUnused("provider", "org"), StorageStoppedError);
 });
 
 test("an agent that is created while its provider is removed keeps it, or is refused", async (context) => {

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { UniqueViolation } from "../../../storage/statements/unique-violation.js";
+import { UniqueViolationError } from "../../../storage/statements/unique-violation.js";
 import type { AuditRecord } from "../../../storage/tenancy/audit-record.js";
 import { insertOrganizations, NOON_MS, userRecord } from "../sample-records.js";
 import { temporaryDatabase } from "../temporary-file.js";
@@ -56,7 +56,7 @@ test("what meets no member changes nothing and leaves no entry", async (context)
   assert.equal(await users.replacePassword(stale, "11:ee", entry("member.update")), false);
   assert.equal(await users.delete("other", "member", entry("member.delete")), false);
   const twin = users.insert({ ...MEMBER, id: "twin" }, entry("member.create"));
-  await assert.rejects(twin, UniqueViolation);
+  await assert.rejects(twin, UniqueViolationError);
   assert.deepEqual(await users.findById("member"), MEMBER);
   assert.equal((await audit.list("org", { skip: 0, limit: 10 })).total, 0);
 });

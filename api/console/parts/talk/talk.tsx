@@ -1,7 +1,7 @@
 import { Mic, MicOff, Phone, PhoneOff } from "lucide-react";
 import { useEffect, useState, useSyncExternalStore } from "react";
 import { Link } from "wouter";
-import { MICROPHONE_FAULTS } from "../../../client/call-fault.js";
+import { MICROPHONE_ERRORS } from "../../../client/call-error.js";
 import { type SoundDevices, soundDevices } from "../../../client/client.js";
 import { useCall } from "../../model/queries.js";
 import { type Talk, TalkSession } from "../../model/talk-session.js";
@@ -168,7 +168,7 @@ export function TalkPanel({ agentId }: { agentId: string }) {
   useEffect(() => () => session.hangUp(), [session]);
   const isOn = talk.state !== "idle" && talk.state !== "ended";
   const isDeaf =
-    !talk.hasMicrophone && talk.fault !== undefined && MICROPHONE_FAULTS.has(talk.fault.code);
+    !talk.hasMicrophone && talk.fault !== undefined && MICROPHONE_ERRORS.has(talk.fault.code);
   return (
     <div className="stack">
       <TalkButton isOn={isOn} session={session} />

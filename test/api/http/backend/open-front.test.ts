@@ -39,7 +39,7 @@ test("without a binary `auto` is Node's own, and `uws` says what to do", () => {
   assert.match(openWithoutBinary("auto"), /^warn: uWebSockets\.js does not load here.*\nnode\n$/);
   assert.match(
     openWithoutBinary("uws"),
-    /^BackendUnavailable HTTP_BACKEND=uws: .* on Node v.* elsewhere; use .*HTTP_BACKEND=node\n$/,
+    /^BackendUnavailableError HTTP_BACKEND=uws: .* on Node v.* elsewhere; use .*HTTP_BACKEND=node\n$/,
   );
 });
 

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { HttpRefusal } from "../../../../api/http/answer/http-refusal.js";
+import { HttpError } from "../../../../api/http/answer/http-error.js";
 import { parseJsonBody } from "../../../../api/http/request/json-body.js";
 
 function parse(text: string, contentType = "application/json"): unknown {
@@ -31,7 +31,7 @@ test("another content type is refused", () => {
   for (const type of ["text/plain", "application/x-www-form-urlencoded", "application/jsonp"]) {
     assert.throws(
       () => parse("{}", type),
-      (error) => error instanceof HttpRefusal && error.status === 415,
+      (error) => error instanceof HttpError && error.status === 415,
     );
   }
 });

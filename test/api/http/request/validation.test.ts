@@ -16,7 +16,7 @@ import {
   worded,
 } from "../../../../api/contract/fields.js";
 import { validated } from "../../../../api/http/request/validation.js";
-import { Failure, type FieldFault } from "../../../../engine/failure.js";
+import { type FieldFault, RequestError } from "../../../../engine/request-error.js";
 
 const Lamp = requestObject({
   name: nameField("the lamp's name"),
@@ -35,7 +35,7 @@ function faultsOf(value: unknown): readonly FieldFault[] | undefined {
   try {
     validated(Lamp, value, "body");
   } catch (error) {
-    assert.ok(error instanceof Failure);
+    assert.ok(error instanceof RequestError);
     assert.equal(error.kind, "invalid");
     return error.details;
   }
@@ -101,7 +101,7 @@ test("a list that is too long is refused as a whole, without a look at its items
   assert.deepEqual(validated(schema, { names: ["a", "b"] }, "body"), { names: ["a", "b"] });
   assert.throws(
     () => validated(schema, { names: Array.from({ length: 1_000 }, () => 7) }, "body"),
-    (error) => error instanceof Failure && error.message === "names: expected a list of two",
+    (error) => error instanceof RequestError && error.message === "names: expected a list of two",
   );
 });
 

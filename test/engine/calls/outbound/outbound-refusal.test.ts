@@ -1,13 +1,16 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { OpenRefusal, type RefusalReason } from "../../../../engine/calls/open-refusal.js";
+import {
+  CallRefusedError,
+  type RefusalReason,
+} from "../../../../engine/calls/call-refused-error.js";
 import {
   mayHaveBeenPlaced,
   placingFailed,
   placingRefused,
 } from "../../../../engine/calls/outbound/outbound-calls.js";
-import { Failure, type FailureKind } from "../../../../engine/failure.js";
-import { TelephonyRefusal } from "../../../../engine/telephony/telephony-request.js";
+import { type FailureKind, RequestError } from "../../../../engine/request-error.js";
+import { TelephonyError } from "../../../../engine/telephony/telephony-request.js";
 import { VendorError } from "../../../../engine/vendors/contracts.js";
 import { connectionFault } from "../../../../engine/vendors/vendor-fault.js";
 import { RecordingLogger } from "../../../doubles/recording-logger.js";
@@ -25,7 +28,7 @@ const KINDS: Readonly<Record<RefusalReason, FailureKind>> = {
 
 test("why no call is opened is told to who places one, each in its own way", () => {
   for (const reason of Object.keys(KINDS) as RefusalReason[]) {
-    const { kind, message } = placingRefused(new OpenRefusal(reason, `since ${reason}`));
+    const { kind, message } = placingRefused(new CallRefusedError(reason, `since ${reason}`));
     assert.deepEqual([kind, message], [KINDS[reason], `since ${reason}`]);
   }
 });
@@ -34,21 +37,21 @@ test("what the telephony vendor refuses is the order's fault where it says so, a
   const told = (error: unknown) => {
     const log = new RecordingLogger();
     const failure = placingFailed(error, log);
-    assert.ok(failure instanceof Failure);
+    assert.ok(failure instanceof RequestError);
     assert.deepEqual([failure.cause, log.ofLevel("warn").length], [error, 1]);
     return [failure.kind, failure.message];
   };
   const busy = ["unavailable", "the telephony vendor does not take calls now"];
-  assert.deepEqual(told(new TelephonyRefusal("twilio", 400, 21211)), [
+  assert.deepEqual(told(new TelephonyError("twilio", 400, 21211)), [
     "invalid",
     "the telephony vendor refused the call with its error 21211",
   ]);
-  assert.deepEqual(told(new TelephonyRefusal("twilio", 401, 20003)), [
+  assert.deepEqual(told(new TelephonyError("twilio", 401, 20003)), [
     "unavailable",
     "the telephony vendor refused the call with its error 20003",
   ]);
-  assert.deepEqual(told(new TelephonyRefusal("twilio", 400, undefined)), busy);
-  assert.deepEqual(told(new TelephonyRefusal("twilio", 503, 20500)), busy);
+  assert.deepEqual(told(new TelephonyError("twilio", 400, undefined)), busy);
+  assert.deepEqual(told(new TelephonyError("twilio", 503, 20500)), busy);
   assert.deepEqual(told(new VendorError("twilio", "timeout", "no answer")), busy);
   const mistake = new TypeError("a mistake");
   assert.equal(placingFailed(mistake, new RecordingLogger()), mistake);
@@ -63,7 +66,7 @@ test("an order whose answer is lost may have been placed; one that was refused, 
     [timeout("ECONNRESET"), true],
     [timeout("UND_ERR_CONNECT_TIMEOUT"), false],
     [timeout("ECONNREFUSED"), false],
-    [new TelephonyRefusal("twilio", 408, undefined), false],
+    [new TelephonyError("twilio", 408, undefined), false],
     [new TypeError("a mistake"), false],
   ] as const) {
     assert.equal(mayHaveBeenPlaced(error), may, String(error));
@@ -71,10 +74,11 @@ test("an order whose answer is lost may have been placed; one that was refused, 
 });
 
 test("who has to wait for a place, or for the vendor, is told for how long; who ordered wrongly is not", () => {
-  const waitsSec = (failure: unknown) => (failure instanceof Failure ? failure.retryAfterSec : NaN);
-  assert.equal(waitsSec(placingRefused(new OpenRefusal("limitReached", "2 calls"))), 10);
+  const waitsSec = (failure: unknown) =>
+    failure instanceof RequestError ? failure.retryAfterSec : NaN;
+  assert.equal(waitsSec(placingRefused(new CallRefusedError("limitReached", "2 calls"))), 10);
   const log = new RecordingLogger();
   const told = (code: number, status: number) =>
-    waitsSec(placingFailed(new TelephonyRefusal("twilio", status, code), log));
+    waitsSec(placingFailed(new TelephonyError("twilio", status, code), log));
   assert.deepEqual([told(20_500, 503), told(21_211, 400)], [10, undefined]);
 });

@@ -1,9 +1,12 @@
 import assert from "node:assert/strict";
 import type { ServerResponse } from "node:http";
 import { test } from "node:test";
-import { OpenRefusal, type RefusalReason } from "../../../../engine/calls/open-refusal.js";
+import {
+  CallRefusedError,
+  type RefusalReason,
+} from "../../../../engine/calls/call-refused-error.js";
 import type { Ending } from "../../../../engine/conversation/call-end.js";
-import { Failure, type FailureKind } from "../../../../engine/failure.js";
+import { type FailureKind, RequestError } from "../../../../engine/request-error.js";
 import {
   CALLS_MAX,
   NOTHING_LEFT,
@@ -18,7 +21,7 @@ const STOPPING: Ending = { reason: "serverStopping", status: "completed", messag
 
 function failure(kind: FailureKind, message: RegExp) {
   return (error: unknown) => {
-    assert.ok(error instanceof Failure, String(error));
+    assert.ok(error instanceof RequestError, String(error));
     assert.equal(error.kind, kind);
     assert.match(error.message, message);
     return true;
@@ -64,11 +67,11 @@ test("what would refuse a caller refuses the order, each in its own way", async 
     ["callerLeft", "unavailable"],
     ["serverStopping", "unavailable"],
   ];
-  let refusal: OpenRefusal | undefined;
+  let refusal: CallRefusedError | undefined;
   const opener = { refusal: () => Promise.resolve(refusal) };
   const { place, vendor, left } = await outboundFor(t, { opener });
   for (const [reason, kind] of kinds) {
-    refusal = new OpenRefusal(reason, `no: ${reason}`);
+    refusal = new CallRefusedError(reason, `no: ${reason}`);
     await assert.rejects(place(), failure(kind, new RegExp(`^no: ${reason}$`)));
   }
   assert.deepEqual([vendor.asked, left()], [[], NOTHING_LEFT]);

@@ -4,7 +4,7 @@ import promises from "node:fs/promises";
 import { syncBuiltinESMExports } from "node:module";
 import { dirname, join } from "node:path";
 import { test } from "node:test";
-import { type Bucket, BucketFault } from "../../../../engine/bucket/bucket.js";
+import { type Bucket, BucketError } from "../../../../engine/bucket/bucket.js";
 import { wavHeader } from "../../../../engine/calls/recording/recording-file.js";
 import { RecordingUploads } from "../../../../engine/calls/recording/recordings.js";
 import type { RecordingStore } from "../../../../storage/calls/recording-store.js";
@@ -14,7 +14,7 @@ import { temporaryFile } from "../../../storage/temporary-file.js";
 
 const SOUND_BYTES = 4_000;
 const FILE_BYTES = 44 + SOUND_BYTES;
-const AWAY = new BucketFault("away", "it is away");
+const AWAY = new BucketError("away", "it is away");
 
 /** A folder with so many recordings that wait, and a bucket that does what the test says. */
 function waitingUploads(count: number, waitingBytesMax = 1_000_000) {

@@ -6,7 +6,7 @@ import { type TestContext, test } from "node:test";
 import { PCM_8K } from "../../../../engine/audio/audio-format.js";
 import { Bucket } from "../../../../engine/bucket/bucket.js";
 import { Recordings } from "../../../../engine/calls/recording/recordings.js";
-import { Failure } from "../../../../engine/failure.js";
+import { RequestError } from "../../../../engine/request-error.js";
 import { Changes } from "../../../doubles/changes.js";
 import { RecordingLogger } from "../../../doubles/recording-logger.js";
 import { VirtualClock } from "../../../doubles/virtual-clock.js";
@@ -82,7 +82,10 @@ test("a recording is sent when its call is over, is read from the bucket, and le
   assert.deepEqual(await factsOf(), { bytes: 160_044, durationSec: 5 });
   assert.equal(readStereoFile(await bytesOf(recordings)).left.length, 40_000);
   const other = recordings.open({ ...KEY, orgId: "other" });
-  await assert.rejects(other, (error) => error instanceof Failure && error.kind === "notFound");
+  await assert.rejects(
+    other,
+    (error) => error instanceof RequestError && error.kind === "notFound",
+  );
 });
 
 test("what ends while the bucket is away waits, is told once, and is sent by a later round", async (context) => {
@@ -183,6 +186,6 @@ test("whoever asks for a recording while the bucket is away is told so", async (
   await assert.rejects(
     recordings.open(KEY),
     (error) =>
-      error instanceof Failure && error.kind === "unavailable" && error.retryAfterSec === 10,
+      error instanceof RequestError && error.kind === "unavailable" && error.retryAfterSec === 10,
   );
 });

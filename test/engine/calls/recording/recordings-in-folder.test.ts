@@ -8,7 +8,7 @@ import type { RecordedFormat } from "../../../../engine/calls/recording/recordin
 import { RecordingFile } from "../../../../engine/calls/recording/recording-file.js";
 import { Recordings } from "../../../../engine/calls/recording/recordings.js";
 import type { CallAudioTap } from "../../../../engine/conversation/actor.js";
-import { Failure } from "../../../../engine/failure.js";
+import { RequestError } from "../../../../engine/request-error.js";
 import { RecordingLogger } from "../../../doubles/recording-logger.js";
 import { VirtualClock } from "../../../doubles/virtual-clock.js";
 import { callRecord, insertProviders } from "../../../storage/sample-records.js";
@@ -61,7 +61,7 @@ test("a recording is whole once its call is over, and only then can it be opened
   const recordings = newRecordings();
   const tap = begin(recordings);
   talk(tap, clock, 10);
-  const isNotFound = (error: unknown) => error instanceof Failure && error.kind === "notFound";
+  const isNotFound = (error: unknown) => error instanceof RequestError && error.kind === "notFound";
   await assert.rejects(recordings.open(KEY), isNotFound);
   tap.end();
   await recordings.close();
@@ -130,7 +130,7 @@ test("a recording is deleted when its days are over, and its call says so", asyn
   assert.equal(await recordings.sweep(), 1);
   assert.equal(await factsOf(), undefined);
   await assert.rejects(stat(path), { code: "ENOENT" });
-  await assert.rejects(recordings.open(KEY), Failure);
+  await assert.rejects(recordings.open(KEY), RequestError);
 });
 
 test("a disk that refuses is told of once, and the call goes on", async (context) => {

@@ -1,13 +1,16 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { AgentUnavailable } from "../../../../engine/tenancy/agents/agent-for-call.js";
+import { AgentUnavailableError } from "../../../../engine/tenancy/agents/agent-for-call.js";
 import { ownLlm, platformOfFile } from "../seeded-platform.js";
 
 const sharedPlatform = platformOfFile();
 
-function unavailable(status: AgentUnavailable["status"], reason: RegExp): (error: unknown) => true {
+function unavailable(
+  status: AgentUnavailableError["status"],
+  reason: RegExp,
+): (error: unknown) => true {
   return (error) => {
-    assert.ok(error instanceof AgentUnavailable, String(error));
+    assert.ok(error instanceof AgentUnavailableError, String(error));
     assert.equal(error.status, status);
     assert.match(error.message, reason);
     return true;

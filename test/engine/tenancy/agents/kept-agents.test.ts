@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { type TestContext, test } from "node:test";
 import { CredentialCipher } from "../../../../engine/security/credential-cipher.js";
-import { AgentUnavailable } from "../../../../engine/tenancy/agents/agent-for-call.js";
+import { AgentUnavailableError } from "../../../../engine/tenancy/agents/agent-for-call.js";
 import { CredentialRotation } from "../../../../engine/tenancy/credential-rotation.js";
 import { openPlatform, ownLlm, platformOfFile } from "../seeded-platform.js";
 
@@ -22,7 +22,7 @@ async function calledAgent(context: TestContext) {
   return { platform, tenant, own, input, agent, readCount };
 }
 
-const isUnavailable = (error: unknown) => error instanceof AgentUnavailable;
+const isUnavailable = (error: unknown) => error instanceof AgentUnavailableError;
 
 test("the next call with an agent reads neither it nor its providers", async (context) => {
   const { platform, tenant, agent, own, readCount } = await calledAgent(context);

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { type TestContext, test } from "node:test";
-import { Failure } from "../../../../engine/failure.js";
+import { RequestError } from "../../../../engine/request-error.js";
 import { ClientTokens } from "../../../../engine/security/client-token.js";
 import { ClientAccess } from "../../../../engine/tenancy/people/client-access.js";
 import type { Tenant } from "../../../../engine/tenancy/tenant.js";
@@ -167,7 +167,7 @@ test("a token that would be too long is refused by the field that makes it so", 
     access.issue(tenant, { agentId, ttlSec: 60, variables: { notes } });
   assert.ok((await ask("short")).token);
   await assert.rejects(ask("n".repeat(2_048)), (error) => {
-    assert.ok(error instanceof Failure);
+    assert.ok(error instanceof RequestError);
     assert.deepEqual(error.details, [
       { path: "variables", message: "expected less: a token has at most 2048 characters" },
     ]);

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { Failure } from "../../../../engine/failure.js";
+import { RequestError } from "../../../../engine/request-error.js";
 import type { ProviderInput } from "../../../../engine/tenancy/providers/provider-input.js";
 import type { JsonObject } from "../../../../storage/records.js";
 import { ownLlm, platformOfFile, refusal } from "../seeded-platform.js";
@@ -163,7 +163,7 @@ test("an API key that no header can carry is refused without being repeated", as
     await assert.rejects(
       platform.providers.create(tenant, ownLlm({ credentials: { apiKey } })),
       (error) => {
-        assert.ok(error instanceof Failure && !error.message.includes("secret"));
+        assert.ok(error instanceof RequestError && !error.message.includes("secret"));
         return refusal("invalid", "credentials.apiKey")(error);
       },
     );
@@ -271,7 +271,7 @@ test("a provider that agents use is kept, and the refusal names them", async () 
   const reference = { llmProviderId: id, llmModelId: "house-model" };
   const agent = await platform.agents.create(tenant, await platform.agentInput(reference));
   await assert.rejects(platform.providers.remove(tenant, id), (error) => {
-    assert.ok(error instanceof Failure);
+    assert.ok(error instanceof RequestError);
     assert.deepEqual(error.extra, { agents: [{ _id: agent.id, name: "Reception" }] });
     return refusal("conflict")(error);
   });

@@ -5,7 +5,7 @@ import { test } from "node:test";
 import { backupInThread } from "../../../../storage/sqlite/backup/backup-start.js";
 import { checkDatabase } from "../../../../storage/sqlite/database-check.js";
 import { holdFile } from "../../../../storage/sqlite/server-claim.js";
-import { RequestFailed } from "../../../../storage/statements/storage-failure.js";
+import { StorageError } from "../../../../storage/statements/storage-error.js";
 import { insertOrganizations } from "../../sample-records.js";
 import { createDatabaseFile, temporaryDatabase, temporaryFile } from "../../temporary-file.js";
 import { killAtEachStep } from "../rigs/killed-process.js";
@@ -112,7 +112,7 @@ test("an empty database is not copied: nobody could tell the copy from a whole o
   await writeFile(sourcePath, "");
   const targetPath = join(dirname(sourcePath), "copy.db");
   await assert.rejects(backupInThread({ sourcePath, targetPath }), (error) => {
-    assert.ok(error instanceof RequestFailed);
+    assert.ok(error instanceof StorageError);
     return /the copy is not whole: it has no tables/.test(error.message);
   });
   assert.deepEqual(await readdir(dirname(sourcePath)), ["parley.db"]);

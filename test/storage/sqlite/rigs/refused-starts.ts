@@ -1,6 +1,6 @@
 import { join } from "node:path";
 import * as v from "valibot";
-import { asStartFault, StartFault } from "../../../../api/start-up/start-fault.js";
+import { asStartError, StartError } from "../../../../api/start-up/start-error.js";
 import { DATABASE_FILE, parseConfig } from "../../../../config.js";
 import { newLogger } from "../../../../engine/log.js";
 import { startParley } from "../../../../parley.js";
@@ -15,8 +15,8 @@ async function refusalOf(environment: Readonly<Record<string, string>>): Promise
     await parley.stop(0);
     return "it started";
   } catch (error) {
-    const fault = asStartFault(error, join(config.dataDir, DATABASE_FILE));
-    return fault instanceof StartFault ? fault.message : `no fault of a start: ${String(fault)}`;
+    const fault = asStartError(error, join(config.dataDir, DATABASE_FILE));
+    return fault instanceof StartError ? fault.message : `no fault of a start: ${String(fault)}`;
   }
 }
 

@@ -1,5 +1,5 @@
-import { isRetryable } from "../../storage/statements/storage-failure.js";
-import type { AgentUnavailable } from "../tenancy/agents/agent-for-call.js";
+import { isRetryable } from "../../storage/statements/storage-error.js";
+import type { AgentUnavailableError } from "../tenancy/agents/agent-for-call.js";
 
 /** Why a call is not begun; the edge maps it to a close code or to a spoken sentence. */
 export type RefusalReason =
@@ -25,8 +25,8 @@ const CALLER_WORDS: Readonly<Partial<Record<RefusalReason, string>>> = {
 };
 
 /** The message is for the organization, whose key the client has; people who call are told `callerWords`. */
-export class OpenRefusal extends Error {
-  override readonly name = "OpenRefusal";
+export class CallRefusedError extends Error {
+  override readonly name = "CallRefusedError";
   readonly reason: RefusalReason;
 
   constructor(reason: RefusalReason, message: string, options?: ErrorOptions) {
@@ -40,26 +40,26 @@ export class OpenRefusal extends Error {
 }
 
 /** A call that leaves no record could not be shown, billed or continued. */
-export function cannotBeStored(reason: string, cause?: unknown): OpenRefusal {
+export function cannotBeStored(reason: string, cause?: unknown): CallRefusedError {
   const message = `the server takes no calls for the moment: ${reason}`;
-  return new OpenRefusal("storeFailing", message, { cause });
+  return new CallRefusedError("storeFailing", message, { cause });
 }
 
 /** The refusal that an error is, or comes down to where the store is to blame; undefined for any other error. */
-export function openRefusalOf(error: unknown): OpenRefusal | undefined {
-  if (error instanceof OpenRefusal) return error;
+export function callRefusedErrorOf(error: unknown): CallRefusedError | undefined {
+  if (error instanceof CallRefusedError) return error;
   return isRetryable(error) ? cannotBeStored("its database does not answer", error) : undefined;
 }
 
-export function tooManyCalls(callsMax: number): OpenRefusal {
-  return new OpenRefusal("limitReached", `the plan allows ${callsMax} calls at the same time`);
+export function tooManyCalls(callsMax: number): CallRefusedError {
+  return new CallRefusedError("limitReached", `the plan allows ${callsMax} calls at the same time`);
 }
 
-export function serverStops(): OpenRefusal {
-  return new OpenRefusal("serverStopping", "the server is restarting");
+export function serverStops(): CallRefusedError {
+  return new CallRefusedError("serverStopping", "the server is restarting");
 }
 
-const REFUSALS: Readonly<Record<AgentUnavailable["status"], RefusalReason>> = {
+const REFUSALS: Readonly<Record<AgentUnavailableError["status"], RefusalReason>> = {
   notFound: "agentNotFound",
   inactive: "agentNotFound",
   paused_provider: "providerUnavailable",
@@ -67,6 +67,6 @@ const REFUSALS: Readonly<Record<AgentUnavailable["status"], RefusalReason>> = {
 };
 
 /** The agent takes no calls, for a reason that its caller may be told. */
-export function agentRefused(error: AgentUnavailable): OpenRefusal {
-  return new OpenRefusal(REFUSALS[error.status], error.message, { cause: error });
+export function agentRefused(error: AgentUnavailableError): CallRefusedError {
+  return new CallRefusedError(REFUSALS[error.status], error.message, { cause: error });
 }

@@ -2,18 +2,20 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import {
   agentRefused,
+  callRefusedErrorOf,
   cannotBeStored,
-  openRefusalOf,
   serverStops,
   tooManyCalls,
-} from "../../../engine/calls/open-refusal.js";
-import { AgentUnavailable } from "../../../engine/tenancy/agents/agent-for-call.js";
-import { StorageOverloaded } from "../../../storage/statements/storage-failure.js";
+} from "../../../engine/calls/call-refused-error.js";
+import { AgentUnavailableError } from "../../../engine/tenancy/agents/agent-for-call.js";
+import { StorageOverloadedError } from "../../../storage/statements/storage-error.js";
 
 test("an agent that takes no calls is refused for what has to be done about it", () => {
   const refused = (["notFound", "inactive", "paused_provider", "paused_plan"] as const).map(
     (status) => {
-      const { reason, message } = agentRefused(new AgentUnavailable(status, `it is ${status}`));
+      const { reason, message } = agentRefused(
+        new AgentUnavailableError(status, `it is ${status}`),
+      );
       return [reason, message];
     },
   );
@@ -38,9 +40,9 @@ test("every other refusal has its reason, too", () => {
 
 test("an error is a refusal where it is one, or the store is to blame", () => {
   const refusal = tooManyCalls(1);
-  assert.equal(openRefusalOf(refusal), refusal);
-  const overloaded = new StorageOverloaded(10);
-  const ofStore = openRefusalOf(overloaded);
+  assert.equal(callRefusedErrorOf(refusal), refusal);
+  const overloaded = new StorageOverloadedError(10);
+  const ofStore = callRefusedErrorOf(overloaded);
   assert.deepEqual([ofStore?.reason, ofStore?.cause], ["storeFailing", overloaded]);
-  assert.equal(openRefusalOf(new Error("a mistake")), undefined);
+  assert.equal(callRefusedErrorOf(new Error("a mistake")), undefined);
 });

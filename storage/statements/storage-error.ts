@@ -2,8 +2,8 @@
  * Storage failed for another reason than a unique rule or a foreign key: a full disk, a long lock, wrong SQL, a
  * backup's file that exists.
  */
-export class RequestFailed extends Error {
-  override readonly name: string = "RequestFailed";
+export class StorageError extends Error {
+  override readonly name: string = "StorageError";
   /** SQLite's extended result code, for example `SQLITE_FULL`, PostgreSQL's (`PG_53100`), or that of the operating system, or `ERROR`. */
   readonly code: string;
 
@@ -35,13 +35,13 @@ export function isLockErrorCode(code: string): boolean {
  * The disk is full, another process holds the lock, the file is gone: nothing of the request has happened, and the same
  * request may succeed once the store is well again.
  */
-export class StorageUnwritable extends RequestFailed {
-  override readonly name = "StorageUnwritable";
+export class StorageUnwritableError extends StorageError {
+  override readonly name = "StorageUnwritableError";
 }
 
 /** More requests wait than storage is ready to keep; nothing of the refused one has happened. */
-export class StorageOverloaded extends Error {
-  override readonly name = "StorageOverloaded";
+export class StorageOverloadedError extends Error {
+  override readonly name = "StorageOverloadedError";
 
   constructor(waitingMax: number) {
     super(`storage has ${waitingMax} requests waiting and takes no more`);
@@ -52,8 +52,8 @@ export class StorageOverloaded extends Error {
  * Storage is closed or its thread has died. Whether a request that was waiting has taken effect is not known, except that
  * each one has done so as a whole or not at all.
  */
-export class StorageStopped extends Error {
-  override readonly name = "StorageStopped";
+export class StorageStoppedError extends Error {
+  override readonly name = "StorageStoppedError";
 
   constructor(message: string, options: ErrorOptions = {}) {
     super(message, options);
@@ -61,11 +61,11 @@ export class StorageStopped extends Error {
 }
 
 /** The database could not be opened, for a reason that an operator can do something about; the message says it. */
-export class StorageUnavailable extends Error {
-  override readonly name = "StorageUnavailable";
+export class StorageUnavailableError extends Error {
+  override readonly name = "StorageUnavailableError";
 }
 
 /** Whether nothing of the request has happened, and it is worth making again. */
 export function isRetryable(error: unknown): boolean {
-  return error instanceof StorageUnwritable || error instanceof StorageOverloaded;
+  return error instanceof StorageUnwritableError || error instanceof StorageOverloadedError;
 }

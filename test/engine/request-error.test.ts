@@ -1,17 +1,17 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { Failure } from "../../engine/failure.js";
+import { RequestError } from "../../engine/request-error.js";
 
 test("a refusal carries what its requester is told, and why it came about where that is known", () => {
-  const plain = new Failure("notFound", "there is no such call");
+  const plain = new RequestError("notFound", "there is no such call");
   const { kind, message, name, details, extra, retryAfterSec } = plain;
   assert.deepEqual(
     [kind, message, name, details, extra, retryAfterSec, "cause" in plain],
-    ["notFound", "there is no such call", "Failure", undefined, undefined, undefined, false],
+    ["notFound", "there is no such call", "RequestError", undefined, undefined, undefined, false],
   );
   const cause = new Error("away");
   const field = { path: "name", message: "expected a text" };
-  const full = new Failure("invalid", "no", {
+  const full = new RequestError("invalid", "no", {
     cause,
     details: [field],
     extra: { agents: 2 },

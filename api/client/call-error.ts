@@ -1,4 +1,4 @@
-export type FaultCode =
+export type CallErrorCode =
   | "microphoneDenied"
   | "microphoneMissing"
   | "microphoneBusy"
@@ -20,23 +20,23 @@ export type FaultCode =
   | "server";
 
 /** What went wrong, in words that may be shown to the person at the microphone. */
-export class CallFault extends Error {
-  override readonly name = "CallFault";
-  readonly code: FaultCode;
+export class CallError extends Error {
+  override readonly name = "CallError";
+  readonly code: CallErrorCode;
 
-  constructor(code: FaultCode, message: string, options?: ErrorOptions) {
+  constructor(code: CallErrorCode, message: string, options?: ErrorOptions) {
     super(message, options);
     this.code = code;
   }
 }
 
 /** As it is where it is a fault already. */
-export function asFault(error: unknown, code: FaultCode, message: string): CallFault {
-  return error instanceof CallFault ? error : new CallFault(code, message, { cause: error });
+export function asCallError(error: unknown, code: CallErrorCode, message: string): CallError {
+  return error instanceof CallError ? error : new CallError(code, message, { cause: error });
 }
 
 /** With one of these the caller cannot be heard, and a call that began without a microphone goes on in writing. */
-export const MICROPHONE_FAULTS: ReadonlySet<FaultCode> = new Set<FaultCode>([
+export const MICROPHONE_ERRORS: ReadonlySet<CallErrorCode> = new Set<CallErrorCode>([
   "microphoneDenied",
   "microphoneMissing",
   "microphoneBusy",

@@ -14,7 +14,7 @@ export interface FieldFault {
   readonly message: string;
 }
 
-export interface FailureOptions extends ErrorOptions {
+export interface RequestErrorOptions extends ErrorOptions {
   readonly details?: readonly FieldFault[];
   /** Fields that the answer carries beside `error`, for example the agents that use a provider. */
   readonly extra?: Readonly<Record<string, unknown>>;
@@ -25,14 +25,14 @@ export interface FailureOptions extends ErrorOptions {
  * An expected refusal, in words that the requester may read. It is a result, not a bug: it is answered,
  * never logged as an error. Anything else that is thrown is a bug or an outage.
  */
-export class Failure extends Error {
-  override readonly name = "Failure";
+export class RequestError extends Error {
+  override readonly name = "RequestError";
   readonly kind: FailureKind;
   readonly details: readonly FieldFault[] | undefined;
   readonly extra: Readonly<Record<string, unknown>> | undefined;
   readonly retryAfterSec: number | undefined;
 
-  constructor(kind: FailureKind, message: string, options: FailureOptions = {}) {
+  constructor(kind: FailureKind, message: string, options: RequestErrorOptions = {}) {
     super(message, options.cause === undefined ? {} : { cause: options.cause });
     this.kind = kind;
     this.details = options.details;
