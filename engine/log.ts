@@ -162,6 +162,8 @@ const CAUSES_MAX = 5;
 /** What a line tells of an error beside its name, message and stack. Others may hold what was received: a body, a row. */
 const ERROR_FIELDS = [
   "code",
+  "databaseCode",
+  "vendorCode",
   "errno",
   "syscall",
   "address",
@@ -173,6 +175,7 @@ const ERROR_FIELDS = [
   "vendor",
   "fault",
   "kind",
+  "limit",
   "status",
   "statusCode",
   "requestId",

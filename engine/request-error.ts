@@ -1,12 +1,4 @@
-/** The kinds of refusal that a caller of a service has to tell apart; the edge maps each to a status. */
-export type FailureKind =
-  | "invalid"
-  | "unauthenticated"
-  | "forbidden"
-  | "notFound"
-  | "conflict"
-  | "rateLimited"
-  | "unavailable";
+import { ParleyError, type RequestErrorCode } from "../storage/parley-error.js";
 
 /** One wrong field of a request: where it stands and what was expected. */
 export interface FieldFault {
@@ -23,18 +15,18 @@ export interface RequestErrorOptions extends ErrorOptions {
 
 /**
  * An expected refusal, in words that the requester may read. It is a result, not a bug: it is answered,
- * never logged as an error. Anything else that is thrown is a bug or an outage.
+ * never logged as an error. Anything else that is thrown is a bug or an outage. The API maps the code to a status.
  */
-export class RequestError extends Error {
+export class RequestError extends ParleyError {
   override readonly name = "RequestError";
-  readonly kind: FailureKind;
+  readonly code: RequestErrorCode;
   readonly details: readonly FieldFault[] | undefined;
   readonly extra: Readonly<Record<string, unknown>> | undefined;
   readonly retryAfterSec: number | undefined;
 
-  constructor(kind: FailureKind, message: string, options: RequestErrorOptions = {}) {
+  constructor(code: RequestErrorCode, message: string, options: RequestErrorOptions = {}) {
     super(message, options.cause === undefined ? {} : { cause: options.cause });
-    this.kind = kind;
+    this.code = code;
     this.details = options.details;
     this.extra = options.extra;
     this.retryAfterSec = options.retryAfterSec;

@@ -2,14 +2,16 @@ import { X509Certificate } from "node:crypto";
 import { existsSync, readFileSync } from "node:fs";
 import { parseEnv } from "node:util";
 import * as v from "valibot";
+import { ParleyError } from "../storage/parley-error.js";
 import { isEscaped } from "../storage/postgres/postgres-address.js";
 
 /** Variables by name, as a process is given them. */
 export type Environment = Readonly<Record<string, string | undefined>>;
 
 /** All that is wrong with the environment, one line each. */
-export class ConfigError extends Error {
+export class ConfigError extends ParleyError {
   override readonly name = "ConfigError";
+  readonly code = "configuration_invalid";
   readonly faults: readonly string[];
 
   constructor(faults: readonly string[]) {

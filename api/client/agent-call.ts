@@ -310,7 +310,10 @@ export class AgentCall {
         return this.#dialogue.turnFinished();
       case "error":
         this.#lastError = message.message;
-        this.#events.tell("fault", new CallError("server", message.message));
+        this.#events.tell(
+          "fault",
+          new CallError("server", message.message, { serverCode: message.code }),
+        );
         return;
       case "toolCall":
         return void this.#tools.use(message, (result) => connection.sendText(result));

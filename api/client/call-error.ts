@@ -19,14 +19,21 @@ export type CallErrorCode =
   | "protocol"
   | "server";
 
+interface CallErrorOptions extends ErrorOptions {
+  readonly serverCode?: string;
+}
+
 /** What went wrong, in words that may be shown to the person at the microphone. */
 export class CallError extends Error {
   override readonly name = "CallError";
   readonly code: CallErrorCode;
+  /** The server's code of a `server` error, as its list of error codes has it. Empty where it gave none. */
+  readonly serverCode: string;
 
-  constructor(code: CallErrorCode, message: string, options?: ErrorOptions) {
-    super(message, options);
+  constructor(code: CallErrorCode, message: string, options: CallErrorOptions = {}) {
+    super(message, options.cause === undefined ? {} : { cause: options.cause });
     this.code = code;
+    this.serverCode = options.serverCode ?? "";
   }
 }
 

@@ -15,7 +15,7 @@ export type ServerMessage =
   | { readonly type: "audioStart"; readonly turnId: number; readonly sampleRateHz: number }
   | { readonly type: "audioStop" }
   | { readonly type: "audioEnd" }
-  | { readonly type: "error"; readonly message: string }
+  | { readonly type: "error"; readonly message: string; readonly code: string }
   | ToolCall;
 
 /** The agent wants one of the tools that the page offers used; the answer bears its id. */
@@ -58,7 +58,7 @@ export function serverMessage(text: string): ServerMessage | undefined {
     case "audioEnd":
       return { type: "audioEnd" };
     case "error":
-      return { type: "error", message: textOf(payload["message"]) };
+      return { type: "error", message: textOf(payload["message"]), code: textOf(payload["code"]) };
     case "toolCall":
       return {
         type: "toolCall",

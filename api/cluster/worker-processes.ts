@@ -11,6 +11,7 @@ import type { BackendChoice } from "../../engine/settings.js";
 import type { CancelTimer, Clock } from "../../engine/time/clock.js";
 import { within } from "../../engine/time/deadline.js";
 import type { Database } from "../../storage/database.js";
+import { ParleyError, type VoiceErrorCode } from "../../storage/parley-error.js";
 import { JSON_TYPE } from "../http/answer/answer.js";
 import type { HttpResponse, WebSocketRoute } from "../http/backend/http-backend.js";
 import { openBackend } from "../http/backend/open-backend.js";
@@ -37,7 +38,10 @@ export async function childEnd(child: ChildProcess): Promise<void> {
 }
 
 const RESTARTING = "the server restarts its call processes; try again in a few seconds";
-const BODY = JSON.stringify({ error: RESTARTING });
+const BODY = JSON.stringify({
+  error: RESTARTING,
+  code: "server_stopping" satisfies VoiceErrorCode,
+});
 const RETRY_AFTER_SEC = "2";
 /** Clients of calls are closed at once, and need not send anything. */
 const MESSAGE_BYTES_MAX = 1024 * 1024;
@@ -107,7 +111,7 @@ const DOOR: WebSocketRoute<object> = {
   silenceMaxSec: SILENCE_MAX_SEC,
   admit: () => ({}),
   open: (socket) => {
-    socket.send(errorMessage(RESTARTING), false);
+    socket.send(errorMessage("server_stopping", RESTARTING), false);
     socket.end(CLOSE_CODE_BY_REFUSAL.serverStopping, closeReason(RESTARTING));
   },
   message: () => undefined,
@@ -466,8 +470,9 @@ export class WorkerProcesses {
 }
 
 /** Nothing was started yet. */
-class RunNotAddedError extends Error {
+class RunNotAddedError extends ParleyError {
   override readonly name = "RunNotAddedError";
+  readonly code = "process_not_started";
 }
 
 function post(child: ChildProcess, message: FromPrimary): void {

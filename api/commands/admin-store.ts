@@ -28,7 +28,7 @@ export interface AdminServices extends FirstAgentServices {
   readonly dialTargets: DialTargets;
   readonly phoneNumbers: PhoneNumbers;
   readonly plans: Plans;
-  /** RequestError `notFound`: there is no server of this name. */
+  /** RequestError `not_found`: there is no server of this name. */
   readonly drainNode: (name: string) => Promise<void>;
   readonly rotation: (cipher: CredentialCipher) => CredentialRotation;
 }

@@ -1,4 +1,5 @@
 import * as v from "valibot";
+import { REQUEST_ERROR_CODES, type RequestErrorCode } from "../../storage/parley-error.js";
 
 /** A short text that people read: names and labels. */
 const NAME_CHARACTERS_MAX = 200;
@@ -221,11 +222,14 @@ export const FreeForm = v.record(v.string(), v.unknown());
 export const Count = v.pipe(v.number(), v.integer(), v.minValue(0));
 /** What every delete answers. */
 export const Success = v.object({ success: v.literal(true) });
+const REQUEST_CODES = Object.keys(REQUEST_ERROR_CODES) as RequestErrorCode[];
+
 export const ErrorBody = v.object({
   error: v.pipe(
     v.string(),
     v.description("names the field, where there is one, and what was expected"),
   ),
+  code: v.pipe(v.picklist(REQUEST_CODES), v.description("what went wrong, for programs")),
   details: v.optional(v.array(v.object({ path: v.string(), message: v.string() }))),
   requestId: v.optional(v.pipe(v.string(), v.description("of a 500: finds the cause in the log"))),
 });

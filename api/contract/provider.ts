@@ -139,6 +139,7 @@ export const RegistryEntry = v.object({
 });
 
 export const ProviderInUse = v.object({
+  code: v.literal("provider_in_use"),
   error: v.string(),
   agents: v.array(v.object({ _id: Id, name: v.string() })),
 });

@@ -73,8 +73,9 @@ export const VOICE_PROTOCOL = {
     },
     {
       type: "error",
-      example: '{"type":"error","payload":{"message":"…"}}',
-      description: "sent before the server closes for another reason than a normal end",
+      example: '{"type":"error","payload":{"message":"…","code":"calls_limit_reached"}}',
+      description:
+        "sent before the server closes for another reason than a normal end; `code` is one of the list of error codes",
     },
     {
       type: "binary",

@@ -1,9 +1,10 @@
 import type { Logger } from "../../engine/log.js";
-import { type FailureKind, RequestError } from "../../engine/request-error.js";
+import { RequestError } from "../../engine/request-error.js";
 import type { Clock } from "../../engine/time/clock.js";
+import type { RequestErrorCode } from "../../storage/parley-error.js";
 import { type Answer, type HeaderLine, jsonAnswer, type StreamedAnswer } from "./answer/answer.js";
 import type { DownloadAnswer } from "./answer/download-answer.js";
-import { HttpError } from "./answer/http-error.js";
+import { HttpError, STATUS_BY_CODE } from "./answer/http-error.js";
 import type { HttpRequest, HttpResponse, RequestHandler, Verb } from "./backend/http-backend.js";
 import type { Endpoint, Method } from "./endpoints/endpoint.js";
 import { addressGroup, type ClientAddresses, formatAddress } from "./request/client-address.js";
@@ -11,16 +12,6 @@ import type { CorsPolicy } from "./request/cors.js";
 import { BodyRoom, RequestBody } from "./request/request-body.js";
 import { Exchange, type RequestHead } from "./request-context.js";
 import type { HttpServer } from "./server.js";
-
-const STATUS_BY_KIND: Readonly<Record<FailureKind, number>> = {
-  invalid: 400,
-  unauthenticated: 401,
-  forbidden: 403,
-  notFound: 404,
-  conflict: 409,
-  rateLimited: 429,
-  unavailable: 503,
-};
 
 /** After these statuses the client may still be sending a body, which the server does not read. */
 const LEAVES_BODY: ReadonlySet<number> = new Set([400, 408, 413, 429, 503]);
@@ -37,19 +28,29 @@ export function answerToError(error: unknown, requestId: string, logger: Logger)
   if (error instanceof HttpError) return answerToRefusal(error);
   if (error instanceof Error && error.name === "StorageOverloadedError") {
     logger.warn({ requestId }, "request refused: storage is overloaded");
-    return jsonAnswer(503, { error: "the service is busy, try again" }, [["retry-after", "1"]]);
+    return errorAnswer("overloaded", { error: "the service is busy, try again" }, 1);
   }
   if (error instanceof Error && error.name === "StorageUnwritableError") {
     logger.warn({ requestId, error }, "request refused: nothing can be stored");
     const words = { error: "nothing can be stored for the moment, try again" };
-    return jsonAnswer(503, words, [["retry-after", "5"]]);
+    return errorAnswer("database_unavailable", words, 5);
   }
   logger.error({ requestId, error }, "request failed");
-  return jsonAnswer(500, { error: "internal error", requestId });
+  return errorAnswer("internal_error", { error: "internal error", requestId });
 }
 
-function answerToRefusal({ status, message, headers }: HttpError): Answer {
-  const answer = jsonAnswer(status, { error: message }, headers);
+function errorAnswer(
+  code: RequestErrorCode,
+  words: { readonly error: string; readonly requestId?: string },
+  retryAfterSec?: number,
+): Answer {
+  const headers: HeaderLine[] = [];
+  if (retryAfterSec !== undefined) headers.push(["retry-after", String(retryAfterSec)]);
+  return jsonAnswer(STATUS_BY_CODE[code], { ...words, code }, headers);
+}
+
+function answerToRefusal({ status, code, message, headers }: HttpError): Answer {
+  const answer = jsonAnswer(status, { error: message, code }, headers);
   return LEAVES_BODY.has(status) ? { ...answer, closesConnection: true } : answer;
 }
 
@@ -57,14 +58,16 @@ function answerToFailure(failure: RequestError): Answer {
   const body = {
     ...failure.extra,
     error: failure.message,
+    code: failure.code,
     ...(failure.details === undefined ? {} : { details: failure.details }),
   };
   const headers: HeaderLine[] = [];
-  if (failure.kind === "unauthenticated") headers.push(CHALLENGE);
+  const status = STATUS_BY_CODE[failure.code];
+  if (status === 401) headers.push(CHALLENGE);
   if (failure.retryAfterSec !== undefined) {
     headers.push(["retry-after", String(Math.max(1, Math.ceil(failure.retryAfterSec)))]);
   }
-  return jsonAnswer(STATUS_BY_KIND[failure.kind], body, headers);
+  return jsonAnswer(status, body, headers);
 }
 
 export interface RouterOptions {
@@ -106,7 +109,7 @@ export class Router {
     this.#handle(
       "any",
       "/*",
-      refusingEndpoint("/*", () => new HttpError(404, "no such path")),
+      refusingEndpoint("/*", () => new HttpError("path_not_found", "no such path")),
     );
   }
 
@@ -307,7 +310,9 @@ function optionsEndpoint(path: string, methods: ReadonlySet<Method>): Endpoint {
 
 function methodNotAllowed(methods: ReadonlySet<Method>): HttpError {
   const allowed = allowedMethods(methods);
-  return new HttpError(405, `expected one of the methods ${allowed}`, [["allow", allowed]]);
+  return new HttpError("method_not_allowed", `expected one of the methods ${allowed}`, [
+    ["allow", allowed],
+  ]);
 }
 
 function allowedMethods(methods: ReadonlySet<Method>): string {

@@ -1,8 +1,10 @@
+import { ParleyError } from "../../storage/parley-error.js";
 import type { HttpBackend, RequestHandler, Verb, WebSocketRoute } from "./backend/http-backend.js";
 
 /** The message says what an operator can do. */
-export class ListenError extends Error {
+export class ListenError extends ParleyError {
   override readonly name = "ListenError";
+  readonly code = "listen_failed";
 }
 
 /** `variable` is the setting that names the port. */

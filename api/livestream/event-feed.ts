@@ -68,7 +68,7 @@ export class EventFeed {
     const { listenersMax, snapshotJson } = this.#options;
     if (this.#listeners.size >= listenersMax) {
       throw new RequestError(
-        "unavailable",
+        "overloaded",
         "too many listen to the events: ask for the list instead",
         {
           retryAfterSec: FULL_RETRY_SEC,

@@ -1,4 +1,5 @@
 import { createHmac, randomBytes, timingSafeEqual } from "node:crypto";
+import { ParleyError } from "../../storage/parley-error.js";
 
 /** More lines than that are a mistake. */
 export const PUBLISH_KEYS_MAX = 10_000;
@@ -9,8 +10,9 @@ const DIGEST = "sha256";
 const SALT_BYTES = 32;
 
 /** Thrown with the number of a line that is no `stream=secret`, never with its text. */
-export class PublishKeyError extends Error {
+export class PublishKeyError extends ParleyError {
   override readonly name = "PublishKeyError";
+  readonly code = "publish_keys_invalid";
 }
 
 /**

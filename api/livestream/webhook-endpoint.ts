@@ -66,7 +66,7 @@ const MediaMtxRequest = requestObject({
   protocol: text,
 });
 
-/** The JSON of MediaMTX's `authMethod: http`. RequestError `invalid` names the wrong field. */
+/** The JSON of MediaMTX's `authMethod: http`. RequestError `invalid_request` names the wrong field. */
 export function parseMediaMtxRequest(body: Buffer, contentType: string): AuthRequest {
   const asked = validated(MediaMtxRequest, parseJsonBody(body, contentType), "body");
   return {
@@ -87,7 +87,9 @@ export function parseFormRequest(body: Buffer): AuthRequest {
       path: "name",
       message: "expected 1 to 64 letters, digits, hyphens or underscores",
     };
-    throw new RequestError("invalid", `${fault.path}: ${fault.message}`, { details: [fault] });
+    throw new RequestError("invalid_request", `${fault.path}: ${fault.message}`, {
+      details: [fault],
+    });
   }
   return {
     isPublish: (form.get("call") ?? "publish") === "publish",
@@ -132,7 +134,7 @@ export function publishEndpoint(parts: WebhookParts): Endpoint {
     const outcome = streams.publish(announcement);
     metrics.count("publishes", outcome);
     if (outcome === "full") {
-      throw new RequestError("unavailable", "too many streams are live: see MAX_STREAMS", {
+      throw new RequestError("overloaded", "too many streams are live: see MAX_STREAMS", {
         retryAfterSec: FULL_RETRY_SEC,
       });
     }
@@ -158,7 +160,7 @@ export function ladderEndpoint(parts: WebhookParts): Endpoint {
   return webhook("/webhook/on-ladder", parts, requireForm, async (body) => {
     const status = parseLadderStatus(body);
     if (!parts.ladders.note(status)) {
-      throw new RequestError("unavailable", "too many ladders are told of", {
+      throw new RequestError("overloaded", "too many ladders are told of", {
         retryAfterSec: FULL_RETRY_SEC,
       });
     }

@@ -35,14 +35,17 @@ export interface View {
 /** Refuses what is no form before its body has arrived. */
 export function requireForm(contentType: string): void {
   if (isForm(contentType)) return;
-  throw new HttpError(415, "content-type: expected application/x-www-form-urlencoded");
+  throw new HttpError(
+    "unsupported_media_type",
+    "content-type: expected application/x-www-form-urlencoded",
+  );
 }
 
 export function isForm(contentType: string): boolean {
   return FORM_TYPE.test(contentType);
 }
 
-/** RequestError `invalid` names every wrong field. */
+/** RequestError `invalid_request` names every wrong field. */
 export function parseAnnouncement(body: Buffer): Announcement {
   const form = new WebhookForm(body);
   const announcement = {
@@ -64,7 +67,7 @@ export function parseWithdrawal(body: Buffer): Withdrawal {
   return withdrawal;
 }
 
-/** RequestError `invalid` names every wrong field. */
+/** RequestError `invalid_request` names every wrong field. */
 export function parseLadderStatus(body: Buffer): LadderStatus {
   const form = new WebhookForm(body);
   const status = {
@@ -81,7 +84,7 @@ export function parseLadderStatus(body: Buffer): LadderStatus {
   return status;
 }
 
-/** RequestError `invalid` names every wrong field. */
+/** RequestError `invalid_request` names every wrong field. */
 export function parseView(body: Buffer): View {
   const form = new WebhookForm(body);
   const view = {
@@ -93,7 +96,7 @@ export function parseView(body: Buffer): View {
   return view;
 }
 
-/** Somebody wants to watch, with a token or without. RequestError `invalid` names every wrong field. */
+/** Somebody wants to watch, with a token or without. RequestError `invalid_request` names every wrong field. */
 export function parseWatch(body: Buffer): { readonly streamKey: string; readonly token: string } {
   const form = new WebhookForm(body);
   const watch = { streamKey: form.streamKey(), token: form.token() };
@@ -113,7 +116,7 @@ class WebhookForm {
   requireFaultless(): void {
     if (this.#faults.length === 0) return;
     const message = this.#faults.map((fault) => `${fault.path}: ${fault.message}`).join("; ");
-    throw new RequestError("invalid", message, { details: this.#faults });
+    throw new RequestError("invalid_request", message, { details: this.#faults });
   }
 
   streamKey(): string {

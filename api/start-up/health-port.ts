@@ -1,4 +1,6 @@
 import { Agent, createServer, type IncomingMessage, request, type ServerResponse } from "node:http";
+import type { RequestErrorCode } from "../../storage/parley-error.js";
+import { STATUS_BY_CODE } from "../http/answer/http-error.js";
 import { portOf } from "../http/backend/node-backend.js";
 import { cannotListen, ListenError } from "../http/server.js";
 
@@ -34,7 +36,7 @@ export async function openHealthPort(options: HealthPortOptions): Promise<Health
   const server = createServer({ ...limits, requireHostHeader: false }, (incoming, answer) => {
     incoming.resume();
     const fault = faultOf(incoming);
-    if (fault !== undefined) send(answer, fault.status, fault.error);
+    if (fault !== undefined) send(answer, fault);
     else passOn(`${serverUrl}${incoming.url}`, agent, answer);
   });
   server.maxConnections = CONNECTIONS_MAX;
@@ -54,9 +56,15 @@ export async function openHealthPort(options: HealthPortOptions): Promise<Health
   };
 }
 
-function faultOf({ url = "", method }: IncomingMessage) {
-  if (!PATHS.has(url)) return { status: 404, error: "expected /api/health or /api/ready" };
-  if (method !== "GET") return { status: 405, error: "expected GET" };
+interface Refusal {
+  readonly error: string;
+  readonly code: RequestErrorCode;
+}
+
+function faultOf({ url = "", method }: IncomingMessage): Refusal | undefined {
+  if (!PATHS.has(url))
+    return { code: "path_not_found", error: "expected /api/health or /api/ready" };
+  if (method !== "GET") return { code: "method_not_allowed", error: "expected GET" };
   return undefined;
 }
 
@@ -76,15 +84,19 @@ function passOn(url: string, agent: Agent, answer: ServerResponse): void {
   });
   asked.on("timeout", () => asked.destroy());
   asked.on("error", () => {
-    if (!answer.headersSent) send(answer, 503, "the server does not answer");
+    if (!answer.headersSent)
+      send(answer, { code: "unavailable", error: "the server does not answer" });
   });
   answer.on("close", () => asked.destroy());
   asked.end();
 }
 
-function send(answer: ServerResponse, status: number, error: string): void {
-  const body = JSON.stringify({ error });
+function send(answer: ServerResponse, refusal: Refusal): void {
+  const body = JSON.stringify(refusal);
   const length = Buffer.byteLength(body);
-  answer.writeHead(status, { "content-type": "application/json", "content-length": length });
+  answer.writeHead(STATUS_BY_CODE[refusal.code], {
+    "content-type": "application/json",
+    "content-length": length,
+  });
   answer.end(body);
 }

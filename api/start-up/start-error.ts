@@ -1,13 +1,15 @@
 import { resolve } from "node:path";
 import { BucketError } from "../../engine/bucket/bucket.js";
+import { ParleyError } from "../../storage/parley-error.js";
 import { storageAdvice } from "../../storage/sqlite/storage-advice.js";
 import { StorageError, StorageUnavailableError } from "../../storage/statements/storage-error.js";
 import { BackendUnavailableError } from "../http/backend/open-backend.js";
 import { ListenError } from "../http/server.js";
 
 /** The server cannot start for a reason that an operator can mend; the message says which, and how. */
-export class StartError extends Error {
+export class StartError extends ParleyError {
   override readonly name = "StartError";
+  readonly code = "start_failed";
 }
 
 /** What the operating system refuses to do with the data folder; anything else is a bug, whose stack is worth having. */

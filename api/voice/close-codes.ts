@@ -1,5 +1,6 @@
 import type { RefusalReason } from "../../engine/calls/call-refused-error.js";
 import type { EndReason } from "../../engine/conversation/call-end.js";
+import type { VoiceErrorCode } from "../../storage/parley-error.js";
 
 /** Codes of the contract (4xxx) and of RFC 6455 (1xxx). */
 export const CLOSE_UNAUTHORIZED = 4001;
@@ -41,6 +42,31 @@ export const CLOSE_CODE_BY_ENDING: Readonly<Record<EndReason, number>> = {
   vendorFailed: CLOSE_INTERNAL_ERROR,
   machine: 1000,
   unsupportedAudio: 1003,
+};
+
+/** What the `error` before the close frame has as `code`. A call that ends as it should sends none. */
+export const ERROR_CODE_BY_ENDING: Readonly<Record<EndReason, VoiceErrorCode>> = {
+  callerLeft: "caller_left",
+  agentHungUp: "call_ended",
+  transferred: "call_ended",
+  durationLimit: "call_duration_limit_reached",
+  suspended: "organization_pending",
+  organizationEnded: "call_ended",
+  callerIdle: "caller_idle",
+  callerTooSlow: "client_too_slow",
+  callerTooFast: "client_too_fast",
+  callerProtocol: "frame_too_large",
+  languageModelFailed: "language_model_failed",
+  speechFailed: "speech_synthesis_failed",
+  sttFailed: "speech_recognition_failed",
+  serverStopping: "server_stopping",
+  overloaded: "overloaded",
+  internalError: "internal_error",
+  busy: "call_not_answered",
+  noAnswer: "call_not_answered",
+  vendorFailed: "telephony_unavailable",
+  machine: "call_not_answered",
+  unsupportedAudio: "unsupported_audio",
 };
 
 /** RFC 6455 gives a close frame 125 bytes, two of them the code. */

@@ -112,7 +112,7 @@ async function reported(
     ...(CALL_REF.test(callSid) && { phoneCallId: callSid }),
   } as const;
   if (!(await outbound.report(token, { status, answeredBy, callInfo }))) {
-    throw new RequestError("unauthenticated", "token: expected that of a placed call");
+    throw new RequestError("invalid_token", "token: expected that of a placed call");
   }
   return { status: 204, contentType: "", body: "" };
 }

@@ -72,7 +72,7 @@ async function answer(
   const found = claims && phoneVendor(claims.vendor);
   if (claims === undefined || found === undefined) {
     throw new RequestError(
-      "unauthenticated",
+      "invalid_token",
       "token: expected that of a call whose stream has ended",
     );
   }

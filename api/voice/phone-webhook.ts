@@ -66,7 +66,10 @@ async function answer(request: IncomingRequest, options: PhoneWebhookOptions): P
   const { telephonyVendors } = options;
   const found = telephonyVendors.includes(vendor) ? phoneVendor(vendor) : undefined;
   if (found === undefined) {
-    throw new RequestError("invalid", `vendor: expected one of ${telephonyVendors.join(", ")}`);
+    throw new RequestError(
+      "invalid_request",
+      `vendor: expected one of ${telephonyVendors.join(", ")}`,
+    );
   }
   const { documents, callIdField } = found;
   const bytes = Buffer.from(await request.body());
@@ -142,21 +145,21 @@ async function authenticate(
       `address ${addressGroup(request.clientAddress)}`,
     );
     if (retryAfterSec > 0) {
-      throw new RequestError("rateLimited", `too many requests: try again in ${retryAfterSec} s`, {
+      throw new RequestError("rate_limited", `too many requests: try again in ${retryAfterSec} s`, {
         retryAfterSec,
       });
     }
     throw new RequestError(
-      "unauthenticated",
+      "invalid_api_key",
       "api_key: expected a valid API key that is not revoked",
     );
   }
   const refusal = accessRefusal(tenant, "voice");
-  if (refusal !== undefined) throw new RequestError("forbidden", refusal);
+  if (refusal !== undefined) throw refusal;
   return tenant;
 }
 
 function unsignedAgent(vendor: string): RequestError {
   const message = `${vendor} does not sign the address, so an agent that is named there is not believed; leave it out`;
-  return new RequestError("invalid", `agent_id: ${message}`);
+  return new RequestError("invalid_request", `agent_id: ${message}`);
 }

@@ -16,7 +16,8 @@ export function httpBase(request: IncomingRequest, publicBaseUrl: string | undef
 export function socketBase(request: IncomingRequest, publicBaseUrl: string | undefined): string {
   if (publicBaseUrl !== undefined) return publicBaseUrl.replace(/^http/, "ws").replace(/\/$/, "");
   const host = request.header("host");
-  if (!HOST.test(host)) throw new RequestError("invalid", "host: expected this server's name");
+  if (!HOST.test(host))
+    throw new RequestError("invalid_request", "host: expected this server's name");
   // Vendors only take wss; on one's own machine there is no certificate.
   return `${LOOPBACK.test(host) ? "ws" : "wss"}://${host}`;
 }

@@ -17,5 +17,8 @@ export function streamTokenFor(
 ): MaybePromise<string> {
   if (claims.vendor !== AUDIO_SOCKET) return streamTokens.mint(claims);
   if (streamUuids !== undefined) return streamUuids.mint(claims);
-  throw new RequestError("unavailable", "vendor: audiosocket needs the setting AUDIOSOCKET_PORT");
+  throw new RequestError(
+    "not_configured",
+    "vendor: audiosocket needs the setting AUDIOSOCKET_PORT",
+  );
 }

@@ -1,6 +1,8 @@
 import type { ClientToolCall } from "../../engine/conversation/caller-channel.js";
 import type { ClientMessage } from "../../engine/conversation/effects.js";
+import type { VoiceErrorCode } from "../../storage/parley-error.js";
 import { STREAM_FORMATS, type StreamEncoding } from "./audio-mode.js";
+import { ERROR_CODE_BY_ENDING } from "./close-codes.js";
 
 export interface CallView {
   readonly agentName: string;
@@ -25,12 +27,12 @@ export function voiceMessage(
     case "audioEnd":
       return JSON.stringify({ type: message.type });
     case "error":
-      return errorMessage(message.message);
+      return errorMessage(ERROR_CODE_BY_ENDING[message.reason], message.message);
   }
 }
 
-export function errorMessage(message: string): string {
-  return JSON.stringify({ type: "error", payload: { message } });
+export function errorMessage(code: VoiceErrorCode, message: string): string {
+  return JSON.stringify({ type: "error", payload: { message, code } });
 }
 
 /** The audio that follows is of this turn. */

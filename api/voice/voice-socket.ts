@@ -11,6 +11,7 @@ import type { ApiKeys } from "../../engine/tenancy/people/api-keys.js";
 import type { ClientAccess } from "../../engine/tenancy/people/client-access.js";
 import { accessRefusal, type Tenant } from "../../engine/tenancy/tenant.js";
 import type { CancelTimer, Clock } from "../../engine/time/clock.js";
+import type { VoiceErrorCode } from "../../storage/parley-error.js";
 import type { WebSocketRoute } from "../http/backend/http-backend.js";
 import { shownApiKey } from "../http/request/authentication.js";
 import { addressGroup } from "../http/request/client-address.js";
@@ -40,7 +41,8 @@ export interface VoiceVisitor {
 }
 
 export interface Refusal {
-  readonly code: number;
+  readonly closeCode: number;
+  readonly code: VoiceErrorCode;
   readonly message: string;
 }
 
@@ -88,22 +90,23 @@ export class CallerAuthentication {
 
   async #byKey({ apiKey, agentId }: VoiceVisitor) {
     const tenant = await this.#options.apiKeys.authenticate(apiKey);
-    if (tenant === undefined) return unauthorized("api_key is missing, wrong or revoked");
+    if (tenant === undefined)
+      return unauthorized("invalid_api_key", "api_key is missing, wrong or revoked");
     return refusalOf(tenant) ?? entry({ tenant, agentId });
   }
 
   async #byToken({ token: text, origin, agentId, historyKey }: VoiceVisitor) {
     const visit = await this.#options.clientAccess.byToken(text, origin);
-    if (typeof visit === "string") return unauthorized(`token: ${visit}`);
+    if (typeof visit === "string") return unauthorized("invalid_token", `token: ${visit}`);
     const { tenant, token } = visit;
     if (agentId !== undefined && agentId !== visit.agentId) {
-      return unauthorized("token: the token is for another agent");
+      return unauthorized("invalid_token", "token: the token is for another agent");
     }
     const refusal = refusalOf(tenant);
     if (refusal !== undefined || token === undefined)
-      return refusal ?? unauthorized("token: wrong");
+      return refusal ?? unauthorized("invalid_token", "token: wrong");
     const used = await this.#uses.take(token, historyKey);
-    if (used !== undefined) return unauthorized(`token: ${used}`);
+    if (used !== undefined) return unauthorized("invalid_token", `token: ${used}`);
     return entry({
       tenant,
       agentId: visit.agentId,
@@ -115,12 +118,17 @@ export class CallerAuthentication {
   async #byOrigin({ agentId, origin, addressGroup }: VoiceVisitor) {
     const { clientAccess } = this.#options;
     const visit = agentId === undefined ? undefined : await clientAccess.byOrigin(agentId, origin);
-    if (visit === undefined) return unauthorized("api_key is missing, wrong or revoked");
+    if (visit === undefined)
+      return unauthorized("unauthenticated", "api_key is missing, wrong or revoked");
     const refusal = refusalOf(visit.tenant);
     if (refusal !== undefined) return refusal;
     const count = this.#publicCalls.get(addressGroup) ?? 0;
     if (count >= PUBLIC_CALLS_AT_ONCE) {
-      return refused(CLOSE_RATE_LIMITED, "too many calls at once from this address");
+      return refused(
+        CLOSE_RATE_LIMITED,
+        "concurrency_limit_reached",
+        "too many calls at once from this address",
+      );
     }
     this.#publicCalls.set(addressGroup, count + 1);
     const { tenant } = visit;
@@ -149,15 +157,15 @@ function entry(parts: Pick<Entry, "tenant" | "agentId"> & Partial<Entry>): Entry
 
 function refusalOf(tenant: Tenant) {
   const refusal = accessRefusal(tenant, "voice");
-  return refusal === undefined ? undefined : unauthorized(refusal);
+  return refusal === undefined ? undefined : unauthorized(refusal.code, refusal.message);
 }
 
-function unauthorized(message: string) {
-  return refused(CLOSE_UNAUTHORIZED, message);
+function unauthorized(code: VoiceErrorCode, message: string) {
+  return refused(CLOSE_UNAUTHORIZED, code, message);
 }
 
-function refused(code: number, message: string) {
-  return { refusal: { code, message } } as const;
+function refused(closeCode: number, code: VoiceErrorCode, message: string) {
+  return { refusal: { closeCode, code, message } } as const;
 }
 
 /**
@@ -281,23 +289,27 @@ export class VoiceSocket {
       if ((await this.#options.connectionLimiter.take(caller.addressGroup)) > 0) {
         return leg.refuse(
           CLOSE_RATE_LIMITED,
+          "rate_limited",
           "too many connections from this address; wait a minute",
         );
       }
       const entry = await this.#entrance.admit(caller);
       if (entry.refusal === undefined) return await this.#enter(entry, caller, leg);
-      leg.refuse(entry.refusal.code, entry.refusal.message);
+      const { closeCode, code, message } = entry.refusal;
+      leg.refuse(closeCode, code, message);
     } catch (error) {
       const refusal = callRefusedErrorOf(error);
       if (refusal !== undefined) {
-        const { reason, message: detail, callerWords } = refusal;
+        const { reason, message: detail } = refusal;
         // Who has the organization's key may know its plan; visitors of a page may not.
         const isOwner = caller.apiKey !== "";
         if (!isOwner) this.#options.log.info({ reason, detail }, "a web call was refused");
-        return leg.refuse(CLOSE_CODE_BY_REFUSAL[reason], isOwner ? detail : callerWords);
+        const code = isOwner ? refusal.code : refusal.callerCode;
+        const words = isOwner ? detail : refusal.callerWords;
+        return leg.refuse(CLOSE_CODE_BY_REFUSAL[reason], code, words);
       }
       this.#options.log.error({ error }, "a call could not be opened");
-      leg.refuse(CLOSE_INTERNAL_ERROR, "internal error");
+      leg.refuse(CLOSE_INTERNAL_ERROR, "internal_error", "internal error");
     }
   }
 
@@ -317,7 +329,7 @@ export class VoiceSocket {
     const { tenant, agentId, terms } = entry;
     if (audioMode.type === "unknown") {
       entry.failed();
-      return leg.refuse(CLOSE_POLICY_VIOLATION, audioMode.fault);
+      return leg.refuse(CLOSE_POLICY_VIOLATION, "invalid_request", audioMode.fault);
     }
     const audio =
       audioMode.type === "stream"

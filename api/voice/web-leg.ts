@@ -13,6 +13,7 @@ import type {
 import type { ClientMessage } from "../../engine/conversation/effects.js";
 import { WEB_AUDIO } from "../../engine/conversation/leg-audio.js";
 import { RequestError } from "../../engine/request-error.js";
+import type { VoiceErrorCode } from "../../storage/parley-error.js";
 import {
   type CallerMessage,
   CallerMessageHead,
@@ -25,7 +26,7 @@ import { REFUSED_MESSAGE } from "../http/backend/http-backend.js";
 import { JSON_DEPTH_MAX } from "../http/request/json-body.js";
 import { validated } from "../http/request/validation.js";
 import { STREAM_FORMATS, type StreamEncoding } from "./audio-mode.js";
-import { CLOSE_CODE_BY_ENDING, closeReason } from "./close-codes.js";
+import { CLOSE_CODE_BY_ENDING, closeReason, ERROR_CODE_BY_ENDING } from "./close-codes.js";
 import {
   audioStartMessage,
   type CallView,
@@ -75,10 +76,13 @@ export class AudioIntake {
 /** Twice the largest result of a tool, so that one that is too large is told by its name. */
 const MESSAGE_BYTES_MAX = 32_768;
 
-/** A text frame of a client in the stream mode. RequestError `invalid` names the field, and what was expected. */
+/** A text frame of a client in the stream mode. RequestError `invalid_request` names the field, and what was expected. */
 export function callerMessage(message: Uint8Array): CallerMessage {
   if (message.byteLength > MESSAGE_BYTES_MAX) {
-    throw new RequestError("invalid", `message: expected at most ${MESSAGE_BYTES_MAX} bytes`);
+    throw new RequestError(
+      "invalid_request",
+      `message: expected at most ${MESSAGE_BYTES_MAX} bytes`,
+    );
   }
   const body = parsed(message);
   switch (validated(CallerMessageHead, body, "message").type) {
@@ -410,7 +414,7 @@ export class WebLeg implements CallerChannel {
     this.#textsInTick += 1;
     if (this.#textsInTick > TEXTS_PER_TICK_MAX) return this.#fail(TOO_MANY_FRAMES);
     const fault = this.#takeMessage(message, this.#voice);
-    if (fault !== undefined) this.#write(errorMessage(fault), false);
+    if (fault !== undefined) this.#write(errorMessage("invalid_message", fault), false);
   }
 
   /** The client has taken some of what it was sent. */
@@ -463,9 +467,9 @@ export class WebLeg implements CallerChannel {
   }
 
   /** Says why, then closes. */
-  refuse(code: number, message: string): void {
-    this.#write(errorMessage(message), false);
-    this.close(code, message);
+  refuse(closeCode: number, code: VoiceErrorCode, message: string): void {
+    this.#write(errorMessage(code, message), false);
+    this.close(closeCode, message);
   }
 
   close(code: number, reason: string): void {
@@ -543,6 +547,11 @@ export class WebLeg implements CallerChannel {
 
   #fail(ending: Ending): void {
     if (this.#session !== undefined) this.#session.end(ending);
-    else this.refuse(CLOSE_CODE_BY_ENDING[ending.reason], ending.message);
+    else
+      this.refuse(
+        CLOSE_CODE_BY_ENDING[ending.reason],
+        ERROR_CODE_BY_ENDING[ending.reason],
+        ending.message,
+      );
   }
 }

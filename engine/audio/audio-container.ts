@@ -1,3 +1,4 @@
+import { ParleyError } from "../../storage/parley-error.js";
 import { MP3_HEADER_BYTES, readMp3Header } from "./mp3-frames.js";
 import { decodeAlaw, decodeMulaw } from "./mulaw.js";
 import { encodePcm } from "./sample-coding.js";
@@ -115,8 +116,9 @@ const CODECS: ReadonlyMap<number, WavFormat["codec"]> = new Map([
 ]);
 
 /** A WAV that cannot be played; the message says what is wrong with it. */
-export class WavError extends Error {
+export class WavError extends ParleyError {
   override readonly name = "WavError";
+  readonly code = "audio_file_invalid";
 }
 
 /** A WAV that comes in pieces, cut anywhere; what follows its samples is left out. */

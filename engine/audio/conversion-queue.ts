@@ -1,3 +1,4 @@
+import { ParleyError } from "../../storage/parley-error.js";
 import type { Clock } from "../time/clock.js";
 import type { ConversionBatch, ConversionResult, ConversionStep } from "./conversion-batch.js";
 import type { ConversionFormats } from "./speech-conversion.js";
@@ -71,12 +72,14 @@ const STEP_BYTES_MAX = 16 * 1024;
 /** A thread that takes so long for a batch hangs. */
 const BATCH_DEADLINE_MS = 10_000;
 
-export class AudioPoolOverloadedError extends Error {
+export class AudioPoolOverloadedError extends ParleyError {
   override readonly name = "AudioPoolOverloadedError";
+  readonly code = "audio_pool_overloaded";
 }
 
-export class AudioPoolClosedError extends Error {
+export class AudioPoolClosedError extends ParleyError {
   override readonly name = "AudioPoolClosedError";
+  readonly code = "audio_pool_closed";
 }
 
 /** Rejects when the batch, and with it the thread, is lost. */

@@ -2,6 +2,7 @@ import { randomUUID } from "node:crypto";
 import { Readable } from "node:stream";
 import { AwsV4Signer } from "aws4fetch";
 import { Agent, type Dispatcher, request } from "undici";
+import { ParleyError } from "../../storage/parley-error.js";
 import type { CancelTimer, Clock } from "../time/clock.js";
 import { trust } from "../vendors/transport/tls-trust.js";
 import type { BucketSettings } from "./bucket-settings.js";
@@ -10,8 +11,9 @@ import type { BucketSettings } from "./bucket-settings.js";
  * A bucket that does not do what it is asked. `away`: it may later, as it is; `refused`: somebody has to mend the settings or
  * the bucket first. The message says in words what to do, and holds no secret.
  */
-export class BucketError extends Error {
+export class BucketError extends ParleyError {
   override readonly name = "BucketError";
+  readonly code = "bucket_failed";
   readonly kind: "away" | "refused";
 
   constructor(kind: "away" | "refused", message: string, options: ErrorOptions = {}) {

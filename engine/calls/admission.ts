@@ -146,7 +146,7 @@ export class MonthlyMinutes {
     const { maxMonthlyMinutes } = plan.limits;
     if ((await this.used(organization.id)) < maxMonthlyMinutes) return;
     const message = `the plan's ${maxMonthlyMinutes} minutes of this month are used up`;
-    throw new CallRefusedError("limitReached", message);
+    throw new CallRefusedError("limitReached", message, { code: "minutes_limit_reached" });
   }
 
   /** Since the month began (UTC); without what ended at another process within the last second. */

@@ -1,3 +1,4 @@
+import { ParleyError } from "../../storage/parley-error.js";
 import type { AgentLlm } from "../conversation/runner.js";
 import type { Logger } from "../log.js";
 import { OrganizationCounts } from "../organization-counts.js";
@@ -23,8 +24,9 @@ export interface ChatUsage {
 }
 
 /** The model could not answer; the message is in plain words, for the people of the organization. */
-export class ChatError extends Error {
+export class ChatError extends ParleyError {
   override readonly name = "ChatError";
+  readonly code = "chat_failed";
 }
 
 /** One reply that has a place and waits to be asked for. */
@@ -57,7 +59,7 @@ export class AgentChats {
 
   /**
    * The place is held until `reply` has settled or `signal` aborts, which it does when nobody waits any more. RequestError
-   * `notFound`; `conflict`: the agent is not active, with the reason; `rateLimited`, `unavailable`: too many at once.
+   * `not_found`; `conflict`: the agent is not active, with the reason; `rate_limited`, `unavailable`: too many at once.
    */
   async begin(
     tenant: Tenant,
@@ -86,8 +88,9 @@ export class AgentChats {
       return await this.#options.agents.forCall(tenant, agentId);
     } catch (error) {
       if (!(error instanceof AgentUnavailableError)) throw error;
-      if (error.status === "notFound") throw new RequestError("notFound", "there is no such agent");
-      throw new RequestError("conflict", `the agent is not active: ${error.message}`);
+      if (error.status === "notFound")
+        throw new RequestError("agent_not_found", "there is no such agent");
+      throw new RequestError("agent_not_active", `the agent is not active: ${error.message}`);
     }
   }
 
@@ -95,10 +98,10 @@ export class AgentChats {
     const retryAfterSec = RETRY_AFTER_SEC;
     if (this.#counts.of(orgId) >= CHATS_OF_ORGANIZATION_MAX) {
       const message = `an organization can have ${CHATS_OF_ORGANIZATION_MAX} chats at the same time`;
-      throw new RequestError("rateLimited", message, { retryAfterSec });
+      throw new RequestError("concurrency_limit_reached", message, { retryAfterSec });
     }
     if (this.#count >= CHATS_MAX) {
-      throw new RequestError("unavailable", "too many chats at the same time", { retryAfterSec });
+      throw new RequestError("overloaded", "too many chats at the same time", { retryAfterSec });
     }
     this.#count += 1;
     this.#counts.add(orgId);

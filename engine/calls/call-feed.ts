@@ -72,11 +72,11 @@ export class CallFeed {
     this.#calls.delete(callTopic(orgId, callId));
   }
 
-  /** Throws the RequestError `rateLimited` where nobody else of the organization may watch. */
+  /** Throws the RequestError `rate_limited` where nobody else of the organization may watch. */
   requireRoom(orgId: string): void {
     if (this.#hasRoom(orgId)) return;
     throw new RequestError(
-      "rateLimited",
+      "concurrency_limit_reached",
       "too many pages watch calls: close one, or try again later",
       {
         retryAfterSec: WATCH_MAX_MS / 1_000,

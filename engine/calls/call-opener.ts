@@ -201,7 +201,11 @@ export function assembleSession(parts: SessionParts, deps: AssemblyDeps): Sessio
   const begun = newSession(settings, history, voicePaces.of(tts.cacheKey));
   const actor = new SessionActor(begun, runner, (error) => {
     log.error({ callId, error }, "the session broke; the call is ended");
-    caller.send({ type: "error", message: INTERNAL_ERROR.message });
+    caller.send({
+      type: "error",
+      reason: INTERNAL_ERROR.reason,
+      message: INTERNAL_ERROR.message,
+    });
     caller.end(INTERNAL_ERROR);
     recorder.ended(INTERNAL_ERROR, rescue(actor));
   });
@@ -414,7 +418,10 @@ export class CallOpener {
       slots.release(callId);
       if (error instanceof UniqueViolationError && request.terms?.isOneConversation === true) {
         const message = "another client has come back to this conversation in the same moment";
-        throw new CallRefusedError("limitReached", message, { cause: error });
+        throw new CallRefusedError("limitReached", message, {
+          cause: error,
+          code: "conversation_limit_reached",
+        });
       }
       throw isRetryable(error) ? cannotBeStored("it could not be stored", error) : error;
     }
@@ -426,7 +433,9 @@ export class CallOpener {
     const passedSec = Math.max(0, this.#deps.clock.epochMs() - beganAtMs) / 1_000;
     const callMaxSec = Math.floor(terms.callMaxSec - passedSec);
     if (callMaxSec < 1) {
-      throw new CallRefusedError("limitReached", "the time of this conversation is over");
+      throw new CallRefusedError("limitReached", "the time of this conversation is over", {
+        code: "conversation_limit_reached",
+      });
     }
     return { ...terms, callMaxSec };
   }

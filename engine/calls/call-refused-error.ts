@@ -1,3 +1,4 @@
+import { ParleyError, type RequestErrorCode } from "../../storage/parley-error.js";
 import { isRetryable } from "../../storage/statements/storage-error.js";
 import type { AgentUnavailableError } from "../tenancy/agents/agent-for-call.js";
 
@@ -15,6 +16,22 @@ export type RefusalReason =
 const BUSY = "no further calls are taken at the moment, please try again later";
 const UNAVAILABLE = "the agent is not available at the moment";
 
+const CODE_BY_REASON: Readonly<Record<RefusalReason, RequestErrorCode>> = {
+  agentNotFound: "agent_not_found",
+  providerUnavailable: "provider_unavailable",
+  modelNotAllowed: "model_not_allowed",
+  limitReached: "calls_limit_reached",
+  overloaded: "overloaded",
+  storeFailing: "database_unavailable",
+  callerLeft: "unavailable",
+  serverStopping: "server_stopping",
+};
+
+export interface CallRefusedOptions extends ErrorOptions {
+  /** Left out: that of the reason. */
+  readonly code?: RequestErrorCode;
+}
+
 /** What callers hear: plans, models and providers are the organization's business. */
 const CALLER_WORDS: Readonly<Partial<Record<RefusalReason, string>>> = {
   providerUnavailable: UNAVAILABLE,
@@ -24,14 +41,28 @@ const CALLER_WORDS: Readonly<Partial<Record<RefusalReason, string>>> = {
   storeFailing: BUSY,
 };
 
+const CALLER_CODES: Readonly<Partial<Record<RefusalReason, RequestErrorCode>>> = {
+  providerUnavailable: "unavailable",
+  modelNotAllowed: "unavailable",
+  limitReached: "overloaded",
+  storeFailing: "overloaded",
+};
+
 /** The message is for the organization, whose key the client has; people who call are told `callerWords`. */
-export class CallRefusedError extends Error {
+export class CallRefusedError extends ParleyError {
   override readonly name = "CallRefusedError";
   readonly reason: RefusalReason;
+  readonly code: RequestErrorCode;
 
-  constructor(reason: RefusalReason, message: string, options?: ErrorOptions) {
-    super(message, options);
+  constructor(reason: RefusalReason, message: string, options: CallRefusedOptions = {}) {
+    super(message, options.cause === undefined ? {} : { cause: options.cause });
     this.reason = reason;
+    this.code = options.code ?? CODE_BY_REASON[reason];
+  }
+
+  /** As public as `callerWords`. */
+  get callerCode(): RequestErrorCode {
+    return CALLER_CODES[this.reason] ?? this.code;
   }
 
   get callerWords(): string {

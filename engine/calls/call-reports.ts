@@ -163,7 +163,7 @@ export class CallReports {
     this.#clock = clock;
   }
 
-  /** Newest first. RequestError `rateLimited` where words are looked for while others look for some. */
+  /** Newest first. RequestError `rate_limited` where words are looked for while others look for some. */
   async list(
     orgId: string,
     {
@@ -184,7 +184,7 @@ export class CallReports {
   async #searching(listing: () => Promise<CallPage>): Promise<CallPage> {
     if (this.#searchCount >= SEARCHES_MAX) {
       const words = "others look for words just now: try again in a moment";
-      throw new RequestError("rateLimited", words, { retryAfterSec: 1 });
+      throw new RequestError("concurrency_limit_reached", words, { retryAfterSec: 1 });
     }
     this.#searchCount += 1;
     try {
@@ -203,10 +203,10 @@ export class CallReports {
     return total;
   }
 
-  /** With transcript and the stages of every turn. RequestError `notFound`. */
+  /** With transcript and the stages of every turn. RequestError `not_found`. */
   async get(orgId: string, id: string): Promise<CallRecord> {
     const call = await this.#database.calls.findById(orgId, id);
-    if (call === undefined) throw new RequestError("notFound", "there is no such call");
+    if (call === undefined) throw new RequestError("not_found", "there is no such call");
     return call;
   }
 

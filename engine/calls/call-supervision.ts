@@ -38,7 +38,7 @@ export class CallSupervision {
     this.#options = options;
   }
 
-  /** A watch of all calls of the organization, without their words. RequestError `rateLimited`. */
+  /** A watch of all calls of the organization, without their words. RequestError `rate_limited`. */
   watchAll(tenant: Watching): CallWatch {
     return this.#watch(tenant, { orgId: tenant.organization.id });
   }
@@ -53,10 +53,10 @@ export class CallSupervision {
   /** Has the agent say goodbye and hang up. Failures `notFound`, and `conflict` of a call that has ended or is elsewhere. */
   async end({ organization, userId, apiKeyId }: Tenant, id: string): Promise<void> {
     const { callId, isActive } = await this.#find(organization.id, id);
-    if (!isActive) throw new RequestError("conflict", "the call has ended already");
+    if (!isActive) throw new RequestError("call_ended", "the call has ended already");
     if (!(await this.#options.endCall(callId, ORGANIZATION_ENDED))) {
       throw new RequestError(
-        "conflict",
+        "call_ended",
         "the call is on no line of this server, or has just ended",
       );
     }
@@ -95,7 +95,7 @@ export class CallSupervision {
 
   async #find(orgId: string, id: string) {
     const call = await this.#options.calls.findById(orgId, id);
-    if (call === undefined) throw new RequestError("notFound", "there is no such call");
+    if (call === undefined) throw new RequestError("not_found", "there is no such call");
     return { callId: call.id, isActive: call.status === "active" };
   }
 }

@@ -129,7 +129,9 @@ export class Conversations {
     // Another agent has not talked to the caller, and of sessions without names nobody knows which came last.
     const isKnown = last?.agentId === agentId && next < NAMED_SESSIONS_MAX;
     if (isOnlyOne && next >= NAMED_SESSIONS_MAX) {
-      throw new CallRefusedError("limitReached", "this conversation was continued too often");
+      throw new CallRefusedError("limitReached", "this conversation was continued too often", {
+        code: "conversation_limit_reached",
+      });
     }
     const before = isKnown ? last : undefined;
     const wasCutOff = before !== undefined && !isLive && this.#wasCutOff(before);

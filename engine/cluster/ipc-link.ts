@@ -1,7 +1,8 @@
+import { ParleyError, type RequestErrorCode } from "../../storage/parley-error.js";
 import { type Fault, errorOf as storeError, toWireError } from "../../storage/statements/fault.js";
 import { isRetryable } from "../../storage/statements/storage-error.js";
 import type { Logger } from "../log.js";
-import { type FailureKind, RequestError } from "../request-error.js";
+import { RequestError } from "../request-error.js";
 import type { MaybePromise } from "../time/maybe-promise.js";
 
 /** What one side may ask of the other, by name: what goes with the question, and what comes back. */
@@ -41,8 +42,8 @@ type Answer =
 
 interface LinkFault {
   readonly message: string;
-  /** The kind of a RequestError, which is one on the other side too. */
-  readonly failure?: FailureKind;
+  /** The code of a RequestError, which is one on the other side too. */
+  readonly failure?: RequestErrorCode;
   /** The store was to blame, and is on the other side too: who asked may ask again. */
   readonly store?: Fault;
 }
@@ -51,8 +52,9 @@ interface LinkFault {
 export type IpcMessage = readonly (Question | Answer)[];
 
 /** The other process has ended, or its side is closed. */
-export class LinkClosedError extends Error {
+export class LinkClosedError extends ParleyError {
   override readonly name = "LinkClosedError";
+  readonly code = "process_link_closed";
 }
 
 interface Waiter {
@@ -94,7 +96,7 @@ export class Link<Asked extends Requests<Asked>, Served extends Requests<Served>
     return new Promise((resolve, reject) => {
       if (this.#closed !== undefined) return reject(this.#closed);
       if (this.#waiting.size >= QUESTIONS_WAITING_MAX) {
-        return reject(new RequestError("unavailable", "the server is too busy; try again"));
+        return reject(new RequestError("overloaded", "the server is too busy; try again"));
       }
       this.#lastId += 1;
       this.#waiting.set(this.#lastId, { resolve, reject });
@@ -157,7 +159,7 @@ export class Link<Asked extends Requests<Asked>, Served extends Requests<Served>
 function faultOf(error: unknown): LinkFault {
   const message = error instanceof Error ? error.message : "something was thrown that is no error";
   if (isRetryable(error)) return { message, store: toWireError(error) };
-  return error instanceof RequestError ? { message, failure: error.kind } : { message };
+  return error instanceof RequestError ? { message, failure: error.code } : { message };
 }
 
 function errorOf({ message, failure, store }: LinkFault): Error {

@@ -406,7 +406,7 @@ export class NodeList {
   }
 }
 
-/** The server takes no new calls until it is started again. RequestError `notFound`: there is none of this name. */
+/** The server takes no new calls until it is started again. RequestError `not_found`: there is none of this name. */
 export async function drainNode(
   { database, clock, newId }: Omit<NodeListOptions, "lone">,
   name: string,
@@ -416,7 +416,7 @@ export async function drainNode(
   const change = { actor, action: "node.drain", target } as const;
   const entry = auditEntry({ id: newId(), atMs: clock.epochMs(), ...change });
   if (!(await database.nodes.drain(name, entry))) {
-    throw new RequestError("notFound", `there is no node ${name}`);
+    throw new RequestError("not_found", `there is no node ${name}`);
   }
   // A process that has no mail leaves it to the node's next heartbeat.
   await database.mail?.post(ALL_NODES, "");

@@ -80,7 +80,7 @@ export function nodeTokens(
       const max = STREAM_UUIDS_OF_ONE_MAX;
       if (await onceTokens.put(key, row, STREAM_TOKEN_LIFETIME_MS, max)) return uuid;
       const message = "too many calls were announced and have not come; wait a minute";
-      throw new RequestError("unavailable", message);
+      throw new RequestError("overloaded", message);
     },
     redeemUuid: async (uuid) => {
       const claims = await onceTokens.takeOut(`uuid ${uuid}`);

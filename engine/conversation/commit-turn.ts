@@ -178,7 +178,8 @@ export function endCall(
   if (turn !== undefined) out.push({ type: "abortTurn", turnId: turn.id });
   const settled = turn === undefined ? heard : commitTurn(heard, turn, "cutOff", atMs, out);
   if (!EXPECTED_ENDINGS.has(ending.reason)) {
-    out.push({ type: "send", message: { type: "error", message: ending.message } });
+    const { reason, message } = ending;
+    out.push({ type: "send", message: { type: "error", reason, message } });
   }
   const added = turnMessages(settled.unanswered, "");
   const history = withMessages(settled.history, added);

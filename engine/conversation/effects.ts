@@ -1,6 +1,6 @@
 import type { CallMetrics, HistoryMessage } from "../../storage/records.js";
 import type { ChatMessage, ToolCall } from "../vendors/contracts.js";
-import type { Ending } from "./call-end.js";
+import type { Ending, EndReason } from "./call-end.js";
 import type { TimerName } from "./events.js";
 import type { BargeIn, EndOfTurn } from "./reasons.js";
 
@@ -15,7 +15,7 @@ export type ClientMessage =
     }
   | { readonly type: "audioStop" }
   | { readonly type: "audioEnd" }
-  | { readonly type: "error"; readonly message: string };
+  | { readonly type: "error"; readonly reason: EndReason; readonly message: string };
 
 /** Something that was really said, at its moment on the call's clock. */
 export interface SaidMessage {

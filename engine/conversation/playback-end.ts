@@ -130,7 +130,7 @@ function farewellGraceMs(
 function countFailure(state: SessionState, turn: Turn, out: SessionEffect[]): SessionState {
   const message =
     answersSent(turn) === 0 ? "the reply could not be spoken" : "the reply was cut short";
-  out.push({ type: "send", message: { type: "error", message } });
+  out.push({ type: "send", message: { type: "error", reason: "speechFailed", message } });
   return { ...state, failedTurns: state.failedTurns + 1 };
 }
 

@@ -341,7 +341,7 @@ function giveUpHung(
   if (hung === "tts") {
     out.push({
       type: "send",
-      message: { type: "error", message: "the reply could not be spoken" },
+      message: { type: "error", reason: "speechFailed", message: "the reply could not be spoken" },
     });
   }
   const ending = hung === "tts" ? SPEECH_FAILED : LANGUAGE_MODEL_FAILED;

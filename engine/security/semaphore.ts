@@ -36,7 +36,7 @@ export class Semaphore {
       return;
     }
     if (this.#waiting.length >= waitingMax) {
-      throw new RequestError("unavailable", refusal, { retryAfterSec });
+      throw new RequestError("overloaded", refusal, { retryAfterSec });
     }
     await new Promise<void>((resolve) => this.#waiting.push(resolve));
   }

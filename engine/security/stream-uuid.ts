@@ -46,7 +46,7 @@ export class StreamUuids implements StreamUuidRegistry {
     const ofOne = this.#counts.of(claims.orgId);
     if (this.#waiting.size >= STREAM_UUIDS_MAX || ofOne >= STREAM_UUIDS_OF_ONE_MAX) {
       throw new RequestError(
-        "unavailable",
+        "overloaded",
         "too many calls were announced and have not come; wait a minute",
       );
     }

@@ -21,19 +21,19 @@ export interface TelephonyRequest {
   readonly headers: Readonly<Record<string, string>>;
   readonly body?: string;
   /** The vendor's number for the reason in the body of a refusal; left out where it gives none. */
-  readonly codeOf?: (body: string) => TelephonyError["code"];
+  readonly codeOf?: (body: string) => TelephonyError["vendorCode"];
 }
 
 /** The vendor says no. Its words may hold telephone numbers, so only its number for the reason is kept. */
 export class TelephonyError extends VendorError {
   /** As the vendor's documentation lists them; undefined when it gave none. */
-  readonly code: number | string | undefined;
+  readonly vendorCode: number | string | undefined;
 
-  constructor(vendor: string, status: number, code: TelephonyError["code"]) {
-    const words = `${vendor} answered ${status}${code === undefined ? "" : `: error ${code}`}`;
+  constructor(vendor: string, status: number, vendorCode: TelephonyError["vendorCode"]) {
+    const words = `${vendor} answered ${status}${vendorCode === undefined ? "" : `: error ${vendorCode}`}`;
     // Who places a call is not to take a credential without the right to for a wrong order.
     super(vendor, keyFaultOfStatus(status), words, { status });
-    this.code = code;
+    this.vendorCode = vendorCode;
   }
 }
 
@@ -71,8 +71,8 @@ export async function telephonyRequest(
 }
 
 /** A code that a vendor's documentation may list; text and longer numbers are left out. */
-function shortCode(code: TelephonyError["code"]): TelephonyError["code"] {
-  return isCode(code === undefined ? undefined : String(code)) ? code : undefined;
+function shortCode(vendorCode: TelephonyError["vendorCode"]): TelephonyError["vendorCode"] {
+  return isCode(vendorCode === undefined ? undefined : String(vendorCode)) ? vendorCode : undefined;
 }
 
 /** Resolves too when the vendor refuses because the call has ended: by the status 404, or by this code of its own. */
@@ -82,7 +82,7 @@ export async function unlessOver(request: Promise<unknown>, overCode?: string): 
   } catch (error) {
     if (!(error instanceof TelephonyError)) throw error;
     const isOver =
-      error.status === STATUS_GONE || (overCode !== undefined && error.code === overCode);
+      error.status === STATUS_GONE || (overCode !== undefined && error.vendorCode === overCode);
     if (!isOver) throw error;
   }
 }

@@ -41,12 +41,12 @@ export class AuditTrail {
     return this.#database.audit.list(tenant.organization.id, page);
   }
 
-  /** For the platform's administrator. RequestError `notFound`: nobody with this e-mail owns an organization. */
+  /** For the platform's administrator. RequestError `not_found`: nobody with this e-mail owns an organization. */
   async listOfOwner(ownerEmail: string, page: AuditPage): Promise<AuditEntries> {
     const email = canonicalEmail(ownerEmail);
     const organization = await this.#database.organizations.findByOwnerEmail(email);
     if (organization === undefined) {
-      throw new RequestError("notFound", "nobody with this e-mail owns an organization");
+      throw new RequestError("not_found", "nobody with this e-mail owns an organization");
     }
     return this.#database.audit.list(organization.id, page);
   }

@@ -28,11 +28,11 @@ export class OrganizationOverviews {
     return database.organizationOverviews.list({ ...page, ...utcMonth(clock.epochMs()) });
   }
 
-  /** RequestError `notFound`. */
+  /** RequestError `not_found`. */
   async get(id: string): Promise<OrganizationOverview> {
     const { database, clock } = this.#options;
     const found = await database.organizationOverviews.find(id, utcMonth(clock.epochMs()));
-    if (found === undefined) throw new RequestError("notFound", "there is no such organization");
+    if (found === undefined) throw new RequestError("not_found", "there is no such organization");
     return found;
   }
 }

@@ -113,7 +113,7 @@ export class Organizations {
       entry.atMs,
       entry,
     );
-    if (organization === undefined) throw new RequestError("notFound", "the organization is gone");
+    if (organization === undefined) throw new RequestError("not_found", "the organization is gone");
     return { organization, plan: tenant.plan };
   }
 
@@ -122,7 +122,7 @@ export class Organizations {
     return this.#database.organizations.list();
   }
 
-  /** For the platform's administrator. RequestError `notFound`: nobody with this e-mail owns an organization. */
+  /** For the platform's administrator. RequestError `not_found`: nobody with this e-mail owns an organization. */
   async activate(ownerEmail: string): Promise<OrganizationRecord> {
     return this.#setStatus(await this.#findOwned(ownerEmail), "active", this.#administrator);
   }
@@ -132,13 +132,13 @@ export class Organizations {
     return this.#setStatus(await this.#findOwned(ownerEmail), "pending", this.#administrator);
   }
 
-  /** As `activate`; RequestError `notFound` for an unknown plan too. Agents that the plan does not allow become paused. */
+  /** As `activate`; RequestError `not_found` for an unknown plan too. Agents that the plan does not allow become paused. */
   async changePlan(ownerEmail: string, planSlug: string): Promise<OrganizationRecord> {
     return this.#setPlan(await this.#findOwned(ownerEmail), planSlug, this.#administrator);
   }
 
   /**
-   * For an operator of the platform; what stays as it is leaves no entry in the audit trail. RequestError `notFound`: there is no such
+   * For an operator of the platform; what stays as it is leaves no entry in the audit trail. RequestError `not_found`: there is no such
    * organization, or no such plan.
    */
   async change(
@@ -147,7 +147,7 @@ export class Organizations {
     actor: AuditActor,
   ): Promise<void> {
     const found = await this.find(orgId);
-    if (found === undefined) throw new RequestError("notFound", "there is no such organization");
+    if (found === undefined) throw new RequestError("not_found", "there is no such organization");
     const { organization, plan } = found;
     if (planSlug !== undefined && planSlug !== plan.slug) {
       await this.#setPlan(organization, planSlug, actor);
@@ -165,7 +165,10 @@ export class Organizations {
     const plan = await this.#database.plans.findBySlug(planSlug);
     if (plan === undefined) {
       const known = (await this.#database.plans.list()).map(({ slug }) => slug).join(", ");
-      throw new RequestError("notFound", `there is no plan "${planSlug}"; there are: ${known}`);
+      throw new RequestError(
+        "plan_not_found",
+        `there is no plan "${planSlug}"; there are: ${known}`,
+      );
     }
     const changes = organization.planId === plan.id ? [] : ["planId"];
     const action = "organization.changePlan";
@@ -236,7 +239,7 @@ export class Organizations {
     const email = canonicalEmail(ownerEmail);
     const organization = await this.#database.organizations.findByOwnerEmail(email);
     if (organization === undefined) {
-      throw new RequestError("notFound", "nobody with this e-mail owns an organization");
+      throw new RequestError("not_found", "nobody with this e-mail owns an organization");
     }
     return organization;
   }

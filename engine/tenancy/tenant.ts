@@ -1,5 +1,6 @@
 import type { Database } from "../../storage/database.js";
 import type { ApiKeyScope, OrganizationRecord, PlanRecord } from "../../storage/records.js";
+import { RequestError } from "../request-error.js";
 
 export const ALL_SCOPES: readonly ApiKeyScope[] = ["voice", "dashboard"];
 
@@ -19,11 +20,13 @@ export interface Tenant {
 export function accessRefusal(
   { organization, scopes }: Tenant,
   scope: ApiKeyScope,
-): string | undefined {
+): RequestError | undefined {
   if (organization.status !== "active") {
-    return "the organization is pending: it has not been activated yet";
+    const message = "the organization is pending: it has not been activated yet";
+    return new RequestError("organization_pending", message);
   }
-  return scopes.includes(scope) ? undefined : `the API key lacks the scope "${scope}"`;
+  if (scopes.includes(scope)) return undefined;
+  return new RequestError("scope_missing", `the API key lacks the scope "${scope}"`);
 }
 
 export type TenantStores = Pick<Database, "organizations" | "plans">;

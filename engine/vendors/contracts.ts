@@ -1,3 +1,4 @@
+import { ParleyError } from "../../storage/parley-error.js";
 import type { JsonObject } from "../../storage/records.js";
 import type { InputFormat, Mp3Format, RawFormat } from "../audio/audio-format.js";
 
@@ -42,8 +43,9 @@ export interface VendorErrorOptions extends ErrorOptions {
  * The message is for the operator's log: never the vendor's text, which may repeat the prompt, the caller's words or a telephone
  * number, but what `reasonOf` makes of it.
  */
-export class VendorError extends Error {
+export class VendorError extends ParleyError {
   override readonly name = "VendorError";
+  readonly code = "vendor_failed";
   readonly vendor: string;
   readonly fault: VendorFault;
   readonly status: number | undefined;

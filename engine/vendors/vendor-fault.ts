@@ -1,5 +1,7 @@
+import { ParleyError } from "../../storage/parley-error.js";
 import { VendorError, type VendorFault } from "./contracts.js";
 import { ShareUsedUpError } from "./transport/organization-connections.js";
+import { PrivateAddressError } from "./transport/private-addresses.js";
 
 /** Enough for a vendor's sentence, too little for a page. */
 const MESSAGE_MAX_CHARS = 300;
@@ -250,7 +252,7 @@ function requestIdOf(headers: AnswerHeaders): string | undefined {
 
 function faultOfCode(code: string | undefined): VendorFault {
   switch (code) {
-    case "PRIVATE_ADDRESS":
+    case "private_address":
     // For example a key that cannot stand in a header.
     case "UND_ERR_INVALID_ARG":
       return "refused";
@@ -274,10 +276,11 @@ function faultOfCode(code: string | undefined): VendorFault {
   }
 }
 
-/** The system's own code of an error: walks down the causes, and into the attempts of a connection to several addresses. */
+/** The system's own code of an error, or `private_address`: walks down the causes, and into the attempts of a connection to several addresses. */
 export function codeOf(error: unknown): string | undefined {
   for (let at: unknown = error, depth = 0; at instanceof Error && depth < 5; depth++) {
-    if ("code" in at && typeof at.code === "string") return at.code;
+    const isOurs = at instanceof ParleyError && !(at instanceof PrivateAddressError);
+    if (!isOurs && "code" in at && typeof at.code === "string") return at.code;
     at = at instanceof AggregateError ? at.errors[0] : at.cause;
   }
   return undefined;

@@ -3,7 +3,7 @@ import type { Pool } from "pg";
 import * as v from "valibot";
 import { schemaVersion } from "../schema/migrations.js";
 import { migrationsOf } from "../schema/schema.js";
-import { type Fault, messageOf } from "../statements/fault.js";
+import { type Fault, faultCodeOf, messageOf } from "../statements/fault.js";
 import { StorageUnavailableError } from "../statements/storage-error.js";
 
 export const POSTGRES_SCHEMA_VERSION = schemaVersion("postgres");
@@ -42,7 +42,7 @@ export async function updatePostgresSchema(pool: Pool, address: string): Promise
   });
   const { error } = await migrator.migrateToLatest();
   if (error !== undefined) {
-    if (error instanceof Error && "code" in error) throw error;
+    if (faultCodeOf(error).code !== "ERROR") throw error;
     throw new StorageUnavailableError(
       `PostgreSQL at ${address}: its schema could not be brought up to date: ${messageOf(error)}`,
       { cause: error },

@@ -1,5 +1,6 @@
 import type Sqlite from "better-sqlite3";
 import { LRUCache } from "lru-cache";
+import { ParleyError } from "../parley-error.js";
 import type { Fault } from "../statements/fault.js";
 import type { Statement, StatementResult } from "../statements/statement-port.js";
 import { isLockErrorCode } from "../statements/storage-error.js";
@@ -27,8 +28,9 @@ interface PreparedRequest {
 const LEFT_OUT: StatementResult = { rows: [], changes: 0 };
 
 /** The transaction itself is gone (disk full, commit refused): nothing that was done in it has happened. */
-class GroupLostError extends Error {
+class GroupLostError extends ParleyError {
   override readonly name = "GroupLostError";
+  readonly code = "transaction_lost";
 }
 
 /**

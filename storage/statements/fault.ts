@@ -1,3 +1,4 @@
+import { ParleyError } from "../parley-error.js";
 import { ForeignKeyViolationError } from "./foreign-key-violation.js";
 import {
   isStoreErrorCode,
@@ -42,7 +43,9 @@ export function toWireError(error: unknown): Fault {
 
 /** The name that SQLite or the operating system has for it, `ERROR` where there is none. */
 export function faultCodeOf(error: unknown): { readonly code: string; readonly message: string } {
-  const code = error instanceof Error && "code" in error ? error.code : undefined;
+  if (error instanceof StorageError) return { code: error.databaseCode, message: error.message };
+  const isOurs = error instanceof ParleyError;
+  const code = error instanceof Error && !isOurs && "code" in error ? error.code : undefined;
   return { code: typeof code === "string" ? code : "ERROR", message: messageOf(error) };
 }
 

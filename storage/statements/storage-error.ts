@@ -1,15 +1,17 @@
+import { ParleyError } from "../parley-error.js";
 /**
  * Storage failed for another reason than a unique rule or a foreign key: a full disk, a long lock, wrong SQL, a
  * backup's file that exists.
  */
-export class StorageError extends Error {
+export class StorageError extends ParleyError {
   override readonly name: string = "StorageError";
+  readonly code: "storage_failed" | "database_unavailable" = "storage_failed";
   /** SQLite's extended result code, for example `SQLITE_FULL`, PostgreSQL's (`PG_53100`), or that of the operating system, or `ERROR`. */
-  readonly code: string;
+  readonly databaseCode: string;
 
-  constructor(code: string, message: string) {
+  constructor(databaseCode: string, message: string) {
     super(message);
-    this.code = code;
+    this.databaseCode = databaseCode;
   }
 }
 
@@ -37,11 +39,13 @@ export function isLockErrorCode(code: string): boolean {
  */
 export class StorageUnwritableError extends StorageError {
   override readonly name = "StorageUnwritableError";
+  override readonly code = "database_unavailable";
 }
 
 /** More requests wait than storage is ready to keep; nothing of the refused one has happened. */
-export class StorageOverloadedError extends Error {
+export class StorageOverloadedError extends ParleyError {
   override readonly name = "StorageOverloadedError";
+  readonly code = "overloaded";
 
   constructor(waitingMax: number) {
     super(`storage has ${waitingMax} requests waiting and takes no more`);
@@ -52,8 +56,9 @@ export class StorageOverloadedError extends Error {
  * Storage is closed or its thread has died. Whether a request that was waiting has taken effect is not known, except that
  * each one has done so as a whole or not at all.
  */
-export class StorageStoppedError extends Error {
+export class StorageStoppedError extends ParleyError {
   override readonly name = "StorageStoppedError";
+  readonly code = "storage_stopped";
 
   constructor(message: string, options: ErrorOptions = {}) {
     super(message, options);
@@ -61,8 +66,9 @@ export class StorageStoppedError extends Error {
 }
 
 /** The database could not be opened, for a reason that an operator can do something about; the message says it. */
-export class StorageUnavailableError extends Error {
+export class StorageUnavailableError extends ParleyError {
   override readonly name = "StorageUnavailableError";
+  readonly code = "storage_unavailable";
 }
 
 /** Whether nothing of the request has happened, and it is worth making again. */

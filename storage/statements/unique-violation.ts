@@ -1,6 +1,8 @@
+import { ParleyError } from "../parley-error.js";
 /** A row was refused because another one has the same values in these columns. */
-export class UniqueViolationError extends Error {
+export class UniqueViolationError extends ParleyError {
   override readonly name = "UniqueViolationError";
+  readonly code = "unique_violation";
   readonly table: string;
   /** The columns of the unique rule, in its order, with commas between: `orgId,category,providerKey,name`. */
   readonly columns: string;

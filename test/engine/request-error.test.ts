@@ -3,15 +3,15 @@ import { test } from "node:test";
 import { RequestError } from "../../engine/request-error.js";
 
 test("a refusal carries what its requester is told, and why it came about where that is known", () => {
-  const plain = new RequestError("notFound", "there is no such call");
-  const { kind, message, name, details, extra, retryAfterSec } = plain;
+  const plain = new RequestError("not_found", "there is no such call");
+  const { code, message, name, details, extra, retryAfterSec } = plain;
   assert.deepEqual(
-    [kind, message, name, details, extra, retryAfterSec, "cause" in plain],
-    ["notFound", "there is no such call", "RequestError", undefined, undefined, undefined, false],
+    [code, message, name, details, extra, retryAfterSec, "cause" in plain],
+    ["not_found", "there is no such call", "RequestError", undefined, undefined, undefined, false],
   );
   const cause = new Error("away");
   const field = { path: "name", message: "expected a text" };
-  const full = new RequestError("invalid", "no", {
+  const full = new RequestError("invalid_request", "no", {
     cause,
     details: [field],
     extra: { agents: 2 },

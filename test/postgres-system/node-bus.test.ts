@@ -87,7 +87,7 @@ async function nodeOn(
 
 const isRinging = (callId: string) => ({ name: "isRinging", asks: callId }) as const;
 const isUnavailable = (error: unknown) =>
-  error instanceof RequestError && error.kind === "unavailable";
+  error instanceof RequestError && error.code === "unavailable";
 
 test("a node answers what another asks, and learns what it is told", async (context) => {
   const database = await openMail(context);

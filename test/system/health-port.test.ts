@@ -68,7 +68,10 @@ test("a server that is gone is 503, and what a server says of itself is passed o
   await new Promise((resolve) => other.close(resolve));
   const gone = await ask();
   assert.equal(gone.status, 503);
-  assert.deepEqual(await gone.json(), { error: "the server does not answer" });
+  assert.deepEqual(await gone.json(), {
+    error: "the server does not answer",
+    code: "unavailable",
+  });
   port.close();
 });
 

@@ -219,7 +219,7 @@ describe("bad input", { concurrency: true }, () => {
       const client = new RawClient(server, customer, `&${query}`);
       assert.deepEqual(await client.closed, { code: 1008, reason });
       assert.deepEqual(client.texts, [
-        JSON.stringify({ type: "error", payload: { message: reason } }),
+        JSON.stringify({ type: "error", payload: { message: reason, code: "invalid_request" } }),
       ]);
       assert.deepEqual(await server.calls(customer), []);
     });

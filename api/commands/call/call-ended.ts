@@ -1,3 +1,4 @@
+import { ParleyError } from "../../../storage/parley-error.js";
 import { serverAddress } from "../../client/call-address.js";
 import { printable } from "../terminal.js";
 
@@ -6,14 +7,15 @@ const DIAGNOSIS_MAX_MS = 2_000;
 const CLOSED_WITHOUT_A_WORD = 1006;
 
 /** The service ended the call, or the connection broke. */
-export class CallEndedError extends Error {
+export class CallEndedError extends ParleyError {
   override readonly name = "CallEndedError";
-  readonly code: number;
+  readonly code = "call_ended";
+  readonly closeCode: number;
   readonly reason: string;
 
-  constructor(code: number, reason: string) {
-    super(`the call ended with code ${code}`);
-    this.code = code;
+  constructor(closeCode: number, reason: string) {
+    super(`the call ended with code ${closeCode}`);
+    this.closeCode = closeCode;
     this.reason = reason;
   }
 }
@@ -46,16 +48,16 @@ const MEANINGS: Readonly<Record<number, readonly [meaning: string, advice: strin
 
 /** One line for a person: what happened and what to do about it. */
 export async function explainEnd(
-  { code, reason }: CallEndedError,
+  { closeCode, reason }: CallEndedError,
   url: string,
   wasConnected: boolean,
 ): Promise<string> {
-  if (code === CLOSED_WITHOUT_A_WORD) {
+  if (closeCode === CLOSED_WITHOUT_A_WORD) {
     return wasConnected ? "the connection broke: is the server still running?" : diagnose(url);
   }
-  const [meaning, advice] = MEANINGS[code] ?? ["the service ended the call", ""];
+  const [meaning, advice] = MEANINGS[closeCode] ?? ["the service ended the call", ""];
   const detail = reason === "" || reason === meaning ? "" : `: ${printable(reason)}`;
-  return `${meaning} (close code ${code})${detail}. ${advice}`.trimEnd();
+  return `${meaning} (close code ${closeCode})${detail}. ${advice}`.trimEnd();
 }
 
 /** Why no call came about, in one line of text: asks the service for its health. */

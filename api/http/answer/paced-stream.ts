@@ -1,4 +1,5 @@
 import type { CancelTimer, Clock } from "../../../engine/time/clock.js";
+import { ParleyError } from "../../../storage/parley-error.js";
 import type { HttpResponse } from "../backend/http-backend.js";
 
 /** Given to the system at once; of what it does not take, uWebSockets.js makes a copy for this one client. */
@@ -14,8 +15,9 @@ export interface Pace {
 }
 
 /** Why a client was given up that did not go by itself. */
-export class SlowClientError extends Error {
+export class SlowClientError extends ParleyError {
   override readonly name = "SlowClientError";
+  readonly code = "client_too_slow";
 
   constructor() {
     super("the client did not read in time");

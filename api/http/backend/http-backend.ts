@@ -1,3 +1,4 @@
+import type { RequestErrorCode } from "../../../storage/parley-error.js";
 /**
  * What the layers above ask of whatever speaks HTTP and WebSocket. The methods that a request, a response and a socket have
  * are those of uWebSockets.js, so that its own objects serve without a wrapper around each.
@@ -103,7 +104,10 @@ export interface BackendSocket<Visitor> {
 /** For a person who reads what a proxy was told. */
 export const CLOSED_ROUTE_MESSAGE = "this server takes no calls, and another one does";
 export const CLOSED_ROUTE_STATUS = "503 Service Unavailable";
-export const CLOSED_ROUTE_BODY = JSON.stringify({ error: CLOSED_ROUTE_MESSAGE });
+export const CLOSED_ROUTE_BODY = JSON.stringify({
+  error: CLOSED_ROUTE_MESSAGE,
+  code: "unavailable" satisfies RequestErrorCode,
+});
 
 /** uWebSockets.js's own words for a message beyond `messageBytesMax`. */
 export const REFUSED_MESSAGE = "Received too big message";

@@ -1,5 +1,6 @@
 import type { Logger } from "../../../engine/log.js";
 import type { BackendChoice } from "../../../engine/settings.js";
+import { ParleyError } from "../../../storage/parley-error.js";
 import type { HttpBackend } from "./http-backend.js";
 import { NodeBackend } from "./node-backend.js";
 import { openUwsBackend } from "./uws-backend.js";
@@ -12,8 +13,9 @@ export function uwsLoads(): Promise<boolean> {
 }
 
 /** The message says what an operator can do. */
-export class BackendUnavailableError extends Error {
+export class BackendUnavailableError extends ParleyError {
   override readonly name = "BackendUnavailableError";
+  readonly code = "backend_unavailable";
 }
 
 /**

@@ -1,4 +1,5 @@
 import type * as Uws from "uWebSockets.js";
+import type { RequestErrorCode } from "../../../storage/parley-error.js";
 import { JSON_TYPE } from "../answer/answer.js";
 import {
   CLOSED_ROUTE_BODY,
@@ -14,6 +15,7 @@ import { type FramingRefusal, framingRefusal } from "./request-framing.js";
 
 const REFUSED_FRAMING = JSON.stringify({
   error: "expected one host, and one content-length or transfer-encoding: chunked alone",
+  code: "invalid_request" satisfies RequestErrorCode,
 });
 
 /** The library takes options after a host too, which its declarations leave out. */

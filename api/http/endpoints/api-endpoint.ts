@@ -263,7 +263,7 @@ function requireWithin(limiter: UseLimiter, key: string): Promise<void> | undefi
 
 function requireNow(retryAfterSec: number): void {
   if (retryAfterSec === 0) return;
-  throw new RequestError("rateLimited", `too many requests: try again in ${retryAfterSec} s`, {
+  throw new RequestError("rate_limited", `too many requests: try again in ${retryAfterSec} s`, {
     retryAfterSec,
   });
 }

@@ -134,7 +134,7 @@ function pageAnswer(files: ConsoleFiles, page: Omit<ConsoleAnswer, "nonce">): ()
 
 function refuse(message: string): () => never {
   return () => {
-    throw new HttpError(404, message);
+    throw new HttpError("path_not_found", message);
   };
 }
 

@@ -96,7 +96,7 @@ export function docsEndpoints(
   if (files === undefined) {
     return [
       pageEndpoint(() => {
-        throw new HttpError(404, NOT_BUILT);
+        throw new HttpError("path_not_found", NOT_BUILT);
       }),
     ];
   }

@@ -55,13 +55,13 @@ export class Authentication {
   async #byToken(token: string): Promise<Identity> {
     const identity = await this.#accounts.authenticateUser(token);
     if (identity !== undefined) return identity;
-    throw new RequestError("unauthenticated", "the token is wrong or has expired");
+    throw new RequestError("invalid_token", "the token is wrong or has expired");
   }
 
   async #byApiKey(rawKey: string): Promise<Identity> {
     const tenant = await this.#apiKeys.authenticate(rawKey);
     if (tenant !== undefined) return { tenant, user: undefined };
-    throw new RequestError("unauthenticated", "the API key is wrong or was revoked");
+    throw new RequestError("invalid_api_key", "the API key is wrong or was revoked");
   }
 }
 
@@ -74,14 +74,17 @@ export function requireAccess({ tenant, user }: Identity, auth: RouteAuth): void
     );
   }
   if (auth === "operator" && user?.isOperator !== true) {
-    throw new RequestError("forbidden", "this is for the operators of the platform");
+    throw new RequestError("operator_required", "this is for the operators of the platform");
   }
   if (auth === "admin" && user?.role !== "admin") {
-    throw new RequestError("forbidden", "this is for the admins of the organization, signed in");
+    throw new RequestError(
+      "admin_required",
+      "this is for the admins of the organization, signed in",
+    );
   }
   if (auth !== "dashboard" && auth !== "voice" && auth !== "admin") return;
   const refusal = accessRefusal(tenant, auth === "voice" ? "voice" : "dashboard");
-  if (refusal !== undefined) throw new RequestError("forbidden", refusal);
+  if (refusal !== undefined) throw refusal;
 }
 
 /** What limits are counted by. */

@@ -18,7 +18,7 @@ const decoder = new TextDecoder("utf-8", { fatal: true });
 /** The value of a JSON body. `contentType` may be empty: many clients send none. */
 export function parseJsonBody(bytes: Uint8Array, contentType: string): unknown {
   if (contentType !== "" && !JSON_CONTENT_TYPE.test(contentType)) {
-    throw new HttpError(415, "content-type: expected application/json");
+    throw new HttpError("unsupported_media_type", "content-type: expected application/json");
   }
   if (bytes.length === 0) throw invalidBody("expected a JSON object, the body is empty");
   refuseDenseJson(bytes);
@@ -99,5 +99,5 @@ function isEscaped(bytes: Uint8Array, quote: number): boolean {
 
 function invalidBody(message: string, cause?: unknown): RequestError {
   const details = [{ path: "body", message }];
-  return new RequestError("invalid", `body: ${message}`, { details, cause });
+  return new RequestError("invalid_request", `body: ${message}`, { details, cause });
 }

@@ -43,7 +43,7 @@ export class BodyRoom {
   take(body: CountedBody, bytes: number): boolean {
     const owned = (this.#bytesByOwner.get(body.owner) ?? 0) + bytes;
     if (owned > BODIES_PER_OWNER_BYTES_MAX) {
-      body.refuse(new HttpError(429, tooMany(body.owner), RETRY_LATER));
+      body.refuse(new HttpError("concurrency_limit_reached", tooMany(body.owner), RETRY_LATER));
       return false;
     }
     this.#bodies.add(body);
@@ -51,7 +51,9 @@ export class BodyRoom {
     if (this.#byteCount <= BODIES_BYTES_MAX) return true;
     const givesWay = this.#newestUnfinished() ?? body;
     if (givesWay === body) this.#add(body.owner, -bytes);
-    givesWay.refuse(new HttpError(503, "the server has too many unfinished requests", RETRY_LATER));
+    givesWay.refuse(
+      new HttpError("overloaded", "the server has too many unfinished requests", RETRY_LATER),
+    );
     return givesWay !== body;
   }
 
@@ -130,7 +132,7 @@ export class RequestBody implements CountedBody {
     // Authentication may refuse a request before anybody asks for its body.
     this.whole.catch(() => undefined);
     this.#cancelDeadline = clock.after(BODY_DEADLINE_MS, () =>
-      this.refuse(new HttpError(408, "the body did not arrive in time")),
+      this.refuse(new HttpError("request_timeout", "the body did not arrive in time")),
     );
     if (Number(announcedLength) > bytesMax) this.refuse(tooLarge(bytesMax));
     response.onData((chunk, isLast) => this.#take(chunk, isLast));
@@ -187,7 +189,9 @@ export class RequestBody implements CountedBody {
   /** Its bytes count until the request is answered. */
   #finish(): void {
     if (this.#isEncoded) {
-      this.refuse(new HttpError(415, COMPRESSED, [["accept-encoding", "identity"]]));
+      this.refuse(
+        new HttpError("unsupported_media_type", COMPRESSED, [["accept-encoding", "identity"]]),
+      );
       return;
     }
     const [only = EMPTY] = this.#parts;
@@ -209,7 +213,7 @@ export class RequestBody implements CountedBody {
 }
 
 function tooLarge(bytesMax: number): HttpError {
-  return new HttpError(413, `body: expected at most ${bytesMax} bytes`);
+  return new HttpError("body_too_large", `body: expected at most ${bytesMax} bytes`);
 }
 
 function tooMany(owner: string): string {

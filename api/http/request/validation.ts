@@ -11,7 +11,7 @@ type Keys = readonly (string | number)[];
 const OTHER_WORDS = "expected another value";
 
 /**
- * The value in the form that the schema promises. RequestError `invalid` names every wrong field and what was expected
+ * The value in the form that the schema promises. RequestError `invalid_request` names every wrong field and what was expected
  * there, in the words of the schema (`worded` in fields.ts), never what was received. `whole` names the value itself:
  * "body", "query".
  */
@@ -33,7 +33,7 @@ export function validated<Schema extends v.GenericSchema>(
 
 function invalid(details: readonly FieldFault[]): RequestError {
   const message = details.map((fault) => `${fault.path}: ${fault.message}`).join("; ");
-  return new RequestError("invalid", message, { details });
+  return new RequestError("invalid_request", message, { details });
 }
 
 /**

@@ -1,3 +1,4 @@
+import { ParleyError } from "../../../storage/parley-error.js";
 export interface VideoTrack {
   /** `h264`, or what the media server calls another; "unknown" when it has no name for it. */
   readonly codec: string;
@@ -53,8 +54,9 @@ export interface MediaServer {
 }
 
 /** The media server is not there: no process listens at its address. */
-export class MediaServerGoneError extends Error {
+export class MediaServerGoneError extends ParleyError {
   override readonly name = "MediaServerGoneError";
+  readonly code = "media_server_gone";
 }
 
 const ANSWER_TIMEOUT_MS = 2_000;

@@ -1,6 +1,6 @@
 import type { Ending } from "../../conversation/call-end.js";
 import type { Logger } from "../../log.js";
-import { type FailureKind, RequestError } from "../../request-error.js";
+import { RequestError } from "../../request-error.js";
 import type { OutboundClaims, OutboundTokens } from "../../security/outbound-token.js";
 import type { CallInfo } from "../../telephony/call-info.js";
 import { DEFAULT_PHONE_VENDOR } from "../../telephony/phone-vendors.js";
@@ -27,31 +27,26 @@ import {
   type PlacedCalls,
 } from "./placed-calls.js";
 
-const KIND_BY_REFUSAL: Readonly<Record<RefusalReason, FailureKind>> = {
-  agentNotFound: "notFound",
-  providerUnavailable: "conflict",
-  modelNotAllowed: "forbidden",
-  limitReached: "rateLimited",
-  overloaded: "unavailable",
-  storeFailing: "unavailable",
-  callerLeft: "unavailable",
-  serverStopping: "unavailable",
-};
+/** Only the organization can change that; everything else passes by itself. */
+const LASTING: ReadonlySet<RefusalReason> = new Set([
+  "agentNotFound",
+  "providerUnavailable",
+  "modelNotAllowed",
+]);
 
 /** A call that is in the way lasts minutes, and a vendor that is down seldom less; nobody knows better. */
 const RETRY_AFTER_SEC = 10;
 
 /** Why no call would be opened, for who places one. */
-export function placingRefused({ reason, message }: CallRefusedError): RequestError {
-  const kind = KIND_BY_REFUSAL[reason];
-  const isPassing = kind === "rateLimited" || kind === "unavailable";
-  return new RequestError(kind, message, isPassing ? { retryAfterSec: RETRY_AFTER_SEC } : {});
+export function placingRefused({ code, reason, message }: CallRefusedError): RequestError {
+  const retryAfterSec = RETRY_AFTER_SEC;
+  return new RequestError(code, message, LASTING.has(reason) ? {} : { retryAfterSec });
 }
 
 /** All calls that the plan allows at the same time are taken. */
 export function callsTaken(callsMax: number): RequestError {
   const message = `the plan allows ${callsMax} calls at the same time`;
-  return new RequestError("rateLimited", message, { retryAfterSec: RETRY_AFTER_SEC });
+  return new RequestError("calls_limit_reached", message, { retryAfterSec: RETRY_AFTER_SEC });
 }
 
 /** What the telephony vendor's error means for who places the call; other errors as they are. */
@@ -62,14 +57,18 @@ export function placingFailed(error: unknown, log: Logger): unknown {
     : "a call could not be placed";
   log.warn({ vendor: error.vendor, reason: error.message }, what);
   const options = { cause: error, retryAfterSec: RETRY_AFTER_SEC };
-  if (!(error instanceof TelephonyError) || error.code === undefined || error.retryable) {
-    return new RequestError("unavailable", "the telephony vendor does not take calls now", options);
+  if (!(error instanceof TelephonyError) || error.vendorCode === undefined || error.retryable) {
+    return new RequestError(
+      "telephony_unavailable",
+      "the telephony vendor does not take calls now",
+      options,
+    );
   }
-  const words = `the telephony vendor refused the call with its error ${error.code}`;
+  const words = `the telephony vendor refused the call with its error ${error.vendorCode}`;
   const isOrder = error.fault === "refused";
   return isOrder
-    ? new RequestError("invalid", words, { cause: error })
-    : new RequestError("unavailable", words, options);
+    ? new RequestError("call_rejected", words, { cause: error })
+    : new RequestError("telephony_unavailable", words, options);
 }
 
 /** The order may have reached the vendor, whose answer was lost or came too late. */
@@ -139,7 +138,7 @@ export class OutboundCalls implements PlacedCalls {
     if (telephony === undefined) {
       const settings = missing.join(", ");
       throw new RequestError(
-        "unavailable",
+        "not_configured",
         `calls cannot be placed before the platform sets ${settings}`,
       );
     }
@@ -285,7 +284,7 @@ export class OutboundCalls implements PlacedCalls {
     if (phoneNumbers === undefined || (await phoneNumbers.isAllowed(orgId, number))) return;
     const message =
       "from: expected a number that the platform's administrator has allowed this organization to call from";
-    throw new RequestError("forbidden", message);
+    throw new RequestError("caller_number_not_allowed", message);
   }
 
   async #requireTarget(orgId: string, number: string): Promise<void> {
@@ -293,7 +292,7 @@ export class OutboundCalls implements PlacedCalls {
     if (dialTargets === undefined || (await dialTargets.mayReach(orgId, number))) return;
     const message =
       "to: expected a number that the platform's administrator has allowed this organization to call";
-    throw new RequestError("forbidden", message);
+    throw new RequestError("target_not_allowed", message);
   }
 
   async #reserve(

@@ -1,3 +1,4 @@
+import { ParleyError } from "../../../storage/parley-error.js";
 import type { Ending } from "../../conversation/call-end.js";
 import type { OutboundClaims } from "../../security/outbound-token.js";
 import type { CallInfo } from "../../telephony/call-info.js";
@@ -55,8 +56,9 @@ export function endingOf({ status, answeredBy }: OutboundReport): Ending | undef
 }
 
 /** What opens the session of a placed call rejects with it where the call is to be recorded with that ending. */
-export class CallNotTakenError extends Error {
+export class CallNotTakenError extends ParleyError {
   override readonly name = "CallNotTakenError";
+  readonly code = "call_refused";
   readonly ending: Ending;
 
   constructor(ending: Ending) {

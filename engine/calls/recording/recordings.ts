@@ -314,14 +314,14 @@ export class Recordings {
   }
 
   /**
-   * RequestError `notFound`: the call has none (any more), is not over, or is another organization's. RequestError `unavailable`: the
+   * RequestError `not_found`: the call has none (any more), is not over, or is another organization's. RequestError `unavailable`: the
    * bucket is away.
    */
   async open(key: RecordingKey): Promise<RecordedFile> {
     const isFinished = await this.#options.store.isFinished(key);
     const kept = isFinished ? await this.#openKept(key) : undefined;
     if (kept === undefined)
-      throw new RequestError("notFound", "there is no recording of this call");
+      throw new RequestError("not_found", "there is no recording of this call");
     return kept;
   }
 

@@ -1,3 +1,4 @@
+import { ParleyError } from "../../../storage/parley-error.js";
 import type {
   AgentRecord,
   Category,
@@ -33,8 +34,9 @@ export interface FallbacksForCall {
 }
 
 /** The agent takes no calls now; the message may be told to the caller. */
-export class AgentUnavailableError extends Error {
+export class AgentUnavailableError extends ParleyError {
   override readonly name = "AgentUnavailableError";
+  readonly code = "agent_not_active";
   readonly status: "notFound" | Exclude<AgentStatus, "active">;
 
   constructor(status: AgentUnavailableError["status"], message: string) {

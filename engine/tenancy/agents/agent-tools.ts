@@ -22,7 +22,7 @@ const NO_TOOLS: Tools = { tools: [], sealedToolHeaders: null };
 
 /**
  * The tools as they are stored, with the headers of all sealed together. `before` is what the agent has now. RequestError
- * `invalid` when headers are to stay that were given for another server, or that no key opens any more.
+ * `invalid_request` when headers are to stay that were given for another server, or that no key opens any more.
  */
 export function sealedTools(
   inputs: readonly AgentToolInput[],
@@ -54,7 +54,7 @@ export function sealedTools(
   return { tools, sealedToolHeaders: kept.sealedAgain(headersByTool) };
 }
 
-/** RequestError `invalid` for tools that lead to private addresses: each of their calls would fail. */
+/** RequestError `invalid_request` for tools that lead to private addresses: each of their calls would fail. */
 export function requirePublicTools(tools: readonly AgentToolInput[]): void {
   const details = tools.flatMap((tool, index) => {
     if (tool.type !== "http" || !namesPrivateHost(new URL(tool.url))) return [];
@@ -63,10 +63,10 @@ export function requirePublicTools(tools: readonly AgentToolInput[]): void {
   });
   if (details.length === 0) return;
   const words = details.map(({ path, message }) => `${path}: ${message}`).join("; ");
-  throw new RequestError("invalid", words, { details });
+  throw new RequestError("invalid_request", words, { details });
 }
 
-/** RequestError `invalid` for an agent that is to hand calls on and has no tool that says where to. */
+/** RequestError `invalid_request` for an agent that is to hand calls on and has no tool that says where to. */
 export function requireTransferTarget({
   tools,
   thresholds,
@@ -75,7 +75,9 @@ export function requireTransferTarget({
     return;
   const path = "thresholds.onProviderFailure";
   const message = "expected a tool of type transfer, which says where to";
-  throw new RequestError("invalid", `${path}: ${message}`, { details: [{ path, message }] });
+  throw new RequestError("invalid_request", `${path}: ${message}`, {
+    details: [{ path, message }],
+  });
 }
 
 /** The headers of the HTTP tools by their names. Throws when none of the keys opens them. */
@@ -119,7 +121,9 @@ class KeptHeaders {
         ? "expected them again, since the stored ones cannot be opened"
         : "expected them again, since the address leads to another server";
     const path = `tools.${index}.headers`;
-    throw new RequestError("invalid", `${path}: ${message}`, { details: [{ path, message }] });
+    throw new RequestError("invalid_request", `${path}: ${message}`, {
+      details: [{ path, message }],
+    });
   }
 
   /** The sealed text of before where nothing has changed: sealing again would look like a change. */

@@ -89,14 +89,14 @@ export class Agents {
     return this.#judge(await this.#ask(tenant, undefined), tenant.plan);
   }
 
-  /** RequestError `notFound`. */
+  /** RequestError `not_found`. */
   async get(tenant: Tenant, id: string): Promise<AgentView> {
     const [view] = this.#judge(await this.#ask(tenant, id), tenant.plan);
     if (view === undefined) throw noSuchAgent();
     return view;
   }
 
-  /** RequestError `invalid`: a reference is wrong; `forbidden`: a model or one more agent is not in the plan. */
+  /** RequestError `invalid_request`: a reference is wrong; `forbidden`: a model or one more agent is not in the plan. */
   async create(tenant: Tenant, input: AgentInput): Promise<AgentView> {
     const nowMs = this.#clock.epochMs();
     const identity = {
@@ -115,11 +115,11 @@ export class Agents {
     const inserted = await this.#explained(tenant, agent, () =>
       this.#database.agents.insert(agent, maxAgents, entry),
     );
-    if (!inserted) throw new RequestError("forbidden", agentLimitReason(tenant.plan));
+    if (!inserted) throw new RequestError("plan_limit_reached", agentLimitReason(tenant.plan));
     return this.#view(tenant, agent);
   }
 
-  /** Refusals as of `create`, and RequestError `notFound`. An agent that is switched off may keep what it could not be given now. */
+  /** Refusals as of `create`, and RequestError `not_found`. An agent that is switched off may keep what it could not be given now. */
   async update(tenant: Tenant, id: string, patch: AgentPatch): Promise<AgentView> {
     const stored = await changeNewest({
       read: () => this.#find(tenant, id),
@@ -154,7 +154,7 @@ export class Agents {
     );
   }
 
-  /** RequestError `notFound`. */
+  /** RequestError `not_found`. */
   async remove(tenant: Tenant, id: string): Promise<void> {
     const agent = await this.#find(tenant, id);
     const entry = this.#entry(tenant, "agent.delete", agent);
@@ -261,9 +261,9 @@ export class Agents {
     const { organization, plan } = tenant;
     const { refused, gated } = accessFaults(organization.id, plan, choice, providersById);
     if (refused.length > 0)
-      throw new RequestError("invalid", sentenceOf(refused), { details: refused });
+      throw new RequestError("invalid_request", sentenceOf(refused), { details: refused });
     if (gated.length > 0)
-      throw new RequestError("forbidden", sentenceOf(gated), { details: gated });
+      throw new RequestError("model_not_allowed", sentenceOf(gated), { details: gated });
   }
 }
 
@@ -291,5 +291,5 @@ function sentenceOf(faults: readonly FieldFault[]): string {
 }
 
 function noSuchAgent(): RequestError {
-  return new RequestError("notFound", "there is no such agent");
+  return new RequestError("not_found", "there is no such agent");
 }

@@ -51,8 +51,8 @@ export class DialTargets {
   }
 
   /**
-   * For the platform's administrator. Resolves with false when it was allowed already. RequestError `invalid`: neither a number,
-   * nor the beginning of one, nor a SIP address; `notFound`: nobody with this e-mail owns an organization.
+   * For the platform's administrator. Resolves with false when it was allowed already. RequestError `invalid_request`: neither a number,
+   * nor the beginning of one, nor a SIP address; `not_found`: nobody with this e-mail owns an organization.
    */
   async allow(ownerEmail: string, target: string): Promise<boolean> {
     requireTarget(target);
@@ -74,7 +74,7 @@ export class DialTargets {
     const organization = await this.#findOwned(ownerEmail);
     const entry = this.#entry("organization.revokeNumber", organization);
     const isRemoved = await this.#database.dialTargets.remove(organization.id, target, entry);
-    if (!isRemoved) throw new RequestError("notFound", "the organization has no such target");
+    if (!isRemoved) throw new RequestError("not_found", "the organization has no such target");
   }
 
   /** For the platform's administrator: every organization that may reach somebody. */
@@ -103,12 +103,12 @@ export class DialTargets {
     const email = canonicalEmail(ownerEmail);
     const organization = await this.#database.organizations.findByOwnerEmail(email);
     if (organization !== undefined) return organization;
-    throw new RequestError("notFound", "nobody with this e-mail owns an organization");
+    throw new RequestError("not_found", "nobody with this e-mail owns an organization");
   }
 }
 
 function requireTarget(target: string): void {
   if (NUMBER_BEGINNING.test(target) || SIP_ADDRESS.test(target)) return;
   const expected = "a number such as +15550101000, its beginning such as +49, or sip:desk@a.org";
-  throw new RequestError("invalid", `target: expected ${expected}`);
+  throw new RequestError("invalid_request", `target: expected ${expected}`);
 }

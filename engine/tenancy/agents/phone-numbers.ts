@@ -44,8 +44,8 @@ export class PhoneNumbers {
   }
 
   /**
-   * For the platform's administrator. Resolves with false when it was allowed already. RequestError `invalid`: no number in E.164;
-   * `notFound`: nobody with this e-mail owns an organization; `conflict`: it is another organization's.
+   * For the platform's administrator. Resolves with false when it was allowed already. RequestError `invalid_request`: no number in E.164;
+   * `not_found`: nobody with this e-mail owns an organization; `conflict`: it is another organization's.
    */
   async allow(
     ownerEmail: string,
@@ -63,7 +63,7 @@ export class PhoneNumbers {
       if (!(error instanceof UniqueViolationError)) throw error;
       if (await this.isAllowed(organization.id, number)) return { organization, isNew: false };
       throw new RequestError(
-        "conflict",
+        "number_taken",
         "the number is another organization's: revoke it there first",
         {
           cause: error,
@@ -72,13 +72,13 @@ export class PhoneNumbers {
     }
   }
 
-  /** For the platform's administrator; calls in progress finish. RequestError `notFound`: no organization has it. */
+  /** For the platform's administrator; calls in progress finish. RequestError `not_found`: no organization has it. */
   async revoke(number: string): Promise<OrganizationRecord> {
     requireE164(number);
     const found = await this.#database.phoneNumbers.find(number);
     const organization = found && (await this.#database.organizations.findById(found.orgId));
     if (organization === undefined) {
-      throw new RequestError("notFound", "no organization may call from this number");
+      throw new RequestError("not_found", "no organization may call from this number");
     }
     const entry = this.#entry("organization.revokeNumber", organization);
     await this.#database.phoneNumbers.remove(organization.id, number, entry);
@@ -113,11 +113,11 @@ export class PhoneNumbers {
     const email = canonicalEmail(ownerEmail);
     const organization = await this.#database.organizations.findByOwnerEmail(email);
     if (organization !== undefined) return organization;
-    throw new RequestError("notFound", "nobody with this e-mail owns an organization");
+    throw new RequestError("not_found", "nobody with this e-mail owns an organization");
   }
 }
 
 function requireE164(number: string): void {
   if (E164.test(number)) return;
-  throw new RequestError("invalid", "number: expected E.164, for example +15550101000");
+  throw new RequestError("invalid_request", "number: expected E.164, for example +15550101000");
 }

@@ -94,12 +94,12 @@ export class Accounts {
   }
 
   /**
-   * An organization with its owner, both or neither; made by the owner unless the actor is given. RequestError `conflict`: the e-mail is taken; `notFound`: no such plan.
+   * An organization with its owner, both or neither; made by the owner unless the actor is given. RequestError `conflict`: the e-mail is taken; `not_found`: no such plan.
    */
   async createOwner(owner: NewOwner, actor?: AuditActor): Promise<Account> {
     const plan = await this.#database.plans.findBySlug(owner.planSlug);
     if (plan === undefined)
-      throw new RequestError("notFound", `there is no plan "${owner.planSlug}"`);
+      throw new RequestError("plan_not_found", `there is no plan "${owner.planSlug}"`);
     const email = canonicalEmail(owner.email);
     const passwordHash = await hashPassword(owner.password);
     const nowMs = this.#clock.epochMs();
@@ -148,7 +148,7 @@ export class Accounts {
     const user = await this.#database.users.findByEmail(canonicalEmail(email));
     const match = await matchPassword(password, user?.passwordHash ?? NOBODYS_PASSWORD_HASH);
     if (user === undefined || match === undefined) {
-      throw new RequestError("unauthenticated", "the e-mail or the password is wrong");
+      throw new RequestError("wrong_credentials", "the e-mail or the password is wrong");
     }
     const organization = await this.#database.organizations.findById(user.orgId);
     if (organization === undefined) throw new Error(`user ${user.id} has no organization`);
@@ -164,7 +164,7 @@ export class Accounts {
   }
 
   /**
-   * Gives a new token: those that signing in has given before open nothing from now on. RequestError `invalid`: the password of now
+   * Gives a new token: those that signing in has given before open nothing from now on. RequestError `invalid_request`: the password of now
    * is another one.
    */
   async changePassword(user: UserRecord, change: PasswordChange): Promise<string> {
@@ -219,13 +219,13 @@ export class Accounts {
 }
 
 export function emailTaken(): RequestError {
-  return new RequestError("conflict", "email: an account with this e-mail exists already", {
+  return new RequestError("email_taken", "email: an account with this e-mail exists already", {
     details: [{ path: "email", message: "an account with this e-mail exists already" }],
   });
 }
 
 function wrongPassword(): RequestError {
-  return new RequestError("invalid", "password: this is not the password of now", {
+  return new RequestError("wrong_password", "password: this is not the password of now", {
     details: [{ path: "password", message: "this is not the password of now" }],
   });
 }

@@ -92,15 +92,18 @@ export class ApiKeys {
     };
     const entry = this.#entry(actor, "apiKey.create", record);
     if (!(await this.#database.apiKeys.insertWithin(record, ACTIVE_KEYS_MAX, entry))) {
-      throw new RequestError("forbidden", `an organization can have ${ACTIVE_KEYS_MAX} API keys`);
+      throw new RequestError(
+        "limit_reached",
+        `an organization can have ${ACTIVE_KEYS_MAX} API keys`,
+      );
     }
     return { record, rawKey };
   }
 
-  /** From now on the key opens nothing. Revoking it again changes nothing. RequestError `notFound`: no such key here. */
+  /** From now on the key opens nothing. Revoking it again changes nothing. RequestError `not_found`: no such key here. */
   async revoke(orgId: string, id: string, actor = SERVER_ACTOR): Promise<void> {
     const key = await this.#database.apiKeys.findById(orgId, id);
-    if (key === undefined) throw new RequestError("notFound", "there is no such API key");
+    if (key === undefined) throw new RequestError("not_found", "there is no such API key");
     const entry = this.#entry(actor, "apiKey.revoke", key);
     await this.#database.apiKeys.revoke(orgId, id, entry.atMs, entry);
   }
@@ -146,7 +149,7 @@ export class ApiKeys {
 
 function beyondOwnScopes(scope: ApiKeyScope): RequestError {
   const message = `expected no "${scope}", which the API key that asks lacks itself`;
-  return new RequestError("forbidden", `scopes: ${message}`, {
+  return new RequestError("scope_missing", `scopes: ${message}`, {
     details: [{ path: "scopes", message }],
   });
 }

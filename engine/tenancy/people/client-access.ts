@@ -57,19 +57,19 @@ export class ClientAccess {
     this.#tokens = clientTokens;
   }
 
-  /** RequestError `notFound`: no such agent here; `invalid`: the variables are too long together. */
+  /** RequestError `not_found`: no such agent here; `invalid_request`: the variables are too long together. */
   async issue(tenant: Tenant, input: ClientTokenInput): Promise<IssuedToken> {
     const { agentId, callMaxSec, origin, variables = {}, ttlSec } = input;
     const orgId = tenant.organization.id;
     const agent = await this.#database.agents.findById(orgId, agentId);
-    if (agent === undefined) throw new RequestError("notFound", "there is no such agent");
+    if (agent === undefined) throw new RequestError("not_found", "there is no such agent");
     const { apiKeyId, userId } = tenant;
     const claims = { orgId, agentId, callMaxSec, origin, variables, apiKeyId, userId };
     const issued = this.#tokens.issue(claims, ttlSec);
     if (issued !== undefined) return issued;
     const message = `expected less: a token has at most ${CLIENT_TOKEN_CHARACTERS_MAX} characters`;
     const details = [{ path: "variables", message }];
-    throw new RequestError("invalid", `variables: ${message}`, { details });
+    throw new RequestError("invalid_request", `variables: ${message}`, { details });
   }
 
   /** `origin`: of the page that shows the token, empty where it is none. Otherwise the refusal, in words for the page. */

@@ -54,7 +54,7 @@ export class Members {
   async add(orgId: string, member: NewMember, actor: AuditActor): Promise<UserRecord> {
     // Before the password is hashed, which takes long; the insert looks again.
     if ((await this.#users.listOf(orgId)).length >= MEMBERS_MAX) {
-      throw new RequestError("forbidden", `an organization can have ${MEMBERS_MAX} members`);
+      throw new RequestError("limit_reached", `an organization can have ${MEMBERS_MAX} members`);
     }
     const user: UserRecord = {
       id: this.#newId(),
@@ -69,7 +69,7 @@ export class Members {
     try {
       const entry = this.#entry(actor, "member.create", user);
       if (!(await this.#users.insertWithin(user, MEMBERS_MAX, entry))) {
-        throw new RequestError("forbidden", `an organization can have ${MEMBERS_MAX} members`);
+        throw new RequestError("limit_reached", `an organization can have ${MEMBERS_MAX} members`);
       }
     } catch (error) {
       if (error instanceof UniqueViolationError) throw emailTaken();
@@ -78,7 +78,7 @@ export class Members {
     return user;
   }
 
-  /** Takes effect with the member's next request. RequestError `notFound`; `conflict`: the owner stays an admin. */
+  /** Takes effect with the member's next request. RequestError `not_found`; `conflict`: the owner stays an admin. */
   async changeRole(
     organization: OrganizationRecord,
     id: string,
@@ -87,17 +87,18 @@ export class Members {
   ): Promise<UserRecord> {
     const user = await this.#find(organization.id, id);
     if (user.role === role) return user;
-    if (isOwner(user, organization)) throw new RequestError("conflict", "the owner stays an admin");
+    if (isOwner(user, organization))
+      throw new RequestError("owner_protected", "the owner stays an admin");
     const entry = this.#entry(actor, "member.update", user, ["role"]);
     if (!(await this.#users.setRole(organization.id, id, role, entry))) throw noSuchMember();
     return { ...user, role };
   }
 
-  /** The member is let in nowhere any more, from now on. RequestError `notFound`; `conflict`: the owner stays. */
+  /** The member is let in nowhere any more, from now on. RequestError `not_found`; `conflict`: the owner stays. */
   async remove(organization: OrganizationRecord, id: string, actor: AuditActor): Promise<void> {
     const user = await this.#find(organization.id, id);
     if (isOwner(user, organization))
-      throw new RequestError("conflict", "the owner cannot be removed");
+      throw new RequestError("owner_protected", "the owner cannot be removed");
     const entry = this.#entry(actor, "member.delete", user);
     if (!(await this.#users.delete(organization.id, id, entry))) throw noSuchMember();
   }
@@ -128,5 +129,5 @@ export function isOwner(
 }
 
 function noSuchMember(): RequestError {
-  return new RequestError("notFound", "there is no such member");
+  return new RequestError("not_found", "there is no such member");
 }

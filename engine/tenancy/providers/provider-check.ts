@@ -47,7 +47,7 @@ export class ProviderChecks {
 
   /**
    * What a vendor says is a result, its refusal too. An own provider can be tried while it is switched off. RequestError
-   * `notFound`; `forbidden`: a global one that is switched off or has no model in the plan. `signal`: nobody waits any more.
+   * `not_found`; `forbidden`: a global one that is switched off or has no model in the plan. `signal`: nobody waits any more.
    */
   async check(tenant: Tenant, id: string, signal: AbortSignal): Promise<ProviderCheckResult> {
     const provider = await this.#providers.get(tenant, id);
@@ -169,14 +169,14 @@ class ListeningWatch implements SpeechListener {
 function modelToTry(tenant: Tenant, provider: ProviderRecord): string | undefined {
   const { plan } = tenant;
   if (provider.orgId === null && !provider.active) {
-    throw new RequestError("forbidden", "the platform has switched this provider off");
+    throw new RequestError("provider_disabled", "the platform has switched this provider off");
   }
   const modelIds = provider.models.map(({ modelId }) => modelId);
   const allowed = modelIds.find((modelId) => isModelAllowed(plan, provider, modelId));
   if (allowed !== undefined) return allowed;
   if (provider.orgId === null) {
     throw new RequestError(
-      "forbidden",
+      "model_not_allowed",
       `the plan "${plan.slug}" includes no model of this provider`,
     );
   }

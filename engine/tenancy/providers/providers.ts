@@ -60,7 +60,7 @@ export class Providers {
       : this.#database.providers.listVisible(orgId);
   }
 
-  /** RequestError `notFound`, also for another organization's. */
+  /** RequestError `not_found`, also for another organization's. */
   async get(tenant: Tenant, id: string): Promise<ProviderRecord> {
     const provider = await this.#database.providers.findById(id);
     if (provider === undefined) throw noSuchProvider();
@@ -70,12 +70,12 @@ export class Providers {
     return provider;
   }
 
-  /** RequestError `forbidden`: not in the plan, or its number is reached; `invalid`; `conflict`: the name is taken. */
+  /** RequestError `forbidden`: not in the plan, or its number is reached; `invalid_request`; `conflict`: the name is taken. */
   async create(tenant: Tenant, input: ProviderInput): Promise<ProviderRecord> {
     const { features, slug } = tenant.plan;
     if (!features.customProviders) {
       throw new RequestError(
-        "forbidden",
+        "plan_feature_missing",
         `the plan "${slug}" does not include providers of your own`,
       );
     }
@@ -106,12 +106,12 @@ export class Providers {
     );
     if (!inserted) {
       const limit = `the plan "${slug}" allows ${features.maxCustomProviders} of your own providers`;
-      throw new RequestError("forbidden", limit);
+      throw new RequestError("plan_limit_reached", limit);
     }
     return provider;
   }
 
-  /** RequestError `notFound`; `forbidden` for a global one; `invalid`; `conflict`: the name is taken. */
+  /** RequestError `not_found`; `forbidden` for a global one; `invalid_request`; `conflict`: the name is taken. */
   async update(tenant: Tenant, id: string, patch: ProviderPatch): Promise<ProviderRecord> {
     return changeNewest({
       read: () => this.#getOwned(tenant, id),
@@ -159,7 +159,7 @@ export class Providers {
     );
   }
 
-  /** RequestError `notFound`; `forbidden` for a global one; `conflict` with the `agents` that use it. */
+  /** RequestError `not_found`; `forbidden` for a global one; `conflict` with the `agents` that use it. */
   async remove(tenant: Tenant, id: string): Promise<void> {
     const provider = await this.#getOwned(tenant, id);
     const orgId = tenant.organization.id;
@@ -171,7 +171,9 @@ export class Providers {
     const agents = users
       .filter((agent) => agent.orgId === orgId)
       .map((agent) => ({ _id: agent.id, name: agent.name }));
-    throw new RequestError("conflict", "the provider is in use by agents", { extra: { agents } });
+    throw new RequestError("provider_in_use", "the provider is in use by agents", {
+      extra: { agents },
+    });
   }
 
   #auditRecord(
@@ -200,7 +202,10 @@ export class Providers {
   async #getOwned(tenant: Tenant, id: string): Promise<ProviderRecord> {
     const provider = await this.get(tenant, id);
     if (provider.orgId === null) {
-      throw new RequestError("forbidden", "a global provider can be changed by the platform only");
+      throw new RequestError(
+        "provider_read_only",
+        "a global provider can be changed by the platform only",
+      );
     }
     return provider;
   }
@@ -229,7 +234,7 @@ export class Providers {
     } catch (error) {
       if (!(error instanceof UniqueViolationError)) throw error;
       const message = "another provider of this vendor and category has this name already";
-      throw new RequestError("conflict", `name: ${message}`, {
+      throw new RequestError("name_taken", `name: ${message}`, {
         details: [{ path: "name", message }],
       });
     }
@@ -247,9 +252,9 @@ function refuse(faults: readonly FieldFault[]): void {
 
 function invalid(faults: readonly FieldFault[]): RequestError {
   const message = faults.map((fault) => `${fault.path}: ${fault.message}`).join("; ");
-  return new RequestError("invalid", message, { details: faults });
+  return new RequestError("invalid_request", message, { details: faults });
 }
 
 function noSuchProvider(): RequestError {
-  return new RequestError("notFound", "there is no such provider");
+  return new RequestError("not_found", "there is no such provider");
 }

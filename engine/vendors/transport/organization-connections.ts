@@ -1,4 +1,5 @@
 import { type buildConnector, type Dispatcher, Pool } from "undici";
+import { ParleyError } from "../../../storage/parley-error.js";
 
 /** Enough for every vendor and service that one organization uses; the least recently used idle one is closed for a new one. */
 const ORIGINS_PER_ORGANIZATION_MAX = 64;
@@ -12,13 +13,14 @@ const SOCKETS_PER_ORGANIZATION_MAX = 1_600;
 export type ShareLimit = "lookups" | "origins" | "requests" | "sockets" | "tools";
 
 /** An organization has used up its share; other organizations are not affected. */
-export class ShareUsedUpError extends Error {
+export class ShareUsedUpError extends ParleyError {
   override readonly name = "ShareUsedUpError";
-  readonly code: string;
+  readonly code = "organization_share_used_up";
+  readonly limit: ShareLimit;
 
   constructor(limit: ShareLimit, max: number) {
     super(`the organization has ${max} ${limit} in use, which is its share of this server`);
-    this.code = `ORGANIZATION_${limit.toUpperCase()}_MAX`;
+    this.limit = limit;
   }
 }
 

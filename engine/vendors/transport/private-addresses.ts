@@ -2,6 +2,7 @@
 // but does not look at the IPv4 address in it, knows fewer ranges, and reads "010.0.0.1" as a public address.
 import type { LookupAddress } from "node:dns";
 import { BlockList, isIP } from "node:net";
+import { ParleyError } from "../../../storage/parley-error.js";
 
 /** IPv4 networks that are not the public internet. Source: the IANA special-purpose address registry. */
 const PRIVATE_IPV4: readonly (readonly [string, number])[] = [
@@ -41,9 +42,9 @@ const PRIVATE_IPV6: readonly (readonly [string, number])[] = [
 ];
 
 /** Thrown while connecting, before a byte is sent. */
-export class PrivateAddressError extends Error {
+export class PrivateAddressError extends ParleyError {
   override readonly name = "PrivateAddressError";
-  readonly code = "PRIVATE_ADDRESS";
+  readonly code = "private_address";
 
   constructor() {
     super("the address is private, loopback or link-local, which this provider may not use");

@@ -1,9 +1,11 @@
 // By hand, since Node's readline wants a stream of its own and takes lines of any length.
 import { StringDecoder } from "node:string_decoder";
+import { ParleyError } from "../../../storage/parley-error.js";
 
 /** More text without a line end than a vendor has reason to send. */
-export class OverlongLineError extends Error {
+export class OverlongLineError extends ParleyError {
   override readonly name = "OverlongLineError";
+  readonly code = "line_too_long";
 
   constructor(maxChars: number) {
     super(`longer than ${maxChars} characters`);

@@ -62,7 +62,7 @@ test("a refusal that does not wait for the body leaves the connection fit for th
     path: "/api/hasty",
     readsBody: true,
     answer: () => {
-      throw new RequestError("rateLimited", "later");
+      throw new RequestError("rate_limited", "later");
     },
   });
   const { client } = await started(t, [hasty, LENGTH]);

@@ -1,9 +1,11 @@
 import assert from "node:assert/strict";
 import { type TestContext, test } from "node:test";
+import { STATUS_BY_CODE } from "../../../api/http/answer/http-error.js";
 import { openBackend } from "../../../api/http/backend/open-backend.js";
 import type { Endpoint } from "../../../api/http/endpoints/endpoint.js";
 import { HttpServer } from "../../../api/http/server.js";
-import { type FailureKind, RequestError } from "../../../engine/request-error.js";
+import { RequestError } from "../../../engine/request-error.js";
+import { REQUEST_ERROR_CODES, type RequestErrorCode } from "../../../storage/parley-error.js";
 import { frontUnderTest } from "../../doubles/front-under-test.js";
 import { SilentLogger } from "../../doubles/silent-logger.js";
 import { EdgeOnLoopback, type EdgeSettings, endpoint, text } from "./edge-on-loopback.js";
@@ -25,7 +27,7 @@ test("an unknown path is 404 in the shape of every error", async (t) => {
   for (const path of ["/", "/api", "/api/thing/", "/api/%zz", "/api/thing/more", "/ws/voice"]) {
     const answer = await client.get(path);
     assert.equal(answer.status, 404, path);
-    assert.deepEqual(answer.body, { error: "no such path" });
+    assert.deepEqual(answer.body, { error: "no such path", code: "path_not_found" });
   }
 });
 
@@ -79,35 +81,26 @@ test("a request id that makes sense is kept, another is replaced", async (t) => 
   }
 });
 
-test("each kind of failure has its status", async (t) => {
-  const statuses: Readonly<Record<FailureKind, number>> = {
-    invalid: 400,
-    unauthenticated: 401,
-    forbidden: 403,
-    notFound: 404,
-    conflict: 409,
-    rateLimited: 429,
-    unavailable: 503,
-  };
-  const kinds = Object.keys(statuses) as FailureKind[];
+test("each code has its status, and stands in the body", async (t) => {
+  const codes = Object.keys(REQUEST_ERROR_CODES) as RequestErrorCode[];
   const { client } = await started(
     t,
-    kinds.map((kind) =>
+    codes.map((code) =>
       endpoint({
-        path: `/api/${kind}`,
+        path: `/api/${code}`,
         answer: () => {
-          throw new RequestError(kind, "no", { extra: { agents: [] }, retryAfterSec: 2.1 });
+          throw new RequestError(code, "no", { extra: { agents: [] }, retryAfterSec: 2.1 });
         },
       }),
     ),
   );
-  for (const kind of kinds) {
-    const answer = await client.get(`/api/${kind}`);
-    assert.equal(answer.status, statuses[kind], kind);
-    assert.deepEqual(answer.body, { agents: [], error: "no" });
+  for (const code of codes) {
+    const answer = await client.get(`/api/${code}`);
+    assert.equal(answer.status, STATUS_BY_CODE[code], code);
+    assert.deepEqual(answer.body, { agents: [], error: "no", code });
     assert.equal(answer.headers["retry-after"], "3");
     const challenge = answer.headers["www-authenticate"];
-    assert.equal(challenge, kind === "unauthenticated" ? 'Bearer realm="api"' : undefined);
+    assert.equal(challenge, answer.status === 401 ? 'Bearer realm="api"' : undefined);
   }
 });
 
@@ -125,7 +118,7 @@ test("a fault of ours is 500: the client gets the request id, the log gets the f
     const answer = await client.get(path, { "x-request-id": `of${path.replaceAll("/", ".")}` });
     assert.equal(answer.status, 500);
     const requestId = answer.headers["x-request-id"];
-    assert.deepEqual(answer.body, { error: "internal error", requestId });
+    assert.deepEqual(answer.body, { error: "internal error", code: "internal_error", requestId });
     const line = logger.ofLevel("error").find(({ fields }) => fields["requestId"] === requestId);
     assert.equal(line?.fields["error"], fault);
   }

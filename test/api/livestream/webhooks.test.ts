@@ -148,7 +148,7 @@ test("a body of 8 KiB is read, a larger one is refused and its connection closed
   const refused = await api.client.send("POST", "/webhook/on-publish", padded(8_193));
   assert.deepEqual(
     [refused.status, refused.body, refused.headers.connection],
-    [413, { error: "body: expected at most 8192 bytes" }, "close"],
+    [413, { error: "body: expected at most 8192 bytes", code: "body_too_large" }, "close"],
   );
   const chunk = `2000\r\n${"x".repeat(8_192)}\r\n`;
   const head = `POST /webhook/on-publish HTTP/1.1\r\nhost: x\r\ncontent-type: ${FORM}\r\n`;

@@ -12,7 +12,7 @@ function faultIn(message: Uint8Array): string {
     callerMessage(message);
   } catch (error) {
     assert.ok(error instanceof RequestError);
-    assert.equal(error.kind, "invalid");
+    assert.equal(error.code, "invalid_request");
     return error.message;
   }
   return assert.fail("it was taken");

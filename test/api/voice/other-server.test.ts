@@ -13,7 +13,7 @@ test("who is refused for what lies in this server alone is led to another, by it
     assert.equal(await addressElsewhere(refused(reason), () => undefined), undefined);
     await assert.rejects(
       addressElsewhere(refused(reason), () => ({ address: undefined })),
-      (error: unknown) => error instanceof RequestError && error.kind === "unavailable",
+      (error: unknown) => error instanceof RequestError && error.code === "unavailable",
     );
   }
 });

@@ -28,7 +28,8 @@ testFronts(
         leg.end(ending);
       },
     });
-    const message = { type: "error", message: "never-ending ".repeat(1_000) } as const;
+    const text = "never-ending ".repeat(1_000);
+    const message = { type: "error", reason: "internalError", message: text } as const;
     while (leg.isOpen) {
       assert.ok(socket.getBufferedAmount() <= UNREAD_BYTES_MAX);
       leg.send(message);

@@ -18,8 +18,8 @@ const CONTRACT: readonly (readonly [ClientMessage, unknown])[] = [
   [{ type: "audioStop" }, { type: "audioStop" }],
   [{ type: "audioEnd" }, { type: "audioEnd" }],
   [
-    { type: "error", message: "no" },
-    { type: "error", payload: { message: "no" } },
+    { type: "error", reason: "sttFailed", message: "no" },
+    { type: "error", payload: { message: "no", code: "speech_recognition_failed" } },
   ],
 ];
 
@@ -30,5 +30,8 @@ test("every message is the contract's JSON, without a field more", () => {
 });
 
 test("an error can be told before there is a session", () => {
-  assert.deepEqual(JSON.parse(errorMessage("no")), { type: "error", payload: { message: "no" } });
+  assert.deepEqual(JSON.parse(errorMessage("overloaded", "no")), {
+    type: "error",
+    payload: { message: "no", code: "overloaded" },
+  });
 });

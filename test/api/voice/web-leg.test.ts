@@ -34,7 +34,8 @@ class EndingSession {
 
   end(ending: Ending): void {
     if (this.endings.push(ending) > 1) return;
-    this.#leg.send({ type: "error", message: ending.message });
+    const { reason, message } = ending;
+    this.#leg.send({ type: "error", reason, message });
     this.#leg.end(ending);
   }
 }
@@ -81,9 +82,11 @@ test("audio goes to the session, what came before it was ready first", () => {
 test("a refused client is told why before it is closed, and only once", () => {
   const socket = new RecordingSocket();
   const leg = new WebLeg(socket);
-  leg.refuse(4001, "no key");
-  leg.refuse(4005, "no agent");
-  assert.deepEqual(socket.sent, ['{"type":"error","payload":{"message":"no key"}}']);
+  leg.refuse(4001, "invalid_api_key", "no key");
+  leg.refuse(4005, "agent_not_found", "no agent");
+  assert.deepEqual(socket.sent, [
+    '{"type":"error","payload":{"message":"no key","code":"invalid_api_key"}}',
+  ]);
   assert.deepEqual(socket.ended, { code: 4001, reason: "no key" });
   assert.equal(leg.isOpen, false);
   assert.ok(leg.gone.aborted);

@@ -8,6 +8,7 @@ import {
 } from "../../../engine/tenancy/agents/agent-for-call.js";
 import type { Tenant } from "../../../engine/tenancy/tenant.js";
 import { VendorError } from "../../../engine/vendors/contracts.js";
+import type { RequestErrorCode } from "../../../storage/parley-error.js";
 import { RecordingLogger } from "../../doubles/recording-logger.js";
 import { ScriptedLanguageModel } from "../../doubles/scripted-language-model.js";
 import { VirtualClock } from "../../doubles/virtual-clock.js";
@@ -68,12 +69,12 @@ class Trial {
   }
 }
 
-function failure(kind: RequestError["kind"]) {
-  return (error: unknown) => error instanceof RequestError && error.kind === kind;
+function failure(code: RequestErrorCode) {
+  return (error: unknown) => error instanceof RequestError && error.code === code;
 }
 
-function tooMany(kind: RequestError["kind"]) {
-  return (error: unknown) => failure(kind)(error) && (error as RequestError).retryAfterSec === 5;
+function tooMany(code: RequestErrorCode) {
+  return (error: unknown) => failure(code)(error) && (error as RequestError).retryAfterSec === 5;
 }
 
 test("a reply is handed on as it is made, with the agent's prompt before the conversation", async () => {
@@ -120,7 +121,7 @@ test("a fault of the vendor is told in plain words and noted without what was sa
   assert.deepEqual(trial.log.ofLevel("warn")[0]?.fields, {
     agentId: FOR_CALL.agent.id,
     vendor: "scripted",
-    fault: "rateLimited",
+    fault: "concurrency_limit_reached",
   });
 });
 
@@ -162,8 +163,8 @@ test("places are limited for each organization, and for all together", async () 
   for (let index = 0; index < CHATS_MAX; index += 1) {
     await trial.begin(`org ${Math.floor(index / CHATS_OF_ORGANIZATION_MAX)}`);
   }
-  await assert.rejects(trial.begin("org 0"), tooMany("rateLimited"));
-  await assert.rejects(trial.begin("one more"), tooMany("unavailable"));
+  await assert.rejects(trial.begin("org 0"), tooMany("concurrency_limit_reached"));
+  await assert.rejects(trial.begin("one more"), tooMany("overloaded"));
   assert.equal(trial.chats.count, CHATS_MAX);
 });
 
@@ -176,14 +177,14 @@ test("the chats that an organization still has count after others of it have end
   }
   ending.abort();
   for (let index = 1; index < CHATS_OF_ORGANIZATION_MAX; index += 1) await trial.begin("org");
-  await assert.rejects(trial.begin("org"), failure("rateLimited"));
+  await assert.rejects(trial.begin("org"), failure("concurrency_limit_reached"));
 });
 
 test("an agent that is unknown or takes no calls is refused before it takes a place", async () => {
   const unknown = new Trial(new AgentUnavailableError("notFound", "there is no such agent"));
-  await assert.rejects(unknown.begin(), failure("notFound"));
+  await assert.rejects(unknown.begin(), failure("agent_not_found"));
   const paused = new Trial(new AgentUnavailableError("paused_plan", "too large a model"));
-  await assert.rejects(paused.begin(), failure("conflict"));
+  await assert.rejects(paused.begin(), failure("agent_not_active"));
   assert.equal(paused.chats.count, 0);
 });
 

@@ -283,7 +283,7 @@ test("what is said is told to who watches, and to who comes later until its turn
   const words = { role: "user", text: "hi", isFinal: true } as const;
   entry.attach(LLM, () => 0, 1);
   entry.said({ type: "transcript", ...words });
-  entry.said({ type: "error", message: "no words" });
+  entry.said({ type: "error", reason: "sttFailed", message: "no words" });
   assert.deepEqual(deps.told, [{ type: "words", callId: "call", ...words }]);
   assert.deepEqual(deps.present.get("call")?.(), [words]);
   entry.turnSaved(TURN);

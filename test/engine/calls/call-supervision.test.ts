@@ -27,7 +27,7 @@ function supervising(status: CallStatus, isHere = true) {
     },
     feed: {
       requireRoom: (orgId) => {
-        if (watched.length > 1) throw new RequestError("rateLimited", `${orgId} watches enough`);
+        if (watched.length > 1) throw new RequestError("rate_limited", `${orgId} watches enough`);
       },
       watch: async (topic) => void watched.push(topic),
     },
@@ -56,11 +56,11 @@ test("a call in progress is ended where it is, and its record says by whom", asy
 
 test("a call that is over, is nowhere or is another organization's cannot be ended", async () => {
   const over = supervising("completed");
-  await assert.rejects(over.supervision.end(TENANT, "call"), { kind: "conflict" });
-  await assert.rejects(over.supervision.end(TENANT, "unknown"), { kind: "notFound" });
+  await assert.rejects(over.supervision.end(TENANT, "call"), { code: "conflict" });
+  await assert.rejects(over.supervision.end(TENANT, "unknown"), { code: "not_found" });
   assert.deepEqual(over.ended, []);
   const nowhere = supervising("active", false);
-  await assert.rejects(nowhere.supervision.end(TENANT, "call"), { kind: "conflict" });
+  await assert.rejects(nowhere.supervision.end(TENANT, "call"), { code: "conflict" });
   assert.deepEqual(nowhere.noted, []);
 });
 
@@ -71,9 +71,9 @@ test("all calls are watched, or one that there is, while there is room", async (
   await (await supervision.watchOne(TENANT, "call")).run(WATCHER, signal);
   const orgId = TENANT.organization.id;
   assert.deepEqual(watched, [{ orgId }, { orgId, callId: "call" }]);
-  assert.throws(() => supervision.watchAll(TENANT), { kind: "rateLimited" });
-  await assert.rejects(supervision.watchOne(TENANT, "call"), { kind: "rateLimited" });
-  await assert.rejects(supervision.watchOne(TENANT, "unknown"), { kind: "notFound" });
+  assert.throws(() => supervision.watchAll(TENANT), { code: "rate_limited" });
+  await assert.rejects(supervision.watchOne(TENANT, "call"), { code: "rate_limited" });
+  await assert.rejects(supervision.watchOne(TENANT, "unknown"), { code: "not_found" });
 });
 
 test("a watch ends within a second of the end of the key or the user that began it", async () => {

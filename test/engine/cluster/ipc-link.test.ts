@@ -31,7 +31,7 @@ test("a process that stands still is asked so many things and no more, until it 
   const asked = Array.from({ length: QUESTIONS_WAITING_MAX }, (_, index) =>
     asker.ask("echo", index),
   );
-  await assert.rejects(asker.ask("echo", 0), { name: "RequestError", kind: "unavailable" });
+  await assert.rejects(asker.ask("echo", 0), { name: "RequestError", code: "unavailable" });
   await letThrough();
   assert.deepEqual(await Promise.all(asked), [...asked.keys()]);
   const again = asker.ask("echo", 7);
@@ -93,7 +93,7 @@ test("why something was not done comes back to who asked, and into the log where
   const { here, log } = doors((name) => faults[name]?.() ?? "");
   await assert.rejects(here.ask("open", "refused"), {
     name: "RequestError",
-    kind: "conflict",
+    code: "conflict",
     message: "it is open already",
   });
   await assert.rejects(here.ask("open", "mistaken"), { name: "Error", message: "a mistake" });

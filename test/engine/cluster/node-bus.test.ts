@@ -128,7 +128,7 @@ test("who asks in vain learns it: after two seconds, when the other fails, stops
   const state = { isOver: false };
   const late = assert.rejects(
     ask().finally(() => (state.isOver = true)),
-    { name: "RequestError", kind: "unavailable", message: /did not answer in time/ },
+    { name: "RequestError", code: "unavailable", message: /did not answer in time/ },
   );
   clock.advance(1_999);
   await new Promise(setImmediate);

@@ -76,7 +76,7 @@ test("a server that has a file for itself is the whole list", async (context) =>
   });
   state.isTaking = false;
   assert.equal((await list.list())[0]?.state, "full");
-  await assert.rejects(list.drain("lone", OPERATOR), { kind: "conflict" });
+  await assert.rejects(list.drain("lone", OPERATOR), { code: "conflict" });
 });
 
 test("a server that is to take no more calls is told so, and the audit trail who wanted it", async () => {
@@ -95,7 +95,7 @@ test("a server that is to take no more calls is told so, and the audit trail who
     changes: [],
   });
   assert.deepEqual(mail, ["parley nodes", ""]);
-  await assert.rejects(list.drain("nobody", OPERATOR), { kind: "notFound" });
+  await assert.rejects(list.drain("nobody", OPERATOR), { code: "not_found" });
   assert.equal(told.length, 3, "nobody is told of what has not happened");
 });
 

@@ -81,7 +81,7 @@ test("what a process is asked is refused when it ends, and a refusal keeps its k
   for (let count = 0; count < 500; count += 1) await one.ask("mintUuid", claims);
   await assert.rejects(
     one.ask("mintUuid", claims),
-    (error) => error instanceof RequestError && error.kind === "unavailable",
+    (error) => error instanceof RequestError && error.code === "overloaded",
   );
   const full = new StorageUnwritableError("PG_UNREACHABLE", "the database cannot be reached");
   const asked = primary.asNode;
@@ -89,7 +89,7 @@ test("what a process is asked is refused when it ends, and a refusal keeps its k
   await holder.ask("takeSlot", slotOf("a"));
   await assert.rejects(
     Promise.resolve(asked.handlers.isRinging("a")),
-    (error) => error instanceof StorageUnwritableError && error.code === "PG_UNREACHABLE",
+    (error) => error instanceof StorageUnwritableError && error.databaseCode === "PG_UNREACHABLE",
   );
   join(2, { isRinging: () => new Promise<boolean>(() => undefined) });
   const waiting = primary.join(3, { post: nothing, started: nothing }).ask("metrics", undefined);

@@ -122,7 +122,7 @@ test("an administrator reads the trail of an organization by its owner's e-mail"
     ],
   );
   assert.deepEqual((await trail.listNewest(1))[0], items[0]);
-  await assert.rejects(trail.listOfOwner("nobody@example.com", ALL), refusal("notFound"));
+  await assert.rejects(trail.listOfOwner("nobody@example.com", ALL), refusal("not_found"));
 });
 
 test("a tenant without user and key cannot have changed anything", () => {

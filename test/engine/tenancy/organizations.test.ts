@@ -70,9 +70,9 @@ test("an e-mail that owns nothing and a plan that does not exist are not found",
   const platform = await sharedPlatform();
   const { organization } = await platform.tenantOn("free");
   const { organizations } = platform;
-  await assert.rejects(organizations.activate("nobody@example.com"), refusal("notFound"));
-  await assert.rejects(organizations.suspend("nobody@example.com"), refusal("notFound"));
-  await assert.rejects(organizations.changePlan("nobody@example.com", "pro"), refusal("notFound"));
+  await assert.rejects(organizations.activate("nobody@example.com"), refusal("not_found"));
+  await assert.rejects(organizations.suspend("nobody@example.com"), refusal("not_found"));
+  await assert.rejects(organizations.changePlan("nobody@example.com", "pro"), refusal("not_found"));
   await assert.rejects(
     organizations.changePlan(organization.ownerEmail, "gold"),
     /free, starter, pro, enterprise/,
@@ -176,8 +176,8 @@ test("an operator changes status and plan at once, and what stays as it is leave
     "organization.suspend by operator",
   ]);
   const unknown = platform.organizations.change("nobody", { status: "active" }, operator);
-  await assert.rejects(unknown, refusal("notFound"));
-  await assert.rejects(change({ planSlug: "gold" }), refusal("notFound"));
+  await assert.rejects(unknown, refusal("not_found"));
+  await assert.rejects(change({ planSlug: "gold" }), refusal("not_found"));
 });
 
 test("an organization is shown to an operator with what it uses, and one that is not there is not found", async () => {
@@ -186,5 +186,5 @@ test("an organization is shown to an operator with what it uses, and one that is
   const overviews = new OrganizationOverviews(platform);
   const shown = await overviews.get(organization.id);
   assert.deepEqual(shown, { organization, plan, calls: 0, minutes: 0 });
-  await assert.rejects(overviews.get("nobody"), refusal("notFound"));
+  await assert.rejects(overviews.get("nobody"), refusal("not_found"));
 });

@@ -3,7 +3,7 @@ import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { after, type TestContext } from "node:test";
-import { type FailureKind, RequestError } from "../../../engine/request-error.js";
+import { RequestError } from "../../../engine/request-error.js";
 import { AccessTokens } from "../../../engine/security/access-token.js";
 import { CredentialCipher } from "../../../engine/security/credential-cipher.js";
 import type { AgentInput } from "../../../engine/tenancy/agents/agent-input.js";
@@ -22,6 +22,7 @@ import {
   type Tenant,
 } from "../../../engine/tenancy/tenant.js";
 import { type Database, openDatabase } from "../../../storage/database.js";
+import type { RequestErrorCode } from "../../../storage/parley-error.js";
 import type { Category, OrganizationRecord } from "../../../storage/records.js";
 import { VirtualClock } from "../../doubles/virtual-clock.js";
 import { createDatabaseFile } from "../../storage/temporary-file.js";
@@ -192,11 +193,11 @@ export function ownLlm(changes: Partial<ProviderInput> = {}): ProviderInput {
   };
 }
 
-/** For assert.rejects: a refusal of this kind, with a detail for each of these paths and no other. */
-export function refusal(kind: FailureKind, ...paths: string[]): (error: unknown) => true {
+/** For assert.rejects: a refusal with this code, with a detail for each of these paths and no other. */
+export function refusal(code: RequestErrorCode, ...paths: string[]): (error: unknown) => true {
   return (error) => {
     assert.ok(error instanceof RequestError, String(error));
-    assert.equal(error.kind, kind, error.message);
+    assert.equal(error.code, code, error.message);
     assert.deepEqual(
       (error.details ?? []).map((fault) => fault.path),
       paths,

@@ -41,7 +41,7 @@ for (const host of [
 ]) {
   test(`a tool that leads to ${host} is refused when it is saved`, () => {
     assert.throws(() => requirePublicTools([toolAt(`http://${host}:8080/find`)]), {
-      kind: "invalid",
+      code: "invalid_request",
       message: /^tools\.0\.url: expected a public address/,
     });
   });

@@ -18,12 +18,17 @@ test("a tenant may do what its key opens, once its organization is active", () =
   const voice = { ...TENANT, scopes: ["voice"] } as const;
   assert.equal(accessRefusal(TENANT, "dashboard"), undefined);
   assert.equal(accessRefusal(voice, "voice"), undefined);
-  assert.equal(accessRefusal(voice, "dashboard"), 'the API key lacks the scope "dashboard"');
+  const lacking = accessRefusal(voice, "dashboard");
+  assert.deepEqual(
+    [lacking?.code, lacking?.message],
+    ["scope_missing", 'the API key lacks the scope "dashboard"'],
+  );
   const pending = { ...voice, organization: organizationRecord({ status: "pending" }) };
   for (const scope of ["voice", "dashboard"] as const) {
-    assert.equal(
-      accessRefusal(pending, scope),
-      "the organization is pending: it has not been activated yet",
+    const refused = accessRefusal(pending, scope);
+    assert.deepEqual(
+      [refused?.code, refused?.message],
+      ["organization_pending", "the organization is pending: it has not been activated yet"],
     );
   }
 });

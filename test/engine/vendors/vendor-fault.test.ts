@@ -33,7 +33,7 @@ test("a line is cut behind 300 characters, and has neither ends of lines nor con
 });
 
 const CODES: readonly (readonly [VendorFault, ...string[]])[] = [
-  ["refused", "PRIVATE_ADDRESS", "UND_ERR_INVALID_ARG", "CERT_HAS_EXPIRED", "ERR_TLS_CERT_ALTNAME"],
+  ["refused", "private_address", "UND_ERR_INVALID_ARG", "CERT_HAS_EXPIRED", "ERR_TLS_CERT_ALTNAME"],
   ["refused", "DEPTH_ZERO_SELF_SIGNED_CERT", "ERR_SSL_WRONG_VERSION", "HOSTNAME_MISMATCH"],
   ["timeout", "UND_ERR_CONNECT_TIMEOUT", "ETIMEDOUT"],
   ["unavailable", "ECONNREFUSED", "ENOTFOUND", "EAI_AGAIN", "EHOSTUNREACH", "ENETUNREACH"],

@@ -90,7 +90,7 @@ test("what became of a request is told with what the store says of its writing",
   const refused = backendOf(() => Promise.reject(failure));
   assert.deepEqual(await runRelayed(refused, request), {
     results: undefined,
-    fault: { kind: "other", code: failure.code, message: failure.message },
+    fault: { kind: "other", code: failure.databaseCode, message: failure.message },
     writeFault: FULL,
   });
 });

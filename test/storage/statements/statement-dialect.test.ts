@@ -91,7 +91,7 @@ test("wrong SQL and broken checks are told with SQLite's code, and without value
     sql`insert into runs (id, heartbeatAtMs) values ('a', ${secret})`.execute(db),
     (error: unknown) => {
       assert.ok(error instanceof StorageError);
-      assert.match(error.code, /^SQLITE_CONSTRAINT/);
+      assert.match(error.databaseCode, /^SQLITE_CONSTRAINT/);
       assert.ok(!error.message.includes(secret));
       return true;
     },

@@ -76,7 +76,10 @@ test("files are kept for ever under the name of their content, and one that is g
 test("a server that was built without the console says so, and only there", async () => {
   const page = await unbuilt.client.get("/console/calls");
   assert.equal(page.status, 404);
-  assert.deepEqual(page.body, { error: "the console is not built: `npm run build` does it" });
+  assert.deepEqual(page.body, {
+    error: "the console is not built: `npm run build` does it",
+    code: "path_not_found",
+  });
 });
 
 test("what the console loads at first is at most 250 kB", () => {

@@ -32,7 +32,10 @@ test("every route takes a body of a whole MiB, and refuses a longer one with the
     assert.notEqual(whole.status, 413, id);
     const over = await send(`{}${" ".repeat(LIMIT_BYTES - 1)}`);
     assert.equal(over.status, 413, id);
-    assert.deepEqual(over.body, { error: `body: expected at most ${LIMIT_BYTES} bytes` });
+    assert.deepEqual(over.body, {
+      error: `body: expected at most ${LIMIT_BYTES} bytes`,
+      code: "body_too_large",
+    });
   }
 });
 

@@ -36,7 +36,7 @@ function faultsOf(value: unknown): readonly FieldFault[] | undefined {
     validated(Lamp, value, "body");
   } catch (error) {
     assert.ok(error instanceof RequestError);
-    assert.equal(error.kind, "invalid");
+    assert.equal(error.code, "invalid_request");
     return error.details;
   }
   return undefined;

@@ -9,27 +9,28 @@ import {
   placingFailed,
   placingRefused,
 } from "../../../../engine/calls/outbound/outbound-calls.js";
-import { type FailureKind, RequestError } from "../../../../engine/request-error.js";
+import { RequestError } from "../../../../engine/request-error.js";
 import { TelephonyError } from "../../../../engine/telephony/telephony-request.js";
 import { VendorError } from "../../../../engine/vendors/contracts.js";
 import { connectionFault } from "../../../../engine/vendors/vendor-fault.js";
+import type { RequestErrorCode } from "../../../../storage/parley-error.js";
 import { RecordingLogger } from "../../../doubles/recording-logger.js";
 
-const KINDS: Readonly<Record<RefusalReason, FailureKind>> = {
-  agentNotFound: "notFound",
-  providerUnavailable: "conflict",
-  modelNotAllowed: "forbidden",
-  limitReached: "rateLimited",
-  overloaded: "unavailable",
-  storeFailing: "unavailable",
+const CODES: Readonly<Record<RefusalReason, RequestErrorCode>> = {
+  agentNotFound: "agent_not_found",
+  providerUnavailable: "provider_unavailable",
+  modelNotAllowed: "model_not_allowed",
+  limitReached: "calls_limit_reached",
+  overloaded: "overloaded",
+  storeFailing: "database_unavailable",
   callerLeft: "unavailable",
-  serverStopping: "unavailable",
+  serverStopping: "server_stopping",
 };
 
 test("why no call is opened is told to who places one, each in its own way", () => {
-  for (const reason of Object.keys(KINDS) as RefusalReason[]) {
-    const { kind, message } = placingRefused(new CallRefusedError(reason, `since ${reason}`));
-    assert.deepEqual([kind, message], [KINDS[reason], `since ${reason}`]);
+  for (const reason of Object.keys(CODES) as RefusalReason[]) {
+    const { code, message } = placingRefused(new CallRefusedError(reason, `since ${reason}`));
+    assert.deepEqual([code, message], [CODES[reason], `since ${reason}`]);
   }
 });
 
@@ -39,15 +40,15 @@ test("what the telephony vendor refuses is the order's fault where it says so, a
     const failure = placingFailed(error, log);
     assert.ok(failure instanceof RequestError);
     assert.deepEqual([failure.cause, log.ofLevel("warn").length], [error, 1]);
-    return [failure.kind, failure.message];
+    return [failure.code, failure.message];
   };
-  const busy = ["unavailable", "the telephony vendor does not take calls now"];
+  const busy = ["telephony_unavailable", "the telephony vendor does not take calls now"];
   assert.deepEqual(told(new TelephonyError("twilio", 400, 21211)), [
-    "invalid",
+    "call_rejected",
     "the telephony vendor refused the call with its error 21211",
   ]);
   assert.deepEqual(told(new TelephonyError("twilio", 401, 20003)), [
-    "unavailable",
+    "telephony_unavailable",
     "the telephony vendor refused the call with its error 20003",
   ]);
   assert.deepEqual(told(new TelephonyError("twilio", 400, undefined)), busy);

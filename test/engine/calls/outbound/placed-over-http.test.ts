@@ -6,7 +6,8 @@ import {
   type RefusalReason,
 } from "../../../../engine/calls/call-refused-error.js";
 import type { Ending } from "../../../../engine/conversation/call-end.js";
-import { type FailureKind, RequestError } from "../../../../engine/request-error.js";
+import { RequestError } from "../../../../engine/request-error.js";
+import type { RequestErrorCode } from "../../../../storage/parley-error.js";
 import {
   CALLS_MAX,
   NOTHING_LEFT,
@@ -19,10 +20,10 @@ import {
 const OUTCOME_MAX_MS = 5 * 60 * 1_000;
 const STOPPING: Ending = { reason: "serverStopping", status: "completed", message: "restarting" };
 
-function failure(kind: FailureKind, message: RegExp) {
+function failure(code: RequestErrorCode, message: RegExp) {
   return (error: unknown) => {
     assert.ok(error instanceof RequestError, String(error));
-    assert.equal(error.kind, kind);
+    assert.equal(error.code, code);
     assert.match(error.message, message);
     return true;
   };
@@ -58,14 +59,14 @@ test("a placed call rings for a minute, and holds a slot that the answer finds",
 });
 
 test("what would refuse a caller refuses the order, each in its own way", async (t) => {
-  const kinds: readonly (readonly [RefusalReason, FailureKind])[] = [
-    ["agentNotFound", "notFound"],
-    ["providerUnavailable", "conflict"],
-    ["modelNotAllowed", "forbidden"],
-    ["limitReached", "rateLimited"],
-    ["overloaded", "unavailable"],
+  const kinds: readonly (readonly [RefusalReason, RequestErrorCode])[] = [
+    ["agentNotFound", "agent_not_found"],
+    ["providerUnavailable", "provider_unavailable"],
+    ["modelNotAllowed", "model_not_allowed"],
+    ["limitReached", "calls_limit_reached"],
+    ["overloaded", "overloaded"],
     ["callerLeft", "unavailable"],
-    ["serverStopping", "unavailable"],
+    ["serverStopping", "server_stopping"],
   ];
   let refusal: CallRefusedError | undefined;
   const opener = { refusal: () => Promise.resolve(refusal) };
@@ -82,14 +83,17 @@ test("a server without its settings names them, and a number that is not allowed
   const bare = await outboundFor(t, { telephony: undefined, missing });
   await assert.rejects(
     bare.place(),
-    failure("unavailable", /before the platform sets TWILIO_ACCOUNT_SID, PUBLIC_BASE_URL$/),
+    failure("not_configured", /before the platform sets TWILIO_ACCOUNT_SID, PUBLIC_BASE_URL$/),
   );
   const asked: string[][] = [];
   const phoneNumbers = {
     isAllowed: (...of: string[]) => Promise.resolve(asked.push(of) > 1),
   };
   const { place, vendor, left } = await outboundFor(t, { phoneNumbers });
-  await assert.rejects(place(), failure("forbidden", /^from: expected a number that/));
+  await assert.rejects(
+    place(),
+    failure("caller_number_not_allowed", /^from: expected a number that/),
+  );
   assert.deepEqual([vendor.asked, left()], [[], NOTHING_LEFT]);
   assert.equal((await place()).status, "queued");
   assert.deepEqual(asked, [
@@ -101,23 +105,44 @@ test("a server without its settings names them, and a number that is not allowed
 test("calls that ring count against the plan, until they are over", async (t) => {
   const { place, say, vendor, slots } = await outboundFor(t);
   for (let n = 0; n < CALLS_MAX; n += 1) await place();
-  await assert.rejects(place(), failure("rateLimited", /the plan allows 2 calls at the same time/));
+  await assert.rejects(
+    place(),
+    failure("calls_limit_reached", /the plan allows 2 calls at the same time/),
+  );
   assert.deepEqual([vendor.asked.length, slots.countOf("org")], [CALLS_MAX, CALLS_MAX]);
   await say("busy");
   await place();
 });
 
-for (const [what, status, body, kind, message] of [
-  ["a wrong number", 400, { code: 21211 }, "invalid", /refused the call with its error 21211$/],
-  ["our account", 401, { code: 20003 }, "unavailable", /refused the call with its error 20003$/],
-  ["a refusal without a number", 400, {}, "unavailable", /does not take calls now$/],
-  ["too many requests", 429, { code: 20429 }, "unavailable", /does not take calls now$/],
-  ["a vendor that is down", 503, { code: 20503 }, "unavailable", /does not take calls now$/],
+for (const [what, status, body, code, message] of [
+  [
+    "a wrong number",
+    400,
+    { code: 21211 },
+    "call_rejected",
+    /refused the call with its error 21211$/,
+  ],
+  [
+    "our account",
+    401,
+    { code: 20003 },
+    "telephony_unavailable",
+    /refused the call with its error 20003$/,
+  ],
+  ["a refusal without a number", 400, {}, "telephony_unavailable", /does not take calls now$/],
+  ["too many requests", 429, { code: 20429 }, "telephony_unavailable", /does not take calls now$/],
+  [
+    "a vendor that is down",
+    503,
+    { code: 20503 },
+    "telephony_unavailable",
+    /does not take calls now$/,
+  ],
 ] as const) {
   test(`an order that fails for ${what} leaves nothing behind`, async (t) => {
     const { outbound, place, lastToken, vendor, left, log } = await outboundFor(t);
     vendor.refuse(status, body);
-    await assert.rejects(place(), failure(kind, message));
+    await assert.rejects(place(), failure(code, message));
     assert.deepEqual(left(), NOTHING_LEFT);
     assert.equal(outbound.answering(lastToken()), undefined);
     assert.deepEqual(
@@ -140,7 +165,7 @@ test("an order whose answer is lost is not refused: its call rings, and is over 
 test("a vendor that answers without sense is no refusal", async (t) => {
   const { place, vendor, left } = await outboundFor(t);
   vendor.answer = (response) => void response.writeHead(201).end("{}");
-  await assert.rejects(place(), failure("unavailable", /does not take calls now$/));
+  await assert.rejects(place(), failure("telephony_unavailable", /does not take calls now$/));
   assert.deepEqual(left(), NOTHING_LEFT);
 });
 

@@ -276,7 +276,7 @@ test("a bucket that is away is told to who asks for a recording; a mistake stays
   const key = { orgId: "org", callId: "call" };
   assert.equal((await uploads.open(key))?.sizeBytes, FILE_BYTES);
   place.sizeOf = () => Promise.reject(AWAY);
-  await assert.rejects(uploads.open(key), { kind: "unavailable", retryAfterSec: 10, cause: AWAY });
+  await assert.rejects(uploads.open(key), { code: "unavailable", retryAfterSec: 10, cause: AWAY });
   assert.equal(log.ofLevel("error").length, 1);
   const mistake = new TypeError("a mistake");
   place.sizeOf = () => Promise.reject(mistake);

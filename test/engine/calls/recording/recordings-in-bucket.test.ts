@@ -84,7 +84,7 @@ test("a recording is sent when its call is over, is read from the bucket, and le
   const other = recordings.open({ ...KEY, orgId: "other" });
   await assert.rejects(
     other,
-    (error) => error instanceof RequestError && error.kind === "notFound",
+    (error) => error instanceof RequestError && error.code === "not_found",
   );
 });
 
@@ -186,6 +186,6 @@ test("whoever asks for a recording while the bucket is away is told so", async (
   await assert.rejects(
     recordings.open(KEY),
     (error) =>
-      error instanceof RequestError && error.kind === "unavailable" && error.retryAfterSec === 10,
+      error instanceof RequestError && error.code === "unavailable" && error.retryAfterSec === 10,
   );
 });

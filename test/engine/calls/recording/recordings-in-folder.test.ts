@@ -61,7 +61,8 @@ test("a recording is whole once its call is over, and only then can it be opened
   const recordings = newRecordings();
   const tap = begin(recordings);
   talk(tap, clock, 10);
-  const isNotFound = (error: unknown) => error instanceof RequestError && error.kind === "notFound";
+  const isNotFound = (error: unknown) =>
+    error instanceof RequestError && error.code === "not_found";
   await assert.rejects(recordings.open(KEY), isNotFound);
   tap.end();
   await recordings.close();

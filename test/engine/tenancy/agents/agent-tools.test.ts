@@ -85,7 +85,10 @@ test("headers that were given for one server do not go to another, nor to a safe
     "https://orders.example.com:8443/find",
   ]) {
     const moved = [{ type: "hangup" } as const, httpTool({ url })];
-    assert.throws(() => sealedTools(moved, cipher, before), refusal("invalid", "tools.1.headers"));
+    assert.throws(
+      () => sealedTools(moved, cipher, before),
+      refusal("invalid_request", "tools.1.headers"),
+    );
     assert.throws(() => sealedTools(moved, cipher, before), /address leads to another server/);
     const given = sealedTools([httpTool({ url, headers: { "x-a": "2" } })], cipher, before);
     assert.deepEqual(headersOf(given), { look_up: { "x-a": "2" } });
@@ -99,7 +102,7 @@ test("headers that no key opens have to be given again, and only those", () => {
   );
   assert.throws(
     () => sealedTools([httpTool()], cipher, lost),
-    refusal("invalid", "tools.0.headers"),
+    refusal("invalid_request", "tools.0.headers"),
   );
   assert.throws(() => sealedTools([httpTool()], cipher, lost), /stored ones cannot be opened/);
   const anew = sealedTools([httpTool({ headers: { "x-a": "1" } })], cipher, lost);
@@ -113,7 +116,7 @@ test("calls are handed on for want of vendors only by an agent that says where t
   const tenant = await platform.tenantOn("pro");
   const thresholds = { onProviderFailure: "transfer" } as const;
   const tools = [{ type: "transfer", to: "+15550001111" } as const];
-  const refused = refusal("invalid", "thresholds.onProviderFailure");
+  const refused = refusal("invalid_request", "thresholds.onProviderFailure");
   const alone = await platform.agentInput({ thresholds });
   await assert.rejects(platform.agents.create(tenant, alone), refused);
   const input = await platform.agentInput({ thresholds, tools });

@@ -90,11 +90,11 @@ test("every wrong reference of a new agent is named in one answer", async () => 
   });
   await assert.rejects(
     platform.agents.create(tenant, input),
-    refusal("invalid", "llmProviderId", "ttsModelId"),
+    refusal("invalid_request", "llmProviderId", "ttsModelId"),
   );
   await assert.rejects(
     platform.agents.create(tenant, { ...input, llmProviderId: deepgramId }),
-    refusal("invalid", "llmProviderId", "ttsModelId"),
+    refusal("invalid_request", "llmProviderId", "ttsModelId"),
   );
 });
 
@@ -106,7 +106,7 @@ test("a provider of another organization is as unknown as one that does not exis
     platform.agents.create(await platform.tenantOn("pro"), await platform.agentInput(reference)),
     (error) => {
       assert.match(String(error), /llmProviderId: there is no provider with this id/);
-      return refusal("invalid", "llmProviderId")(error);
+      return refusal("invalid_request", "llmProviderId")(error);
     },
   );
 });
@@ -197,7 +197,7 @@ test("a change checks providers and models again", async () => {
   const { agents } = platform;
   await assert.rejects(
     agents.update(tenant, id, { llmProviderId: openAiId }),
-    refusal("invalid", "llmModelId"),
+    refusal("invalid_request", "llmModelId"),
   );
   await assert.rejects(
     agents.update(tenant, id, { llmProviderId: openAiId, llmModelId: "gpt-6-sol" }),
@@ -228,7 +228,7 @@ test("an agent above a smaller plan can be switched off, but not changed while o
   assert.equal((await change({ name: "Other" })).name, "Other");
   for (const category of ["llm", "tts", "stt"]) {
     for (const field of [`${category}ProviderId`, `${category}ModelId`]) {
-      await assert.rejects(change({ [field]: "unknown" }), { kind: "invalid" });
+      await assert.rejects(change({ [field]: "unknown" }), { code: "invalid_request" });
     }
   }
   await assert.rejects(change({ active: true }), refusal("forbidden", "llmModelId"));
@@ -245,7 +245,10 @@ test("a provider that vanishes between the check and the write is named, and not
     await platform.providers.remove(tenant, id);
     return insert(...given);
   });
-  await assert.rejects(platform.agents.create(tenant, input), refusal("invalid", "llmProviderId"));
+  await assert.rejects(
+    platform.agents.create(tenant, input),
+    refusal("invalid_request", "llmProviderId"),
+  );
   assert.deepEqual(await platform.agents.list(tenant), []);
 });
 
@@ -256,9 +259,9 @@ test("another organization's agent does not exist: not read, changed or removed"
   const { id } = await platform.agents.create(tenant, await platform.agentInput());
   const { agents } = platform;
   assert.deepEqual(await agents.list(stranger), []);
-  await assert.rejects(agents.get(stranger, id), refusal("notFound"));
-  await assert.rejects(agents.update(stranger, id, { name: "Mine" }), refusal("notFound"));
-  await assert.rejects(agents.remove(stranger, id), refusal("notFound"));
+  await assert.rejects(agents.get(stranger, id), refusal("not_found"));
+  await assert.rejects(agents.update(stranger, id, { name: "Mine" }), refusal("not_found"));
+  await assert.rejects(agents.remove(stranger, id), refusal("not_found"));
   assert.equal((await agents.get(tenant, id)).name, "Reception");
 });
 
@@ -270,8 +273,8 @@ test("an agent that another request removes meanwhile is not found, and not said
   context.mock.method(agents, "update", () => Promise.resolve(undefined));
   context.mock.method(agents, "remove", () => Promise.resolve(false));
   const renamed = platform.agents.update(tenant, agent.id, { name: "Mine" });
-  await assert.rejects(renamed, refusal("notFound"));
-  await assert.rejects(platform.agents.remove(tenant, agent.id), refusal("notFound"));
+  await assert.rejects(renamed, refusal("not_found"));
+  await assert.rejects(platform.agents.remove(tenant, agent.id), refusal("not_found"));
 });
 
 test("of more agents than a plan has the first ones stay active, whichever is looked at", async () => {

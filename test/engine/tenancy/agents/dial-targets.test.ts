@@ -40,7 +40,7 @@ test("an organization reaches nobody until the administrator says whom", async (
   assert.deepEqual(own?.targets, ["+15550101000", "+49", "+7", "sip:desk@a.org"]);
   await targets.revoke(email, "+49");
   assert.equal(await targets.mayReach(orgId, "+4930901820"), false);
-  await assert.rejects(targets.revoke(email, "+49"), refusal("notFound"));
+  await assert.rejects(targets.revoke(email, "+49"), refusal("not_found"));
 });
 
 test("a target is a number, its beginning or a SIP address", async () => {
@@ -56,10 +56,10 @@ test("a target is a number, its beginning or a SIP address", async () => {
     "sip:a",
     "%",
   ]) {
-    await assert.rejects(targets.allow(email, wrong), refusal("invalid"), wrong);
-    await assert.rejects(targets.revoke(email, wrong), refusal("invalid"), wrong);
+    await assert.rejects(targets.allow(email, wrong), refusal("invalid_request"), wrong);
+    await assert.rejects(targets.revoke(email, wrong), refusal("invalid_request"), wrong);
   }
-  await assert.rejects(targets.allow("nobody@example.com", "+49"), refusal("notFound"));
+  await assert.rejects(targets.allow("nobody@example.com", "+49"), refusal("not_found"));
 });
 
 test("an organization with one target is listed, and one without any is not", async () => {

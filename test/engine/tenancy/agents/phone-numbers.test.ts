@@ -63,11 +63,11 @@ test("what is no number in E.164, nobody's number, and nobody's e-mail are refus
   const numbers = numbersOf(platform);
   const { organization } = await platform.tenantOn("free");
   for (const wrong of ["15550100", "+0155501000", "+1555", "+1555010000000000", "sip:a@b", ""]) {
-    await assert.rejects(numbers.allow(organization.ownerEmail, wrong), refusal("invalid"));
-    await assert.rejects(numbers.revoke(wrong), refusal("invalid"));
+    await assert.rejects(numbers.allow(organization.ownerEmail, wrong), refusal("invalid_request"));
+    await assert.rejects(numbers.revoke(wrong), refusal("invalid_request"));
   }
-  await assert.rejects(numbers.revoke(newNumber()), refusal("notFound"));
-  await assert.rejects(numbers.allow("nobody@example.com", newNumber()), refusal("notFound"));
+  await assert.rejects(numbers.revoke(newNumber()), refusal("not_found"));
+  await assert.rejects(numbers.allow("nobody@example.com", newNumber()), refusal("not_found"));
 });
 
 test("both stand in the audit trail, without the number, and what changed nothing does not", async () => {

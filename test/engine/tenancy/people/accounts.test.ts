@@ -39,7 +39,7 @@ test("an organization on a plan that there is not, or that cannot be stored, is 
   const platform = await sharedPlatform();
   const owner = { ...newcomer(), status: "pending" } as const;
   await assert.rejects(platform.accounts.createOwner({ ...owner, planSlug: "gold" }), {
-    kind: "notFound",
+    code: "not_found",
     message: 'there is no plan "gold"',
   });
   const full = new Error("the disk is full");

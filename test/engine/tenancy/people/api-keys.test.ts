@@ -74,8 +74,8 @@ test("another organization's key is neither listed nor revoked", async () => {
   const stranger = (await platform.tenantOn("free")).organization;
   const { record, rawKey } = await platform.apiKeys.create(organization.id, { name: "Website" });
   assert.deepEqual(await platform.apiKeys.list(stranger.id), []);
-  await assert.rejects(platform.apiKeys.revoke(stranger.id, record.id), refusal("notFound"));
-  await assert.rejects(platform.apiKeys.revoke(organization.id, "unknown"), refusal("notFound"));
+  await assert.rejects(platform.apiKeys.revoke(stranger.id, record.id), refusal("not_found"));
+  await assert.rejects(platform.apiKeys.revoke(organization.id, "unknown"), refusal("not_found"));
   assert.ok(await platform.apiKeys.authenticate(rawKey));
 });
 

@@ -80,7 +80,7 @@ test("tokens are made for agents of one's own", async () => {
   const stranger = await shop();
   for (const id of [agentId, "unknown"]) {
     const asked = stranger.access.issue(stranger.tenant, { agentId: id, ttlSec: 60 });
-    await assert.rejects(asked, refusal("notFound"));
+    await assert.rejects(asked, refusal("not_found"));
   }
   assert.ok(access);
 });

@@ -88,9 +88,9 @@ test("a member of another organization is not found", async () => {
   const { members, organization, actor } = await team();
   const { user, known } = await team();
   for (const id of [user.id, "nobody"]) {
-    await assert.rejects(members.remove(organization, id, actor), refusal("notFound"));
+    await assert.rejects(members.remove(organization, id, actor), refusal("not_found"));
     const promoted = members.changeRole(organization, id, "admin", actor);
-    await assert.rejects(promoted, refusal("notFound"));
+    await assert.rejects(promoted, refusal("not_found"));
   }
   assert.equal((await known())?.user.role, "member");
 });
@@ -140,7 +140,7 @@ test("who knows the password changes it, and of two at once one does", async () 
   const { platform, user, email, trail } = await team();
   const { accounts } = platform;
   const wrong = accounts.changePassword(user, { password: "a guess", newPassword: NEW_PASSWORD });
-  await assert.rejects(wrong, refusal("invalid", "password"));
+  await assert.rejects(wrong, refusal("invalid_request", "password"));
   const change = { password: PASSWORD, newPassword: NEW_PASSWORD };
   const outcomes = await Promise.allSettled([
     accounts.changePassword(user, change),

@@ -16,7 +16,7 @@ test("whoever signs in can be made an operator, once, and the trail of the organ
   assert.equal(await operators.grant(email), false, "one already");
   clock.advance(1_000);
   assert.deepEqual([await operators.revoke(email), await listed()], [true, []]);
-  await assert.rejects(operators.grant("nobody@example.com"), refusal("notFound"));
+  await assert.rejects(operators.grant("nobody@example.com"), refusal("not_found"));
   const { items } = await database.audit.list(organization.id, { skip: 0, limit: 10 });
   assert.deepEqual(
     items.map(({ actor, action, targetId }) => [actor, action, targetId]),

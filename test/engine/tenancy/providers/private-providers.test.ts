@@ -35,12 +35,12 @@ test("a base URL on a private, loopback or link-local address is refused when it
   for (const baseUrl of PRIVATE_URLS) {
     await assert.rejects(
       platform.providers.create(tenant, ownLlm({ name: baseUrl, settings: { baseUrl } })),
-      refusal("invalid", "settings.baseUrl"),
+      refusal("invalid_request", "settings.baseUrl"),
       baseUrl,
     );
     await assert.rejects(
       platform.providers.update(tenant, named.id, { settings: { baseUrl } }),
-      refusal("invalid", "settings.baseUrl"),
+      refusal("invalid_request", "settings.baseUrl"),
       baseUrl,
     );
   }
@@ -76,7 +76,7 @@ test("stored credentials do not go to another server: they are given again, or t
   const elsewhere = { baseUrl: "https://thief.example.net/v1" };
   const cleartext = { baseUrl: "http://llm.example.com/v1" };
   for (const settings of [elsewhere, cleartext, { baseUrl: null }]) {
-    await assert.rejects(change({ settings }), refusal("invalid", "credentials"));
+    await assert.rejects(change({ settings }), refusal("invalid_request", "credentials"));
   }
   const moved = await change({ settings: { baseUrl: "https://llm.example.com/v2" } });
   assert.deepEqual(moved.settings, { baseUrl: "https://llm.example.com/v2" });

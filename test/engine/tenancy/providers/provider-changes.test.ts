@@ -37,8 +37,8 @@ test("a provider that another request removes meanwhile is not found", async (t)
   t.mock.method(providers, "update", () => Promise.resolve(undefined));
   t.mock.method(providers, "removeUnused", () => Promise.resolve("notFound"));
   const renamed = platform.providers.update(tenant, id, { name: "Mine" });
-  await assert.rejects(renamed, refusal("notFound"));
-  await assert.rejects(platform.providers.remove(tenant, id), refusal("notFound"));
+  await assert.rejects(renamed, refusal("not_found"));
+  await assert.rejects(platform.providers.remove(tenant, id), refusal("not_found"));
 });
 
 test("a provider that cannot be stored is no name that is taken", async (t) => {

@@ -172,12 +172,12 @@ test("a provider of the platform is tried with a model of the plan, while it is 
   llm.finish(DONE);
   assert.equal((await result).ok, true);
   await assert.rejects(checkOf("llm", { fields: { ...global, active: false } }).result, {
-    kind: "forbidden",
+    code: "forbidden",
     message: "the platform has switched this provider off",
   });
   await assert.rejects(
     checkOf("llm", { fields: { ...global, models: models.slice(0, 1) } }).result,
-    { kind: "forbidden", message: 'the plan "free" includes no model of this provider' },
+    { code: "forbidden", message: 'the plan "free" includes no model of this provider' },
   );
 });
 

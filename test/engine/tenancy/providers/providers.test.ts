@@ -55,10 +55,10 @@ test("another organization's provider does not exist: not read, listed, changed 
   const stranger = await platform.tenantOn("pro");
   const { providers } = platform;
   assert.deepEqual(await providers.list(stranger, { clientOnly: true }), []);
-  await assert.rejects(providers.get(stranger, id), refusal("notFound"));
-  await assert.rejects(providers.update(stranger, id, { name: "Mine" }), refusal("notFound"));
-  await assert.rejects(providers.remove(stranger, id), refusal("notFound"));
-  await assert.rejects(providers.get(stranger, "unknown"), refusal("notFound"));
+  await assert.rejects(providers.get(stranger, id), refusal("not_found"));
+  await assert.rejects(providers.update(stranger, id, { name: "Mine" }), refusal("not_found"));
+  await assert.rejects(providers.remove(stranger, id), refusal("not_found"));
+  await assert.rejects(providers.get(stranger, "unknown"), refusal("not_found"));
 });
 
 test("a global provider can be read, but neither changed nor removed", async () => {
@@ -122,7 +122,7 @@ test("a vendor that is not in the registry for that category is refused by name"
     platform.providers.create(tenant, ownLlm({ providerKey: "elevenlabs" })),
     (error) => {
       assert.match(String(error), /: openai, groq, .*ollama/);
-      return refusal("invalid", "providerKey")(error);
+      return refusal("invalid_request", "providerKey")(error);
     },
   );
 });
@@ -140,7 +140,7 @@ test("every wrong field of a new provider is named in one answer", async () => {
       }),
     ),
     refusal(
-      "invalid",
+      "invalid_request",
       "models.1.modelId",
       "settings.sandbox",
       "settings.baseUrl",
@@ -164,7 +164,7 @@ test("an API key that no header can carry is refused without being repeated", as
       platform.providers.create(tenant, ownLlm({ credentials: { apiKey } })),
       (error) => {
         assert.ok(error instanceof RequestError && !error.message.includes("secret"));
-        return refusal("invalid", "credentials.apiKey")(error);
+        return refusal("invalid_request", "credentials.apiKey")(error);
       },
     );
   }
@@ -176,7 +176,7 @@ test("a base URL must be an address of the web without a user name", async () =>
   for (const baseUrl of ["", "example.com", "ftp://example.com", "https://me:pw@example.com", 7]) {
     await assert.rejects(
       platform.providers.create(tenant, ownLlm({ settings: { baseUrl } })),
-      refusal("invalid", "settings.baseUrl"),
+      refusal("invalid_request", "settings.baseUrl"),
     );
   }
 });
@@ -190,7 +190,7 @@ test("settings that the registry knows must be of their type; others are free", 
   });
   await assert.rejects(
     platform.providers.create(tenant, voice({ voiceId: "", stability: "high", style: true })),
-    refusal("invalid", "settings.voiceId", "settings.stability", "settings.style"),
+    refusal("invalid_request", "settings.voiceId", "settings.stability", "settings.style"),
   );
   const settings = { voiceId: "v1", stability: 0.5, style: 0, department: { name: "Sales" } };
   const created = await platform.providers.create(
@@ -251,7 +251,7 @@ test("a change is held to the same rules as a new provider", async () => {
       models: [model, model],
       settings: { baseUrl: 1 },
     }),
-    refusal("invalid", "models.1.modelId", "settings.baseUrl", "credentials.apiKey"),
+    refusal("invalid_request", "models.1.modelId", "settings.baseUrl", "credentials.apiKey"),
   );
 });
 
@@ -260,8 +260,8 @@ test("a provider that no agent uses is removed", async () => {
   const tenant = await platform.tenantOn("pro");
   const { id } = await platform.providers.create(tenant, ownLlm());
   await platform.providers.remove(tenant, id);
-  await assert.rejects(platform.providers.get(tenant, id), refusal("notFound"));
-  await assert.rejects(platform.providers.remove(tenant, id), refusal("notFound"));
+  await assert.rejects(platform.providers.get(tenant, id), refusal("not_found"));
+  await assert.rejects(platform.providers.remove(tenant, id), refusal("not_found"));
 });
 
 test("a provider that agents use is kept, and the refusal names them", async () => {

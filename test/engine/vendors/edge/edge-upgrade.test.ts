@@ -83,7 +83,7 @@ describe("a connection to Edge", () => {
     const given = { baseUrl: server.url, apiKey: undefined, settings: {}, clientOwned: true };
     const speech = textToSpeech("edge", given, { clock, connections });
     const speaking = speech.synthesize(REQUEST, () => undefined, never());
-    await assert.rejects(speaking, { fault: "refused", message: /PRIVATE_ADDRESS$/ });
+    await assert.rejects(speaking, { fault: "refused", message: /private_address$/ });
     assert.equal(server.upgradeCount, 0);
   });
 

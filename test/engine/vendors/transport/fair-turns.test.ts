@@ -59,7 +59,10 @@ test("so many wait, and the rest fails; another organization is not told of it",
   const waiting = Array.from({ length: TOOLS_WAITING_PER_ORGANIZATION_MAX }, () =>
     begin("greedy", ending.signal).catch(() => "given up"),
   );
-  await assert.rejects(turns.begin("greedy", never()), { code: "ORGANIZATION_TOOLS_MAX" });
+  await assert.rejects(turns.begin("greedy", never()), {
+    code: "organization_share_used_up",
+    limit: "tools",
+  });
   await begin("quiet");
   ending.abort();
   assert.deepEqual(new Set(await Promise.all(waiting)), new Set(["given up"]));

@@ -49,7 +49,7 @@ describe("a vendor that is asked over HTTP", () => {
 
   it("of an organization is asked and warmed at no private address", async () => {
     const vendor = vendorAt(stand.server.url, "", true);
-    await assert.rejects(answerOf(vendor), { fault: "refused", message: /PRIVATE_ADDRESS$/ });
+    await assert.rejects(answerOf(vendor), { fault: "refused", message: /private_address$/ });
     vendor.warm();
     await eventually(() => stand.clock.pendingTimerCount === 0, "the end of the try");
     assert.equal(stand.server.requests.length, 0);
