@@ -2,6 +2,7 @@ import { resolve } from "node:path";
 import { BucketError } from "../../engine/bucket/bucket.js";
 import { ParleyError } from "../../storage/parley-error.js";
 import { storageAdvice } from "../../storage/sqlite/storage-advice.js";
+import { faultCodeOf } from "../../storage/statements/fault.js";
 import { StorageError, StorageUnavailableError } from "../../storage/statements/storage-error.js";
 import { BackendUnavailableError } from "../http/backend/open-backend.js";
 import { ListenError } from "../http/server.js";
@@ -36,7 +37,7 @@ export function asStartError(error: unknown, databaseFile: string): unknown {
     return new StartError(error.message, { cause: error });
   }
   if (error instanceof StorageError) {
-    return new StartError(storageAdvice(databasePath, error), { cause: error });
+    return new StartError(storageAdvice(databasePath, faultCodeOf(error)), { cause: error });
   }
   if (!isOfTheFolder(error)) return error;
   // A failed mkdir names the folder; every other call names a file in it.

@@ -135,7 +135,11 @@ test("a call comes to the server that has asked for it, though its slot cannot c
   const away = () => Promise.reject(new Error("the database is away"));
   context.mock.method(stand.database.callSlots, "move", away);
   assert.deepEqual(await taker.process.ask("handOver", CALL), HANDED);
-  assert.ok(taker.log.ofLevel("warn").some(({ message }) => /failed to take over a call slot/.test(message)));
+  assert.ok(
+    taker.log
+      .ofLevel("warn")
+      .some(({ message }) => /failed to take over a call slot/.test(message)),
+  );
 });
 
 test("nobody is told that a call ends whose server does not have it any more", async (context) => {

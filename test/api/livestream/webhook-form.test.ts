@@ -116,6 +116,7 @@ for (const remoteAddr of ["localhost", "1.2.3", "1.2.3.4.5", "<b>", `${"0".repea
     const message = "expected an IPv4 or IPv6 address";
     assert.deepEqual(body, {
       error: `remoteAddr: ${message}`,
+      code: "invalid_request",
       details: [{ path: "remoteAddr", message }],
     });
   });

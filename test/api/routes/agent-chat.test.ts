@@ -132,6 +132,7 @@ test("an agent that takes no calls does not chat either, and says why", async ()
   assert.equal(refused.status, 409);
   assert.deepEqual(refused.body, {
     error: "the agent is not active: the agent is switched off",
+    code: "agent_not_active",
   });
   assert.equal((await chat(HELLO, "nobody")).status, 404);
 });

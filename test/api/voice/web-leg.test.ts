@@ -197,7 +197,7 @@ test("a streamed leg sends pieces as they come, and tells the session what was p
   assert.deepEqual(socket.sent, [
     '{"type":"audioStart","turnId":1,"encoding":"mulaw","sampleRateHz":8000}',
     new Uint8Array(240),
-    '{"type":"error","payload":{"message":"ms: expected at most the 30 ms that were sent of turn 1"}}',
+    '{"type":"error","payload":{"message":"ms: expected at most the 30 ms that were sent of turn 1","code":"invalid_message"}}',
     '{"type":"audioEnd"}',
   ]);
 });
@@ -210,7 +210,9 @@ test("of written words five are taken from one tick to the next, and they are a 
     leg.receiveText(Buffer.from(`{"type":"written","text":"Line ${count}"}`));
   }
   const refusal = "written: expected at most 5 in 5 seconds";
-  assert.deepEqual(socket.sent, [`{"type":"error","payload":{"message":"${refusal}"}}`]);
+  assert.deepEqual(socket.sent, [
+    `{"type":"error","payload":{"message":"${refusal}","code":"invalid_message"}}`,
+  ]);
   assert.equal(leg.countSilence(), 1);
   leg.receiveText(Buffer.from('{"type":"written","text":"Line 7"}'));
   assert.deepEqual(session.reports.at(-1), 'wrote "Line 7"');
@@ -235,7 +237,7 @@ test("a client that offers a tool is asked for it, and its result is the tool's"
   leg.receiveText(Buffer.from('{"type":"toolResult","id":2}'));
   assert.deepEqual(socket.sent, [
     '{"type":"toolCall","id":1,"name":"show","arguments":{"page":2}}',
-    '{"type":"error","payload":{"message":"id: expected that of a `toolCall`"}}',
+    '{"type":"error","payload":{"message":"id: expected that of a `toolCall`","code":"invalid_message"}}',
   ]);
 });
 
@@ -270,6 +272,6 @@ test("a streamed client that does not read ends the call before its audio fills 
   leg.drained();
   leg.receiveText(Buffer.from("hello"));
   assert.deepEqual(socket.sent, [
-    '{"type":"error","payload":{"message":"the client does not read what it is sent"}}',
+    '{"type":"error","payload":{"message":"the client does not read what it is sent","code":"client_too_slow"}}',
   ]);
 });

@@ -121,7 +121,7 @@ test("a fault of the vendor is told in plain words and noted without what was sa
   assert.deepEqual(trial.log.ofLevel("warn")[0]?.fields, {
     agentId: FOR_CALL.agent.id,
     vendor: "scripted",
-    fault: "concurrency_limit_reached",
+    fault: "rateLimited",
   });
 });
 

@@ -90,7 +90,9 @@ test("a watch ends when its reader goes, after its time, and when the server sto
 test("an organization has so many watchers, and so has the server", async () => {
   const feed = new CallFeed(new VirtualClock());
   const isRefused = (error: unknown) =>
-    error instanceof RequestError && error.code === "rate_limited" && error.retryAfterSec === 60;
+    error instanceof RequestError &&
+    error.code === "concurrency_limit_reached" &&
+    error.retryAfterSec === 60;
   const fill = (orgId: string, count: number) =>
     Array.from({ length: count }, () => watching(feed, { orgId }));
   const [gone] = fill("org 0", WATCHERS_PER_ORGANIZATION_MAX);

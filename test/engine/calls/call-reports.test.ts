@@ -98,7 +98,7 @@ test("so many look for words at a time, and more are refused; who looks for none
   const page = { skip: 0, limit: 20 };
   const search = () => reports.list(ORG, { ...page, words: "hello" });
   const searches = Array.from({ length: SEARCHES_MAX }, search);
-  await assert.rejects(search(), { code: "rate_limited", retryAfterSec: 1 });
+  await assert.rejects(search(), { code: "concurrency_limit_reached", retryAfterSec: 1 });
   const listed = reports.list(ORG, page);
   for (const tell of found) tell({ items: [], total: 0 });
   await Promise.all([...searches, listed]);
@@ -117,7 +117,7 @@ test("so many sums of calls are made at a time, so many wait, and more are refus
   const sums = Array.from({ length: SUMMARIES_MAX + SUMMARIES_WAITING_MAX }, (_, index) =>
     index % 2 === 0 ? reports.usageShares(ORG, 30) : reports.dailyWaits(ORG, 14),
   );
-  await assert.rejects(reports.usageShares(ORG, 30), { code: "unavailable", retryAfterSec: 2 });
+  await assert.rejects(reports.usageShares(ORG, 30), { code: "overloaded", retryAfterSec: 2 });
   assert.equal(asked.length, SUMMARIES_MAX);
   for (const [index, sum] of sums.entries()) {
     asked[index]?.();

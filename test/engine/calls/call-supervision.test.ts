@@ -56,11 +56,11 @@ test("a call in progress is ended where it is, and its record says by whom", asy
 
 test("a call that is over, is nowhere or is another organization's cannot be ended", async () => {
   const over = supervising("completed");
-  await assert.rejects(over.supervision.end(TENANT, "call"), { code: "conflict" });
+  await assert.rejects(over.supervision.end(TENANT, "call"), { code: "call_ended" });
   await assert.rejects(over.supervision.end(TENANT, "unknown"), { code: "not_found" });
   assert.deepEqual(over.ended, []);
   const nowhere = supervising("active", false);
-  await assert.rejects(nowhere.supervision.end(TENANT, "call"), { code: "conflict" });
+  await assert.rejects(nowhere.supervision.end(TENANT, "call"), { code: "call_ended" });
   assert.deepEqual(nowhere.noted, []);
 });
 

@@ -20,7 +20,9 @@ test("a session that breaks says so, ends its call, and is written down with wha
   await open();
   await settled();
   const ending = { reason: "internalError", status: "failed", message: "internal error" };
-  assert.deepEqual(sent.slice(1), [{ type: "error", message: "internal error" }]);
+  assert.deepEqual(sent.slice(1), [
+    { type: "error", reason: "internalError", message: "internal error" },
+  ]);
   assert.deepEqual([caller.endings, held()], [[ending], [0, 0]]);
   assert.deepEqual(log.ofLevel("error"), [
     {

@@ -129,6 +129,6 @@ test("a UUID leads to its claims once, and an organization has 500 of them at mo
   store.hasRoom = false;
   await assert.rejects(Promise.resolve(tokens.mintUuid(CLAIMS)), {
     name: "RequestError",
-    code: "unavailable",
+    code: "overloaded",
   });
 });

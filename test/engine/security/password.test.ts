@@ -74,7 +74,7 @@ test("two passwords are hashed at a time and 128 wait; who comes then is told to
   const taken = Array.from({ length: 130 }, () => hashPassword("correct horse"));
   await assert.rejects(hashPassword("correct horse"), {
     name: "RequestError",
-    code: "unavailable",
+    code: "overloaded",
     retryAfterSec: 3,
   });
   assert.equal(held.length, 2);

@@ -59,7 +59,7 @@ test("work that would wait behind a full queue is refused at once, with the time
   const taken = [work.begin("first"), work.begin("second"), work.begin("third")];
   await assert.rejects(work.begin("fourth"), (error) => {
     assert.ok(error instanceof RequestError);
-    assert.equal(error.code, "unavailable");
+    assert.equal(error.code, "overloaded");
     assert.equal(error.retryAfterSec, 3);
     return true;
   });

@@ -93,7 +93,7 @@ test("another refusal is told with the vendor's number for it, and nothing else"
   const other = await vendorsThatAnswer(t, 422, '{"errors":[{"code":"90015","detail":"+1555"}]}');
   await assert.rejects(async () => other.apis["telnyx"]?.hangUp("call"), {
     message: "telnyx answered 422: error 90015",
-    code: "90015",
+    vendorCode: "90015",
   });
   await assert.rejects(async () => other.apis["plivo"]?.hangUp("call"), {
     message: "plivo answered 422",

@@ -110,7 +110,7 @@ test("set-up with an e-mail that is taken is a conflict", async () => {
   const { organization } = await platform.tenantOn("free");
   await assert.rejects(
     platform.organizations.setUp({ orgName: "Engines", email: organization.ownerEmail }),
-    refusal("conflict", "email"),
+    refusal("email_taken", "email"),
   );
 });
 
@@ -177,7 +177,7 @@ test("an operator changes status and plan at once, and what stays as it is leave
   ]);
   const unknown = platform.organizations.change("nobody", { status: "active" }, operator);
   await assert.rejects(unknown, refusal("not_found"));
-  await assert.rejects(change({ planSlug: "gold" }), refusal("not_found"));
+  await assert.rejects(change({ planSlug: "gold" }), refusal("plan_not_found"));
 });
 
 test("an organization is shown to an operator with what it uses, and one that is not there is not found", async () => {

@@ -52,7 +52,7 @@ test("one that was undone is refused as what may be asked again, and so is one t
     if (sql === "commit") throw saidByServer("53100");
     return {};
   };
-  await assert.rejects(client.send([UPDATE, UPDATE], false), { code: "PG_53100" });
+  await assert.rejects(client.send([UPDATE, UPDATE], false), { databaseCode: "PG_53100" });
   assert.equal(marks.asked.length, 1, "nobody asks for those");
 });
 

@@ -38,7 +38,7 @@ test("another file in its place is noticed, also one with the same content", asy
   await rename(`${filePath}.copy`, filePath);
   const { fault } = await database.look();
   assert.equal(fault?.reason, "the database's file was replaced by another");
-  await assert.rejects(database.calls.heartbeat("run", 1), { code: "FILE_REPLACED" });
+  await assert.rejects(database.calls.heartbeat("run", 1), { databaseCode: "FILE_REPLACED" });
 });
 
 test("a log that was removed is noticed: what would be written to it is lost", async (t) => {

@@ -173,7 +173,9 @@ test("a guard that touches no row keeps the rest from happening", async (context
 test("why nothing could be written is known until something is; a read or a wrong statement says nothing of it", async (context) => {
   const filePath = temporaryFile();
   const client = await temporaryThread(context, { filePath });
-  await assert.rejects(run(client, "insert into nowhere values (1)"), { code: "SQLITE_ERROR" });
+  await assert.rejects(run(client, "insert into nowhere values (1)"), {
+    databaseCode: "SQLITE_ERROR",
+  });
   assert.equal(client.writeFault, undefined);
   await rename(filePath, `${filePath}.away`);
   await assert.rejects(run(client, BEAT, "a"), { code: "FILE_GONE" });

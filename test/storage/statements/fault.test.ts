@@ -30,7 +30,7 @@ test("a store that takes no more is worth asking again there, too", () => {
 test("what is no refusal of the store keeps its words, and is not worth repeating", () => {
   const error = errorOf(toWireError(new TypeError("a mistake")));
   assert.ok(error instanceof StorageError);
-  assert.deepEqual([error.code, error.message], ["ERROR", "a mistake"]);
+  assert.deepEqual([error.code, error.message], ["storage_failed", "a mistake"]);
   assert.equal(isRetryable(error), false);
 });
 

@@ -84,7 +84,7 @@ test("wrong SQL and broken checks are told with SQLite's code, and without value
   const { db } = await open(context);
   await assert.rejects(sql`select * from nowhere`.execute(db), {
     name: "StorageError",
-    code: "SQLITE_ERROR",
+    databaseCode: "SQLITE_ERROR",
   });
   const secret = "hunter2";
   await assert.rejects(

@@ -83,7 +83,10 @@ testFronts("a closed route answers 503, and opens again", doorOn, async ({ front
       );
     });
   });
-  assert.equal(await answered, '503 {"error":"this server takes no calls, and another one does"}');
+  assert.equal(
+    await answered,
+    '503 {"error":"this server takes no calls, and another one does","code":"unavailable"}',
+  );
   route.isShut = false;
   const { client } = await dial(front, port);
   client.terminate();

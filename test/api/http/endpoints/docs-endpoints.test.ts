@@ -77,5 +77,6 @@ test("a server that was built without the page says so, and only there", async (
   assert.equal(page.status, 404);
   assert.deepEqual(page.body, {
     error: "the documentation page is not built: `npm run build` does it",
+    code: "path_not_found",
   });
 });

@@ -71,6 +71,7 @@ test("a compressed body is refused with what is expected, and bounded like any o
     assert.equal(refused.status, 415, encoding);
     assert.deepEqual(refused.body, {
       error: "content-encoding: expected none (identity): send the body uncompressed",
+      code: "unsupported_media_type",
     });
   }
   assert.equal((await send("gzip", "x".repeat(LIMIT_BYTES + 1))).status, 413);

@@ -184,7 +184,7 @@ test("nobody is called whom the organization may not reach, nor from a number th
     [{ phoneNumbers: { isAllowed: async () => false } }, /^from: expected a number/],
   ] as const) {
     const { place, left } = placing(changes);
-    await assert.rejects(place(), { code: "forbidden", message });
+    await assert.rejects(place(), { code: "target_not_allowed", message });
     assert.deepEqual(left(), NOTHING_LEFT);
   }
   const { place } = placing({ dialTargets: { mayReach: async () => true } });

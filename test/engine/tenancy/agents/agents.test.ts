@@ -121,7 +121,7 @@ test("models above the plan are refused by name", async () => {
   });
   await assert.rejects(
     platform.agents.create(await platform.tenantOn("starter"), input),
-    refusal("forbidden", "llmModelId"),
+    refusal("model_not_allowed", "llmModelId"),
   );
   await assert.rejects(
     platform.agents.create(await platform.tenantOn("free"), input),
@@ -146,7 +146,7 @@ test("an agent beyond the plan's number is refused", async () => {
   const tenant = await platform.tenantOn("free");
   const input = await platform.agentInput();
   const { id } = await platform.agents.create(tenant, input);
-  await assert.rejects(platform.agents.create(tenant, input), refusal("forbidden"));
+  await assert.rejects(platform.agents.create(tenant, input), refusal("plan_limit_reached"));
   await platform.agents.remove(tenant, id);
   assert.ok(await platform.agents.create(tenant, input));
 });
@@ -162,7 +162,7 @@ test("of agents created at once no more are made than the plan allows", async ()
   ]);
   const refused = outcomes.filter((outcome) => outcome.status === "rejected");
   assert.equal(refused.length, 1);
-  refusal("forbidden")(refused[0]?.reason);
+  refusal("plan_limit_reached")(refused[0]?.reason);
   assert.equal((await platform.agents.list(tenant)).length, 5);
 });
 
@@ -201,7 +201,7 @@ test("a change checks providers and models again", async () => {
   );
   await assert.rejects(
     agents.update(tenant, id, { llmProviderId: openAiId, llmModelId: "gpt-6-sol" }),
-    refusal("forbidden", "llmModelId"),
+    refusal("model_not_allowed", "llmModelId"),
   );
   const changed = await agents.update(tenant, id, {
     llmProviderId: openAiId,
@@ -223,7 +223,7 @@ test("an agent above a smaller plan can be switched off, but not changed while o
   await platform.organizations.changePlan(tenant.organization.ownerEmail, "free");
   const poorer = await platform.refreshed(tenant);
   const change = (patch: object) => platform.agents.update(poorer, agent.id, patch);
-  await assert.rejects(change({ name: "Other" }), refusal("forbidden", "llmModelId"));
+  await assert.rejects(change({ name: "Other" }), refusal("model_not_allowed", "llmModelId"));
   assert.equal((await change({ active: false })).status, "inactive");
   assert.equal((await change({ name: "Other" })).name, "Other");
   for (const category of ["llm", "tts", "stt"]) {

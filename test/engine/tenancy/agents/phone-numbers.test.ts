@@ -34,7 +34,7 @@ test("a number is one organization's, until it is revoked", async () => {
   assert.equal(await numbers.isAllowed(orgId, newNumber()), false, "not another number");
 
   const theirs = other.organization.ownerEmail;
-  await assert.rejects(numbers.allow(theirs, number), refusal("conflict"));
+  await assert.rejects(numbers.allow(theirs, number), refusal("number_taken"));
   assert.equal((await numbers.revoke(number)).id, orgId);
   assert.equal(await numbers.isAllowed(orgId, number), false);
   assert.equal((await numbers.allow(theirs, number)).isNew, true);

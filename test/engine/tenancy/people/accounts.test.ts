@@ -39,7 +39,7 @@ test("an organization on a plan that there is not, or that cannot be stored, is 
   const platform = await sharedPlatform();
   const owner = { ...newcomer(), status: "pending" } as const;
   await assert.rejects(platform.accounts.createOwner({ ...owner, planSlug: "gold" }), {
-    code: "not_found",
+    code: "plan_not_found",
     message: 'there is no plan "gold"',
   });
   const full = new Error("the disk is full");
@@ -60,7 +60,7 @@ test("a second sign-up with the same e-mail is a conflict, whatever its capitals
   await platform.accounts.signUp(ada);
   await assert.rejects(
     platform.accounts.signUp({ ...ada, email: ` ${ada.email.toUpperCase()} ` }),
-    refusal("conflict", "email"),
+    refusal("email_taken", "email"),
   );
   assert.equal(await organizationsOf(platform, ada.email), 1);
 });
@@ -74,7 +74,7 @@ test("of two sign-ups with one e-mail at once one succeeds and the other leaves 
   ]);
   assert.deepEqual(outcomes.map((outcome) => outcome.status).sort(), ["fulfilled", "rejected"]);
   const refused = outcomes.find((outcome) => outcome.status === "rejected");
-  refusal("conflict", "email")(refused?.reason);
+  refusal("email_taken", "email")(refused?.reason);
   assert.equal(await organizationsOf(platform, ada.email), 1);
 });
 
@@ -104,7 +104,7 @@ test("a wrong password and an unknown e-mail are refused in the same words after
   for (const email of [ada.email, "nobody@example.com"]) {
     await assert.rejects(platform.accounts.signIn({ email, password: "wrong horse" }), (error) => {
       messages.push(String(error));
-      return refusal("unauthenticated")(error);
+      return refusal("wrong_credentials")(error);
     });
   }
   assert.equal(messages[0], messages[1]);

@@ -34,7 +34,7 @@ test("a key makes none that opens more than itself", async () => {
   const { organization } = await platform.tenantOn("free");
   const make = (scopes?: readonly ["dashboard"]) =>
     platform.apiKeys.create(organization.id, { name: "Own", scopes }, undefined, ["voice"]);
-  await assert.rejects(make(["dashboard"]), refusal("forbidden", "scopes"));
+  await assert.rejects(make(["dashboard"]), refusal("scope_missing", "scopes"));
   assert.deepEqual((await make()).record.scopes, ["voice"]);
 });
 
@@ -132,7 +132,7 @@ test("an organization has at most 100 keys that are not revoked", async () => {
     Array.from({ length: 100 }, () => platform.apiKeys.create(organization.id, { name: "Key" })),
   );
   const oneMore = () => platform.apiKeys.create(organization.id, { name: "One more" });
-  await assert.rejects(oneMore(), refusal("forbidden"));
+  await assert.rejects(oneMore(), refusal("limit_reached"));
   await platform.apiKeys.revoke(organization.id, created[0]?.record.id ?? "");
   assert.ok(await oneMore());
 });

@@ -48,7 +48,7 @@ test("an e-mail that has an account anywhere is a conflict, and changes nothing"
   const elsewhere = await team();
   const twice = { name: "Other", email: ` ${email} `, password: PASSWORD, role: "admin" } as const;
   for (const orgId of [organization.id, elsewhere.organization.id]) {
-    await assert.rejects(members.add(orgId, twice, actor), refusal("conflict", "email"));
+    await assert.rejects(members.add(orgId, twice, actor), refusal("email_taken", "email"));
   }
   assert.equal((await members.list(organization.id)).length, 2);
   assert.equal((await trail()).length, 1);
@@ -70,7 +70,7 @@ test("who is removed is let in nowhere any more, and the address is free", async
   await members.remove(organization, user.id, actor);
   assert.equal(await known(), undefined);
   const signIn = platform.accounts.signIn({ email, password: PASSWORD });
-  await assert.rejects(signIn, refusal("unauthenticated"));
+  await assert.rejects(signIn, refusal("wrong_credentials"));
   assert.deepEqual((await trail())[0], ["member.delete", "Mia"]);
   await platform.accounts.signUp({ name: "Mia", email, password: PASSWORD });
 });
@@ -78,7 +78,7 @@ test("who is removed is let in nowhere any more, and the address is free", async
 test("the owner stays, and stays an admin, whoever asks", async () => {
   const { members, organization, tenant, actor } = await team("admin");
   const owner = tenant.userId ?? "";
-  await assert.rejects(members.remove(organization, owner, actor), refusal("conflict"));
+  await assert.rejects(members.remove(organization, owner, actor), refusal("owner_protected"));
   const demoted = members.changeRole(organization, owner, "member", actor);
   await assert.rejects(demoted, refusal("conflict"));
   assert.equal((await members.list(organization.id))[0]?.role, "admin");
@@ -107,7 +107,7 @@ test("an organization has 200 members and no more", async () => {
     password: PASSWORD,
     role: "member",
   } as const;
-  await assert.rejects(members.add(organization.id, late, actor), refusal("forbidden"));
+  await assert.rejects(members.add(organization.id, late, actor), refusal("limit_reached"));
   assert.equal((await members.list(organization.id)).length, 200);
 });
 
@@ -140,7 +140,7 @@ test("who knows the password changes it, and of two at once one does", async () 
   const { platform, user, email, trail } = await team();
   const { accounts } = platform;
   const wrong = accounts.changePassword(user, { password: "a guess", newPassword: NEW_PASSWORD });
-  await assert.rejects(wrong, refusal("invalid_request", "password"));
+  await assert.rejects(wrong, refusal("wrong_password", "password"));
   const change = { password: PASSWORD, newPassword: NEW_PASSWORD };
   const outcomes = await Promise.allSettled([
     accounts.changePassword(user, change),

@@ -172,7 +172,7 @@ test("a provider of the platform is tried with a model of the plan, while it is 
   llm.finish(DONE);
   assert.equal((await result).ok, true);
   await assert.rejects(checkOf("llm", { fields: { ...global, active: false } }).result, {
-    code: "forbidden",
+    code: "provider_disabled",
     message: "the platform has switched this provider off",
   });
   await assert.rejects(

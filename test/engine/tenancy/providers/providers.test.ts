@@ -68,7 +68,7 @@ test("a global provider can be read, but neither changed nor removed", async () 
   assert.equal((await platform.providers.get(tenant, id)).name, "Groq");
   await assert.rejects(
     platform.providers.update(tenant, id, { active: false }),
-    refusal("forbidden"),
+    refusal("provider_read_only"),
   );
   await assert.rejects(platform.providers.remove(tenant, id), refusal("forbidden"));
 });
@@ -77,7 +77,7 @@ test("a plan without own providers refuses the first", async () => {
   const platform = await sharedPlatform();
   await assert.rejects(
     platform.providers.create(await platform.tenantOn("free"), ownLlm()),
-    refusal("forbidden"),
+    refusal("plan_feature_missing"),
   );
 });
 
@@ -90,7 +90,7 @@ test("the plan's number of own providers is never passed, not even by two reques
   ]);
   const refused = outcomes.filter((outcome) => outcome.status === "rejected");
   assert.equal(refused.length, 1);
-  refusal("forbidden")(refused[0]?.reason);
+  refusal("plan_limit_reached")(refused[0]?.reason);
   assert.equal((await platform.providers.list(tenant, { clientOnly: true })).length, 1);
 });
 
@@ -98,7 +98,7 @@ test("a name is taken once for each vendor and category of an organization", asy
   const platform = await sharedPlatform();
   const tenant = await platform.tenantOn("pro");
   await platform.providers.create(tenant, ownLlm());
-  await assert.rejects(platform.providers.create(tenant, ownLlm()), refusal("conflict", "name"));
+  await assert.rejects(platform.providers.create(tenant, ownLlm()), refusal("name_taken", "name"));
   assert.ok(await platform.providers.create(tenant, ownLlm({ providerKey: "groq" })));
   assert.ok(await platform.providers.create(tenant, ownLlm({ category: "tts" })));
   assert.ok(await platform.providers.create(await platform.tenantOn("pro"), ownLlm()));
@@ -111,7 +111,7 @@ test("renaming a provider to a name that is taken is a conflict", async () => {
   const two = await platform.providers.create(tenant, ownLlm({ name: "Two" }));
   await assert.rejects(
     platform.providers.update(tenant, two.id, { name: "One" }),
-    refusal("conflict", "name"),
+    refusal("name_taken", "name"),
   );
 });
 
@@ -273,7 +273,7 @@ test("a provider that agents use is kept, and the refusal names them", async () 
   await assert.rejects(platform.providers.remove(tenant, id), (error) => {
     assert.ok(error instanceof RequestError);
     assert.deepEqual(error.extra, { agents: [{ _id: agent.id, name: "Reception" }] });
-    return refusal("conflict")(error);
+    return refusal("provider_in_use")(error);
   });
   await platform.agents.remove(tenant, agent.id);
   await platform.providers.remove(tenant, id);

@@ -72,7 +72,7 @@ test("an organization looks up a few names at a time, more wait, and the rest fa
   });
   const [refused] = await find(lookups, "late.example.com");
   assert.ok(refused instanceof Error && "code" in refused);
-  assert.equal(refused.code, "ORGANIZATION_LOOKUPS_MAX");
+  assert.equal(refused.code, "organization_share_used_up");
   assert.equal(asked.length, LOOKUPS_RUNNING_MAX);
   const other = find(
     lookupsBy(() => Promise.resolve([PUBLIC])),

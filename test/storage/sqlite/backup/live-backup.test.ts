@@ -45,7 +45,11 @@ test("the copy is a database to start from, for its owner only, with nothing lef
   const database = await temporaryDatabase(context, filePath);
   await database.plans.insertIfAbsent(planRecord());
   const copyPath = temporaryFile();
-  await assert.rejects(backup(filePath, copyPath), { code: "ENOENT" }, "the folder is not created");
+  await assert.rejects(
+    backup(filePath, copyPath),
+    { databaseCode: "ENOENT" },
+    "the folder is not created",
+  );
   const beside = join(dirname(filePath), "copy.db");
   await backup(filePath, beside);
   assert.equal((await stat(beside)).mode & 0o777, 0o600);
