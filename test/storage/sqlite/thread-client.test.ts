@@ -178,7 +178,7 @@ test("why nothing could be written is known until something is; a read or a wron
   });
   assert.equal(client.writeFault, undefined);
   await rename(filePath, `${filePath}.away`);
-  await assert.rejects(run(client, BEAT, "a"), { code: "FILE_GONE" });
+  await assert.rejects(run(client, BEAT, "a"), { databaseCode: "FILE_GONE" });
   const gone = {
     kind: "other",
     code: "FILE_GONE",

@@ -179,12 +179,20 @@ test("an order that fails, or whose call is given up meanwhile, leaves nothing b
 });
 
 test("nobody is called whom the organization may not reach, nor from a number that is not its own", async () => {
-  for (const [changes, message] of [
-    [{ dialTargets: { mayReach: async () => false } }, /^to: expected a number/],
-    [{ phoneNumbers: { isAllowed: async () => false } }, /^from: expected a number/],
+  for (const [changes, code, message] of [
+    [
+      { dialTargets: { mayReach: async () => false } },
+      "target_not_allowed",
+      /^to: expected a number/,
+    ],
+    [
+      { phoneNumbers: { isAllowed: async () => false } },
+      "caller_number_not_allowed",
+      /^from: expected a number/,
+    ],
   ] as const) {
     const { place, left } = placing(changes);
-    await assert.rejects(place(), { code: "target_not_allowed", message });
+    await assert.rejects(place(), { code, message });
     assert.deepEqual(left(), NOTHING_LEFT);
   }
   const { place } = placing({ dialTargets: { mayReach: async () => true } });

@@ -125,7 +125,7 @@ test("models above the plan are refused by name", async () => {
   );
   await assert.rejects(
     platform.agents.create(await platform.tenantOn("free"), input),
-    refusal("forbidden", "llmModelId", "ttsModelId"),
+    refusal("model_not_allowed", "llmModelId", "ttsModelId"),
   );
   assert.ok(await platform.agents.create(await platform.tenantOn("pro"), input));
 });
@@ -231,7 +231,7 @@ test("an agent above a smaller plan can be switched off, but not changed while o
       await assert.rejects(change({ [field]: "unknown" }), { code: "invalid_request" });
     }
   }
-  await assert.rejects(change({ active: true }), refusal("forbidden", "llmModelId"));
+  await assert.rejects(change({ active: true }), refusal("model_not_allowed", "llmModelId"));
 });
 
 test("a provider that vanishes between the check and the write is named, and nothing is stored", async (t) => {

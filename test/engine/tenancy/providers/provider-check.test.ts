@@ -177,7 +177,7 @@ test("a provider of the platform is tried with a model of the plan, while it is 
   });
   await assert.rejects(
     checkOf("llm", { fields: { ...global, models: models.slice(0, 1) } }).result,
-    { code: "forbidden", message: 'the plan "free" includes no model of this provider' },
+    { code: "model_not_allowed", message: 'the plan "free" includes no model of this provider' },
   );
 });
 

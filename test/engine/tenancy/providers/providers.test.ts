@@ -70,7 +70,7 @@ test("a global provider can be read, but neither changed nor removed", async () 
     platform.providers.update(tenant, id, { active: false }),
     refusal("provider_read_only"),
   );
-  await assert.rejects(platform.providers.remove(tenant, id), refusal("forbidden"));
+  await assert.rejects(platform.providers.remove(tenant, id), refusal("provider_read_only"));
 });
 
 test("a plan without own providers refuses the first", async () => {
