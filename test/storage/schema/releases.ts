@@ -31,8 +31,6 @@ export function releasedAgentToday(row: unknown): object {
     maxCallDurationSec,
     interruptionSensitivity,
     backchannels: "ignore",
-    backchannelPhrases: [],
-    interruptionPhrases: [],
     preemptiveGeneration: old.earlyReply,
     onProviderFailure: old.onVendorsLost,
     onUnrecognizedSpeech: old.onUnrecognizedSpeech,
