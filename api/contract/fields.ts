@@ -50,8 +50,8 @@ export function knownObjectField<Entries extends v.ObjectEntries>(
   const known = Object.keys(entries).join(", ");
   const object = v.strictObject(entries, ({ path }) => {
     const key = path?.[0].key;
-    if (key === undefined) return `expected ${description}`;
-    const entry = entries[String(key)];
+    if (typeof key !== "string") return `expected ${description}`;
+    const entry = entries[key];
     return entry === undefined ? `expected one of the fields ${known}` : expectation(entry);
   });
   return v.pipe(object, v.description(description));

@@ -9,6 +9,7 @@ import type { UsedToken } from "../security/token-uses.js";
 import type { CallInfo, CallInfoKey } from "../telephony/call-info.js";
 import type { MaybePromise } from "../time/maybe-promise.js";
 import type { BreakerEvent } from "../vendors/chain/breakers.js";
+import type { Handlers, RequestsOf } from "./ipc-link.js";
 
 export interface SlotRequest {
   readonly orgId: string;
@@ -115,10 +116,12 @@ export interface OtherNodes extends Coordination {
 export type GivenCall = RingingCall & { readonly to: string };
 
 /** What the other nodes may ask of this server. */
-export interface NodeHandlers extends Omit<CallHolder, "handOver"> {
+interface NodeServices extends Omit<CallHolder, "handOver"> {
   handOver(call: GivenCall): MaybePromise<HandedOver | undefined>;
   hasCall(callId: string): MaybePromise<boolean>;
 }
+
+export type NodeHandlers = Handlers<RequestsOf<NodeServices>>;
 
 /** What this server watches of the others' calls, and they of its own. */
 export interface LocalEvents {

@@ -121,7 +121,7 @@ test("which call a page's token has opened is stored once the database is back",
   const away = () => Promise.reject(new Error("the database is away"));
   const remembering = context.mock.method(onceTokens, "remember");
   for (const time of [0, 1]) remembering.mock.mockImplementationOnce(away, time);
-  void tokens.tokenOpened({ ...token, historyKey: "key" });
+  tokens.tokenOpened({ ...token, historyKey: "key" });
   for (let tries = 1; tries < 3; tries += 1) {
     while (clock.pendingTimerCount === 0) await new Promise(setImmediate);
     clock.advance(2_000);

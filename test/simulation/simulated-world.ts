@@ -130,6 +130,8 @@ export class SimulatedWorld {
       case "transfer":
         return this.#transfer(effect.turnId);
       case "stopModel":
+      case "reportBargeIn":
+      case "reportEndOfTurn":
         return;
     }
   }

@@ -83,10 +83,10 @@ test("a page's token begins one conversation, and is kept a minute longer than i
   const take = (historyKey?: string) => tokens.takeToken({ ...token, historyKey });
   assert.equal(await take(), undefined);
   assert.match((await take()) ?? "", /used for another call/);
-  void tokens.tokenOpened({ ...token, historyKey: "key" });
+  tokens.tokenOpened({ ...token, historyKey: "key" });
   assert.equal(await take("key"), undefined);
   assert.match((await take("another")) ?? "", /used for another call/);
-  void tokens.giveTokenBack(token);
+  tokens.giveTokenBack(token);
   assert.equal(await take(), undefined);
   for (const leftMs of [-5, DAY_MS, DAY_MS + 1]) {
     await tokens.takeToken({ ...goodFor(leftMs), historyKey: undefined });
@@ -106,8 +106,8 @@ test("what could not be noted of a token is logged, which call it opened after a
   const { clock, log, store, tokens } = newTokens();
   store.fault = new Error("away");
   const token = { nonce: "a", expiresAtMs: 0 };
-  void tokens.tokenOpened({ ...token, historyKey: "key" });
-  void tokens.giveTokenBack(token);
+  tokens.tokenOpened({ ...token, historyKey: "key" });
+  tokens.giveTokenBack(token);
   await new Promise(setImmediate);
   assert.equal(log.ofLevel("warn").length, 1);
   for (let tries = 2; tries <= 30; tries += 1) {
