@@ -12,7 +12,7 @@ const PLAN = {
   callers: 100,
   settleMs: 4_000,
   measureMs: 20_000,
-  turnPeriodMs: 9_000,
+  turnPeriodMs: 10_000,
   interruptEvery: 4,
 };
 /** The load's warm-up and ramp are over by then, and its end has not begun. */

@@ -35,7 +35,7 @@ const PLAN = {
   callers: 100,
   settleMs: 6_000,
   measureMs: 60_000,
-  turnPeriodMs: 9_000,
+  turnPeriodMs: 10_000,
   interruptEvery: 4,
 };
 const PHONE_PLAN = {
