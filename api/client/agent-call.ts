@@ -244,7 +244,7 @@ export class AgentCall {
     return ["listening", "thinking", "speaking"].includes(this.state);
   }
 
-  /** Rejects with the CallError, which was told, where no other try would do better. */
+  /** Rejects with the CallError, which was reported already, when another try would not help. */
   async #connect(): Promise<void> {
     let credential: Credential;
     try {

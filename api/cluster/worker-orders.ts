@@ -2,7 +2,7 @@ import type { IpcMessage } from "../../engine/cluster/ipc-link.js";
 import type { LogLevel } from "../../engine/log.js";
 import type { SessionSettings } from "./worker-server.js";
 
-/** Everything that a worker is told at its start. */
+/** Everything that a worker gets at its start. */
 export interface WorkerOrders {
   /** No other process of this run of the server has had it. */
   readonly name: number;

@@ -72,7 +72,7 @@ export class CallFeed {
     this.#calls.delete(callTopic(orgId, callId));
   }
 
-  /** Throws the RequestError `rate_limited` where nobody else of the organization may watch. */
+  /** Throws the RequestError `rate_limited` when the organization has as many watchers as it may have. */
   requireRoom(orgId: string): void {
     if (this.#hasRoom(orgId)) return;
     throw new RequestError(

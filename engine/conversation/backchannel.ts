@@ -69,8 +69,8 @@ const interruptions = new Map(
 export function isInterruptionPhrase({ settings }: SessionState, text: string): boolean {
   const { language, interruptionPhrases: own } = settings;
   if (own.length === 0) return interruptions.get(language)?.makesUp(text) === true;
-  const words = tableWords(LEXICONS[language]?.interruptions);
-  return ownInterruptions.get(own, () => [...words, ...own]).makesUp(text);
+  const phrases = () => [...tableWords(LEXICONS[language]?.interruptions), ...own];
+  return ownInterruptions.get(own, phrases).makesUp(text);
 }
 
 /** All of a language's; of a language that is not known the sounds. */

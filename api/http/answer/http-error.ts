@@ -71,7 +71,7 @@ export class HttpError extends ParleyError {
   }
 }
 
-/** The client hung up while its request was being read; there is nobody left to answer. */
+/** The client hung up while its request was being read; no answer can be sent. */
 export class RequestAbortedError extends ParleyError {
   override readonly name = "RequestAbortedError";
   readonly code = "request_aborted";
