@@ -61,7 +61,7 @@ async function talk(webhookUrl: string, turns: number): Promise<void> {
   const caller = await PhoneCaller.call({ webhookUrl });
   for (const word of WORDS.slice(0, turns)) {
     await caller.say(`say ${word}`);
-    while (!caller.heard().includes(word)) {
+    while (!caller.playedText().includes(word)) {
       await caller.until(({ type }) => type === "markEchoed");
     }
   }

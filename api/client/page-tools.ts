@@ -58,8 +58,8 @@ export class PageTools {
   ): Promise<void> {
     const beganAtMs = this.#clock.monotonicMs();
     const outcome = await outcomeOf(this.#handlers.get(name), given);
-    const told = "error" in outcome ? { error: wordsOf(outcome.error) } : outcome;
-    answer(JSON.stringify({ type: "toolResult", id, ...told }));
+    const result = "error" in outcome ? { error: wordsOf(outcome.error) } : outcome;
+    answer(JSON.stringify({ type: "toolResult", id, ...result }));
     const error = "error" in outcome ? outcome.error : undefined;
     this.#used({ name, ms: this.#clock.monotonicMs() - beganAtMs, error });
   }

@@ -56,7 +56,7 @@ export function soleWorker(options: SoleWorkerOptions) {
     jwtSecret: settings.jwtSecret,
     clock,
     log,
-    onRecordsChanged: () => database.recordChanges.heard(),
+    onRecordsChanged: () => database.recordChanges.invalidate(),
     stop: () => Promise.resolve(),
     endAll: () => undefined,
   });

@@ -27,7 +27,7 @@ async function begin(orders: WorkerOrders): Promise<void> {
     jwtSecret,
     clock,
     log,
-    onRecordsChanged: () => database.recordChanges.heard(),
+    onRecordsChanged: () => database.recordChanges.invalidate(),
     stop: async (drainTimeoutMs) => {
       await server?.stop(drainTimeoutMs);
       worker.close();

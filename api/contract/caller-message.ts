@@ -19,12 +19,12 @@ const TOOL_ERROR_CHARACTERS_MAX = 1_000;
 
 /** The text frames of a client of the stream mode. */
 export const CallerMessageHead = requestObject({
-  type: choiceField("what is told", ["played", "written", "tools", "toolResult"]),
+  type: choiceField("the kind of message", ["played", "written", "tools", "toolResult"]),
 });
 
 /** What a client says of its playing; what can be true of a turn is known by the call alone. */
 export const PlayedReport = requestObject({
-  type: choiceField("what is told", ["played"]),
+  type: choiceField("the kind of message", ["played"]),
   turnId: wholeNumberField("the `turnId` of an `audioStart`", 1, Number.MAX_SAFE_INTEGER),
   ms: numberField("how much of that turn's audio was played until now, in ms", 0, DAY_MS),
 });
@@ -32,14 +32,14 @@ export type PlayedReport = v.InferOutput<typeof PlayedReport>;
 
 /** What the caller has written in place of saying it. */
 export const WrittenWords = requestObject({
-  type: choiceField("what is told", ["written"]),
+  type: choiceField("the kind of message", ["written"]),
   text: nameField("the caller's words", WRITTEN_CHARACTERS_MAX),
 });
 export type WrittenWords = v.InferOutput<typeof WrittenWords>;
 
 /** Which of the agent's tools of the type `client` this client does, from now on; those of before are no longer done. */
 export const OfferedTools = requestObject({
-  type: choiceField("what is told", ["tools"]),
+  type: choiceField("the kind of message", ["tools"]),
   names: worded(
     v.pipe(
       v.array(v.pipe(v.string(), v.nonEmpty(), v.maxLength(TOOL_NAME_CHARACTERS_MAX))),
@@ -54,7 +54,7 @@ export type OfferedTools = v.InferOutput<typeof OfferedTools>;
 
 /** What came of a tool that the client was asked to use: any JSON, or why it was not done. */
 export const ToolResult = requestObject({
-  type: choiceField("what is told", ["toolResult"]),
+  type: choiceField("the kind of message", ["toolResult"]),
   id: wholeNumberField("the `id` of a `toolCall`", 1, Number.MAX_SAFE_INTEGER),
   result: v.exactOptional(v.unknown()),
   error: v.exactOptional(textField("why it was not done", TOOL_ERROR_CHARACTERS_MAX)),

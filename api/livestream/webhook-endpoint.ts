@@ -160,7 +160,7 @@ export function ladderEndpoint(parts: WebhookParts): Endpoint {
   return webhook("/webhook/on-ladder", parts, requireForm, async (body) => {
     const status = parseLadderStatus(body);
     if (!parts.ladders.note(status)) {
-      throw new RequestError("overloaded", "too many ladders are told of", {
+      throw new RequestError("overloaded", "too many ladders are fields of", {
         retryAfterSec: FULL_RETRY_SEC,
       });
     }

@@ -111,12 +111,12 @@ export class PhoneCalls {
   begin(stream: StartedStream): PhoneLeg {
     const { socket, wire, started, vendor } = stream;
     // What the webhook was told, not what the stream says: a customer could name a call of somebody else.
-    let told: StreamClaims | undefined;
+    let claims: StreamClaims | undefined;
     const { callControl, clock } = this.#options;
     const timing = { pacer: this.#pacer, clock };
     const leg = new PhoneLeg(socket, wire, timing, {
-      transfer: (to) => this.#transfer(told, to),
-      hangUp: () => callControl.hangUp(vendor, told?.callerRef ?? ""),
+      transfer: (to) => this.#transfer(claims, to),
+      hangUp: () => callControl.hangUp(vendor, claims?.callerRef ?? ""),
     });
     this.#legs.add(leg);
     const onGone = () => {
@@ -125,9 +125,9 @@ export class PhoneCalls {
     };
     leg.gone.addEventListener("abort", onGone, { once: true });
     const redeem = async () => {
-      told = await stream.redeem();
-      if (told !== undefined && this.#options.continuations.mayGoOn(told)) leg.goOnWhenBroken();
-      return told;
+      claims = await stream.redeem();
+      if (claims !== undefined && this.#options.continuations.mayGoOn(claims)) leg.goOnWhenBroken();
+      return claims;
     };
     void this.#welcome(leg, redeem, started);
     return leg;
@@ -184,10 +184,10 @@ export class PhoneCalls {
     started: StreamStarted,
   ): Promise<void> {
     const { outbound, log } = this.#options;
-    let told: StreamClaims | undefined;
+    let orgId: string | undefined;
     try {
       const claims = await redeem();
-      told = claims;
+      orgId = claims?.orgId;
       const tenant =
         claims === undefined
           ? undefined
@@ -209,7 +209,6 @@ export class PhoneCalls {
       const refusal = callRefusedErrorOf(error);
       if (refusal !== undefined) {
         const { reason, message: detail, callerWords } = refusal;
-        const orgId = told?.orgId;
         log.info({ orgId, reason, detail }, "a telephone call was refused");
         return leg.refuse(CLOSE_CODE_BY_REFUSAL[reason], callerWords);
       }

@@ -167,7 +167,7 @@ export class PhoneLeg implements CallerChannel {
       case "digit":
         return this.#press(event.digit);
       case "markReached":
-        if (!event.heard) return;
+        if (!event.wasPlayed) return;
         this.#playedAtMs = this.#clock.monotonicMs();
         return this.#sentenceHeard(event.name);
       case "flow":

@@ -354,7 +354,7 @@ export class WebLeg implements CallerChannel {
   /** Undefined: the client is sent whole sentences. */
   readonly #voice: StreamedVoice | undefined;
   #session: LegSession | undefined;
-  #told: CallView = { agentName: "", historyKey: "" };
+  #callView: CallView = { agentName: "", historyKey: "" };
   #tap: OpenedCall["tap"];
   #isOpen = true;
   #silentTicks = 0;
@@ -384,7 +384,7 @@ export class WebLeg implements CallerChannel {
 
   announce(opened: OpenedCall): void {
     const { agentName, historyKey, callId, tap } = opened;
-    this.#told = { agentName, historyKey, ...(this.#voice === undefined ? {} : { callId }) };
+    this.#callView = { agentName, historyKey, ...(this.#voice === undefined ? {} : { callId }) };
     this.#tap = tap;
   }
 
@@ -432,7 +432,7 @@ export class WebLeg implements CallerChannel {
   }
 
   send(message: ClientMessage): void {
-    const text = voiceMessage(message, this.#told);
+    const text = voiceMessage(message, this.#callView);
     // The agent has not finished before the last of its audio has left.
     if (message.type === "audioEnd" && this.#voice !== undefined) return this.#voice.follow(text);
     if (message.type === "audioStop") this.#voice?.clear();

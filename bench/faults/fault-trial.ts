@@ -154,7 +154,7 @@ async function turnOf(caller: Caller, saying: string, speaking?: () => void): Pr
   if (end.type !== "audioEnd") return LOST;
   const expected = saying.replace(/^say /, "");
   const spokenMs = (encodeSpeech(expected, RATE_HZ).length * 1_000) / RATE_HZ;
-  const reply = (await caller.heard()).at(-1)?.text ?? "";
+  const reply = (await caller.playedReplies()).at(-1)?.text ?? "";
   const understood = caller.events.slice(from).flatMap(wordsOfCaller).join(" ");
   const heard = comparedWords(expected, reply);
   const taken = comparedWords(saying, understood);

@@ -112,11 +112,13 @@ export class KilledCaller {
 
   async #hear(words: string): Promise<void> {
     try {
-      while (!this.#caller.heard().includes(words)) {
+      while (!this.#caller.playedText().includes(words)) {
         await this.#caller.until(({ type }) => type === "markEchoed", ANSWER_MAX_MS);
       }
     } catch (cause) {
-      throw new Error(`waited for "${words}" and heard "${this.#caller.heard()}"`, { cause });
+      throw new Error(`waited for "${words}" and heard "${this.#caller.playedText()}"`, {
+        cause,
+      });
     }
   }
 }

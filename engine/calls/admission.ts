@@ -171,7 +171,10 @@ export interface WantedPlace {
   readonly isOneConversation?: boolean;
 }
 
-const CAME_BACK: Ending = { ...CALLER_LEFT, message: "the caller came back on another connection" };
+const RECONNECTED: Ending = {
+  ...CALLER_LEFT,
+  message: "the caller came back on another connection",
+};
 
 /**
  * Takes a call's place among those that its plan allows; false where there is none. Where the plan is full, a call of the same
@@ -183,11 +186,11 @@ export async function takePlace(
   { orgId, callId, callsMax, isOneConversation = false }: WantedPlace,
   { replaces, beside }: Pick<Conversation, "replaces" | "beside">,
 ): Promise<boolean> {
-  if (isOneConversation && beside !== undefined && (await endCall(beside, CAME_BACK))) {
+  if (isOneConversation && beside !== undefined && (await endCall(beside, RECONNECTED))) {
     return slots.acquire(orgId, callId, callsMax, beside);
   }
   if (await slots.acquire(orgId, callId, callsMax, replaces)) return true;
-  if (beside === undefined || !(await endCall(beside, CAME_BACK))) return false;
+  if (beside === undefined || !(await endCall(beside, RECONNECTED))) return false;
   return slots.acquire(orgId, callId, callsMax, beside);
 }
 

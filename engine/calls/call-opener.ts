@@ -218,11 +218,12 @@ export function assembleSession(parts: SessionParts, deps: AssemblyDeps): Sessio
 
 /** A chain tells what failed in it, and the session what the chain gave up with: of one failure once. */
 function once(tell: CallRecorder["vendorFailed"]): CallRecorder["vendorFailed"] {
-  const told = new WeakSet<Error>();
+  const reported = new WeakSet<Error>();
   return (category, error) => {
-    const isTold = told.has(error) || (error.cause instanceof Error && told.has(error.cause));
-    told.add(error);
-    if (!isTold) tell(category, error);
+    const isReported =
+      reported.has(error) || (error.cause instanceof Error && reported.has(error.cause));
+    reported.add(error);
+    if (!isReported) tell(category, error);
   };
 }
 
@@ -407,11 +408,11 @@ export class CallOpener {
         if (this.#stopping) throw serverStops();
       }
       // Until the session takes its place: the slot belongs to a call that is alive, and that can be told to end.
-      let told: Ending | undefined;
-      liveCalls.add({ callId, end: (ending) => (told = ending) });
+      let requestedEnd: Ending | undefined;
+      liveCalls.add({ callId, end: (ending) => (requestedEnd = ending) });
       const opening = { admitted: agent, callId, conversation };
       const session = await this.#connect({ ...request, terms }, opening, caller, announce, signal);
-      if (told !== undefined) session.end(told);
+      if (requestedEnd !== undefined) session.end(requestedEnd);
       return session;
     } catch (error) {
       liveCalls.remove(callId);

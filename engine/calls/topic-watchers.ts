@@ -27,7 +27,7 @@ export class TopicWatchers {
   readonly #watches = new Set<Watch>();
   #waiting: CallEvent[] = [];
   /** What the round in progress tells, and to whom it is still to be told. */
-  #told: readonly CallEvent[] = [];
+  #delivered: readonly CallEvent[] = [];
   #left: Watch[] = [];
   /** The next round begins when this one is over. */
   #isDue = false;
@@ -84,7 +84,7 @@ export class TopicWatchers {
   #beginRound(): void {
     this.#cancelRound();
     this.#isDue = false;
-    this.#told = this.#waiting;
+    this.#delivered = this.#waiting;
     this.#waiting = [];
     this.#left = [...this.#watches];
     this.#takeTurn();
@@ -99,7 +99,7 @@ export class TopicWatchers {
 
   #tellNext(count: number): void {
     for (const watch of this.#left.splice(0, count)) {
-      if (this.#watches.has(watch)) watch.watcher.news(this.#told);
+      if (this.#watches.has(watch)) watch.watcher.news(this.#delivered);
     }
   }
 

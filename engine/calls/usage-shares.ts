@@ -105,8 +105,8 @@ function withFailure(
   before: readonly CallFailures[] = [],
   { metadata }: CallRecord,
 ): readonly CallFailures[] {
-  const { endReason: told } = metadata;
-  const ended = typeof told === "string" ? told : "unknown";
+  const { endReason: reason } = metadata;
+  const ended = typeof reason === "string" ? reason : "unknown";
   const endReason = metadata[EVERY_REPLY_FAILED] === true ? EVERY_REPLY_FAILED : ended;
   const known = before.find((failures) => failures.endReason === endReason);
   const others = before.filter((failures) => failures !== known);

@@ -81,8 +81,8 @@ export class Nodes implements OtherNodes {
     const breakers = new NodeBreakers({ mail, startId, ...server.breakers, clock, log });
     const channels = new Map([...this.#events.channels, ...breakers.channels]);
     const onListening = () => void breakers.ask();
-    const heard = { handlers, onChange, onRecordsChanged, onListening, channels };
-    this.#nodeBus = new NodeBus({ mail, startId, ...heard, clock, log });
+    const listeners = { handlers, onChange, onRecordsChanged, onListening, channels };
+    this.#nodeBus = new NodeBus({ mail, startId, ...listeners, clock, log });
     await this.#nodeBus.open();
     this.#breakers = breakers;
     await this.#registry.beat();

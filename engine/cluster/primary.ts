@@ -71,7 +71,7 @@ export class BreakerRelay {
   }
 
   #passOn(from: number | undefined, events: readonly BreakerEvent[]): void {
-    for (const event of events) this.#breakers.heard(event);
+    for (const event of events) this.#breakers.applyReport(event);
     for (const [name, { link }] of this.#workers) {
       if (name !== from) link.tell("breakers", events);
     }

@@ -159,8 +159,8 @@ export class Caller {
   }
 
   /** What every received MP3, or every streamed turn, says, and what of it was played until now, oldest first. */
-  heard(): Promise<readonly HeardReply[]> {
-    return this.#loudspeaker.heard(process.hrtime.bigint());
+  playedReplies(): Promise<readonly HeardReply[]> {
+    return this.#loudspeaker.playedReplies(process.hrtime.bigint());
   }
 
   /** Resolves when the socket is closed. */

@@ -7,8 +7,8 @@ if (port === null) throw new Error("sandbox-thread is run by startSandboxThread"
 
 const options: SandboxOptions = workerData;
 const sandbox = await startSandbox(options);
-const told: SandboxAddresses = { urls: sandbox.urls, caCertificate: sandbox.caCertificate };
-port.postMessage(told);
+const addresses: SandboxAddresses = { urls: sandbox.urls, caCertificate: sandbox.caCertificate };
+port.postMessage(addresses);
 port.once("message", () => {
   void sandbox.close().then(() => port.close());
 });

@@ -13,10 +13,10 @@ export async function startSandboxThread(options: SandboxOptions = {}): Promise<
     workerData: { faults: lifelikeDelays(), ...options },
   });
   // `once` rejects when the thread fails instead.
-  const [told]: SandboxAddresses[] = await once(worker, "message");
-  if (told === undefined) throw new Error("the sandbox thread told no addresses");
+  const [addresses]: SandboxAddresses[] = await once(worker, "message");
+  if (addresses === undefined) throw new Error("the sandbox thread sent no addresses");
   return {
-    ...told,
+    ...addresses,
     async close() {
       const exited = once(worker, "exit");
       worker.postMessage("close");

@@ -18,7 +18,7 @@ export class CallControl {
   readonly #log: Logger;
   readonly #pending = new Set<Promise<void>>();
   /** Vendors of which the log has been told that they have no account: one line each, not one a call. */
-  readonly #told = new Set<string>();
+  readonly #reported = new Set<string>();
 
   /** `apis` are named by their vendors. */
   constructor(apis: Readonly<Record<string, CallControlApi | undefined>>, log: Logger) {
@@ -30,8 +30,8 @@ export class CallControl {
   async hangUp(vendor: string, callRef: string): Promise<void> {
     const api = this.#apis[vendor];
     if (api === undefined || callRef === "") {
-      if (this.#told.has(vendor)) return;
-      this.#told.add(vendor);
+      if (this.#reported.has(vendor)) return;
+      this.#reported.add(vendor);
       const words =
         "calls are hung up by the end of their streams only: no account, or calls without an id";
       this.#log.warn({ vendor }, words);

@@ -376,7 +376,7 @@ export class MediaStream implements PhoneWire {
       case "media":
         return this.#hearText(message.payload, message.sequence, message.isInbound);
       case "mark":
-        return this.#reach(message.name, message.heard);
+        return this.#reach(message.name, message.wasPlayed);
       case "digit":
         return DIGIT_FORMAT.test(message.digit)
           ? this.#whenOpen({ type: "digit", digit: message.digit.toUpperCase() })
@@ -407,10 +407,10 @@ export class MediaStream implements PhoneWire {
     return this.#voice === undefined ? ignored("before the start") : [event];
   }
 
-  #reach(name: string, told: boolean | undefined): readonly PhoneEvent[] {
-    const heard = this.#marks.reached(name);
-    if (heard === undefined) return ignored("unknown mark");
-    return [{ type: "markReached", name, heard: told ?? heard }];
+  #reach(name: string, reported: boolean | undefined): readonly PhoneEvent[] {
+    const wasPlayed = this.#marks.reached(name);
+    if (wasPlayed === undefined) return ignored("unknown mark");
+    return [{ type: "markReached", name, wasPlayed: reported ?? wasPlayed }];
   }
 
   #hearText(

@@ -57,7 +57,7 @@ export type PhoneEvent =
   | AudioHeard
   | { readonly type: "digit"; readonly digit: string }
   /** Playback came to the mark; `heard` is false when a `clear` may have brought it there. */
-  | { readonly type: "markReached"; readonly name: string; readonly heard: boolean }
+  | { readonly type: "markReached"; readonly name: string; readonly wasPlayed: boolean }
   | { readonly type: "cleared" }
   /** The vendor asks to stop sending audio (`isOpen` false) until it asks to go on. */
   | { readonly type: "flow"; readonly isOpen: boolean }

@@ -15,7 +15,7 @@ export type StreamMessage =
     }
   | { readonly kind: "digit"; readonly digit: string }
   /** `heard` where the vendor itself says whether the mark was played or dropped. */
-  | { readonly kind: "mark"; readonly name: string; readonly heard?: boolean }
+  | { readonly kind: "mark"; readonly name: string; readonly wasPlayed?: boolean }
   | { readonly kind: "cleared" }
   | { readonly kind: "flow"; readonly isOpen: boolean }
   | { readonly kind: "stop" }

@@ -123,8 +123,8 @@ function secretWords(secrets: readonly string[]): readonly string[] {
 }
 
 function kept(text: string, secrets: readonly string[]): string {
-  const told = secrets.reduce((rest, secret) => rest.replaceAll(secret, HIDDEN), text);
-  return begun(told, TEXT_CHARACTERS_MAX);
+  const masked = secrets.reduce((rest, secret) => rest.replaceAll(secret, HIDDEN), text);
+  return begun(masked, TEXT_CHARACTERS_MAX);
 }
 
 function begun(text: string, charactersMax: number): string {

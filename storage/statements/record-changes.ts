@@ -19,7 +19,7 @@ export class RecordChanges {
   }
 
   /** Another process or server has changed something. */
-  heard(): void {
+  invalidate(): void {
     this.#count += 1;
   }
 

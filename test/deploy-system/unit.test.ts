@@ -111,7 +111,7 @@ test("a call is made with a server that runs under the unit's filter", async (co
   await caller.until(ended);
   await caller.hangUp();
   assert.deepEqual(
-    (await caller.heard()).map(({ text }) => text),
+    (await caller.playedReplies()).map(({ text }) => text),
     ["Hello there.", "thank you"],
   );
   const exited = once(child, "exit");

@@ -200,7 +200,7 @@ test("what is changed at one server holds at the other as soon as that has heard
     });
     await heard(caller, ".");
     await caller.hangUp();
-    return caller.heard().trim() === "Good evening." || undefined;
+    return caller.playedText().trim() === "Good evening." || undefined;
   });
   const revoked = await fetch(`${one.url}/api/dashboard/api-keys/${apiKeyId}`, {
     method: "DELETE",

@@ -60,7 +60,7 @@ describe("a conversation of three turns with an interruption", () => {
       const { sampleRateHz } = await decodeMp3(sound);
       assert.equal(sampleRateHz, 24_000);
     }
-    const spoken = (await caller.heard()).map(({ text }) => text);
+    const spoken = (await caller.playedReplies()).map(({ text }) => text);
     assert.deepEqual(spoken.slice(0, 2), ["Hello there.", "thank you"]);
     const counted = spoken
       .slice(2, -1)
@@ -75,7 +75,7 @@ describe("a conversation of three turns with an interruption", () => {
   });
 
   test("the stored transcript holds what was said and heard, and nothing else", async () => {
-    const heard = (await caller.heard()).map(({ heardText }) => heardText);
+    const heard = (await caller.playedReplies()).map(({ heardText }) => heardText);
     const written = call.transcript.map(({ role, text }) => `${role}: ${text}`);
     const cut = call.transcript[4]?.text ?? "";
     assert.deepEqual(written, [

@@ -52,7 +52,7 @@ describe("a recognizer that fails", { concurrency: CONCURRENT_MAX }, () => {
       const close = await closeOf(caller);
       assert.deepEqual(close, { code: 1011, reason: FAILED, error: FAILED });
       assert.deepEqual(
-        (await caller.heard()).map(({ text }) => text),
+        (await caller.playedReplies()).map(({ text }) => text),
         [APOLOGY],
       );
       const call = await own.endedCall();

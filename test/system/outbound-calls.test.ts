@@ -247,9 +247,9 @@ test("a transfer that the vendor refuses leaves the caller with the agent, who s
   stand.faults.twilio = { fault: "serverError", times: 1 };
   await caller.say("transfer me please");
   await heard(caller, "I could not put you through.");
-  const { length } = caller.heard();
+  const { length } = caller.playedText();
   await caller.say("say hello");
-  while (caller.heard().length === length) await caller.until(() => true);
+  while (caller.playedText().length === length) await caller.until(() => true);
   await caller.hangUp();
   const { status, metadata } = await server.endedCall(customer);
   assert.deepEqual([status, metadata["endReason"]], ["completed", "callerLeft"]);

@@ -61,7 +61,7 @@ async function countedWithEcho() {
   const caller = await ring(server, customer);
   await caller.say("count to 9");
   caller.speakerPhone.isOn = true;
-  const isOver = () => caller.events.some(cleared) || caller.heard().includes("Number 9.");
+  const isOver = () => caller.events.some(cleared) || caller.playedText().includes("Number 9.");
   while (!isOver()) await caller.until(() => true);
   await caller.hangUp();
   const call = await server.endedCall(customer);
@@ -81,7 +81,7 @@ describe("an agent that is speaking", { concurrency: true }, () => {
     await heard(caller, "Number 9.");
     await caller.hangUp();
     const call = await server.endedCall(customer);
-    assert.equal(caller.heard(), COUNT);
+    assert.equal(caller.playedText(), COUNT);
     assert.equal(caller.said(), COUNT);
     assert.ok(gaps.longestMs > 900, `it stood still for ${gaps.longestMs} ms`);
     assert.equal(caller.events.filter(cleared).length, 0);
@@ -103,7 +103,7 @@ describe("an agent that is speaking", { concurrency: true }, () => {
     await heard(caller, "Number 9.");
     await caller.hangUp();
     const call = await server.endedCall(customer);
-    assert.equal(caller.heard(), COUNT);
+    assert.equal(caller.playedText(), COUNT);
     assert.equal(call.transcript[1]?.text, COUNT);
     assert.equal(call.metrics.interruptions, 0);
   });
@@ -121,13 +121,13 @@ describe("an agent that is speaking", { concurrency: true }, () => {
     await caller.hangUp();
     const call = await server.endedCall(customer);
     assert.equal(caller.events.filter(cleared).length, 1);
-    assert.ok(!caller.heard().includes("Number 9."));
+    assert.ok(!caller.playedText().includes("Number 9."));
     assert.deepEqual(
       call.transcript.filter(({ role }) => role === "user").map(({ text }) => text),
       ["count to 9", "say bye"],
     );
     const cut = call.transcript[1]?.text.split(" ") ?? [];
-    const played = caller.heard().replace(/ bye$/, "").split(" ");
+    const played = caller.playedText().replace(/ bye$/, "").split(" ");
     assert.ok(Math.abs(cut.length - played.length) <= 1, `${cut.join(" ")} / ${played.join(" ")}`);
   });
 
@@ -137,7 +137,7 @@ describe("an agent that is speaking", { concurrency: true }, () => {
       told = await countedWithEcho();
     }
     const { caller, call } = told;
-    assert.equal(caller.heard(), COUNT);
+    assert.equal(caller.playedText(), COUNT);
     assert.equal(caller.events.filter(cleared).length, 0);
     assert.equal(call.metrics.interruptions, 0);
     assert.deepEqual(
@@ -155,7 +155,7 @@ describe("an agent that is speaking", { concurrency: true }, () => {
     await heard(caller, "Number 9.");
     await caller.hangUp();
     const call = await server.endedCall(customer);
-    assert.equal(caller.heard(), COUNT);
+    assert.equal(caller.playedText(), COUNT);
     assert.equal(caller.events.filter(cleared).length, 0);
     assert.equal(call.transcript[1]?.text, COUNT);
   });

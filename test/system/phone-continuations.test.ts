@@ -62,7 +62,7 @@ test("a caller whose stream breaks talks on in the same conversation, and both r
   caller.drop();
   const again = await caller.goOn();
   await heard(again, "Where were we?");
-  assert.ok(again.heard().startsWith(INTERRUPTED), again.heard());
+  assert.ok(again.playedText().startsWith(INTERRUPTED), again.playedText());
   await again.say("what was that");
   await heard(again, "like to try");
   await again.hangUp();
@@ -121,7 +121,7 @@ test("a stream that came to nobody is asked for again, and its caller is greeted
   const { url: streamUrl, parameters } = await askAgain(unheard.action);
   const caller = await PhoneCaller.call({ callSid, streamUrl, parameters });
   await heard(caller, GREETING);
-  assert.equal(caller.heard().trim(), GREETING);
+  assert.equal(caller.playedText().trim(), GREETING);
   await caller.hangUp();
   await server.settled();
   const [call, ...others] = await server.calls(customer);

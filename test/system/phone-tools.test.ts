@@ -58,7 +58,7 @@ describe("what an agent does by phone", { concurrency: true }, () => {
     await caller.say("goodbye");
     const { code } = await closeOfPhone(caller);
     assert.equal(code, 1000);
-    assert.equal(caller.heard(), "Hi. Thank you for calling, goodbye.");
+    assert.equal(caller.playedText(), "Hi. Thank you for calling, goodbye.");
     const call = await server.endedCall(customer);
     assert.equal(call.metadata["endReason"], "agentHungUp");
     assert.equal(call.status, "completed");
@@ -77,7 +77,7 @@ describe("what an agent does by phone", { concurrency: true }, () => {
     await heard(caller, "You said");
     await caller.say("say thank you");
     await heard(caller, "thank you");
-    assert.doesNotMatch(caller.heard(), /I will transfer you/);
+    assert.doesNotMatch(caller.playedText(), /I will transfer you/);
     await caller.hangUp();
     const call = await server.endedCall(customer);
     assert.equal(call.metadata["endReason"], "callerLeft");

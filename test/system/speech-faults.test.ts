@@ -75,7 +75,7 @@ describe("a voice that fails", { concurrency: CONCURRENT_MAX }, () => {
         await caller.say("say ok");
         await caller.until(ended);
         assert.deepEqual(
-          (await caller.heard()).map(({ text }) => text),
+          (await caller.playedReplies()).map(({ text }) => text),
           ["ok"],
         );
         assert.ok(!JSON.stringify(own.faults).includes(fault), "the fault struck");
@@ -93,7 +93,7 @@ describe("a voice that fails", { concurrency: CONCURRENT_MAX }, () => {
         Object.assign(own.faults, spoilt(tts, { fault, times: 1 }));
         await caller.say(`say ${LONG_REPLY}`);
         await caller.until(ended);
-        const heard = (await caller.heard()).map(({ text }) => text).join(" ");
+        const heard = (await caller.playedReplies()).map(({ text }) => text).join(" ");
         assert.ok(!JSON.stringify(own.faults).includes(fault), "the fault struck");
         await caller.hangUp();
         const { transcript } = await own.endedCall();

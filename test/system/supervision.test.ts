@@ -109,7 +109,7 @@ test("a call that is ended from outside says goodbye first, in a browser and on 
   await heard(phone, "I have to end the call now");
   assert.equal((await closeOfPhone(phone)).code, 1000);
   assert.equal((await closeOf(caller)).code, 1000);
-  const words = (await caller.heard()).map(({ text }) => text).join(" ");
+  const words = (await caller.playedReplies()).map(({ text }) => text).join(" ");
   assert.match(words, /I have to end the call now/);
   const records = await server.endedCalls(customer, 2);
   for (const { status, metadata } of records) {

@@ -17,7 +17,7 @@ test("suspending an organization ends its calls with a spoken reason, and no oth
   assert.equal((await closeOfPhone(phone)).code, 4001);
   assert.match(phone.said(), goodbye);
   assert.equal((await closeOf(caller)).code, 4001);
-  const words = (await caller.heard()).map(({ text }) => text).join(" ");
+  const words = (await caller.playedReplies()).map(({ text }) => text).join(" ");
   assert.match(words, goodbye);
   const calls = await server.endedCalls(suspended, 2);
   assert.deepEqual(

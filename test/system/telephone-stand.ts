@@ -38,7 +38,8 @@ export function ring(
 
 /** Resolves when the caller has heard all of the words to the end of a sentence. */
 export async function heard(caller: PhoneCaller, words: string): Promise<void> {
-  while (!caller.heard().includes(words)) await caller.until(({ type }) => type === "markEchoed");
+  while (!caller.playedText().includes(words))
+    await caller.until(({ type }) => type === "markEchoed");
 }
 
 export const cleared = ({ type }: PhoneCallerEvent): boolean => type === "clear";

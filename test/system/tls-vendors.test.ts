@@ -72,7 +72,7 @@ describe("in production, with vendors over TLS whose authority is a file", () =>
         await caller.say("say seven green bottles");
         assert.equal(textOf(await heardBy), "say seven green bottles");
         await caller.until(ended);
-        const spoken = (await caller.heard()).map(({ text }) => text).join(" ");
+        const spoken = (await caller.playedReplies()).map(({ text }) => text).join(" ");
         assert.equal(spoken, `${GREETING} seven green bottles`);
         await caller.hangUp();
         const call = await server.endedCall(customer);

@@ -47,7 +47,7 @@ describe("a call whose vendors are down", { concurrency: CONCURRENT_MAX }, () =>
       }
       assert.deepEqual(repliesOf(caller), ["yes", "no"]);
       assert.deepEqual(
-        (await caller.heard()).map(({ text }) => text),
+        (await caller.playedReplies()).map(({ text }) => text),
         ["yes", "no"],
       );
       await caller.hangUp();

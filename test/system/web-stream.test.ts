@@ -44,7 +44,7 @@ async function greeted(
 }
 
 async function heardBy(caller: Caller): Promise<readonly string[]> {
-  return (await caller.heard()).map(({ text }) => text);
+  return (await caller.playedReplies()).map(({ text }) => text);
 }
 
 for (const { tts, knob } of VOICES) {

@@ -40,7 +40,10 @@ async function greeted(
   await caller.hangUp();
   const call = await server.endedCall(customer);
   server.sandbox.faults[knob] = {};
-  return { heard: caller.heard(), recorded: call.transcript.map(({ text }) => text).join(" ") };
+  return {
+    heard: caller.playedText(),
+    recorded: call.transcript.map(({ text }) => text).join(" "),
+  };
 }
 
 /** Where one try of a sentence ends and another goes on, a word may be cut and one may be said once more. */

@@ -177,7 +177,8 @@ export class BrowserSound implements Sound {
       numberOfOutputs: 1,
       outputChannelCount: [1],
     });
-    loudspeaker.port.onmessage = ({ data }: MessageEvent<LoudspeakerReport>) => this.#told(data);
+    loudspeaker.port.onmessage = ({ data }: MessageEvent<LoudspeakerReport>) =>
+      this.#onReport(data);
     this.#gain = new GainNode(context, { gain: this.#volume });
     loudspeaker.connect(this.#gain);
     this.#gain.connect(context.destination);
@@ -189,7 +190,7 @@ export class BrowserSound implements Sound {
   }
 
   /** What has left the worklet is heard when it has passed the system's own buffers. */
-  #told(report: LoudspeakerReport): void {
+  #onReport(report: LoudspeakerReport): void {
     if (report.type === "loudness") return this.#listener?.agentLoudness(report.rms);
     const stops = this.#stops;
     const { outputLatency, baseLatency } = this.#context ?? { outputLatency: 0, baseLatency: 0 };

@@ -27,7 +27,9 @@ export interface Playback {
   play(sound: Uint8Array, atNs: bigint): void;
   /** Silence at once; what waited is thrown away. */
   stop(atNs: bigint): void;
-  heard(atNs: bigint): Promise<readonly { readonly text: string; readonly heardText: string }[]>;
+  playedReplies(
+    atNs: bigint,
+  ): Promise<readonly { readonly text: string; readonly heardText: string }[]>;
 }
 
 /** What differs between a call on the web and one on the telephone. */

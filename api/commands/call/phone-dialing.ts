@@ -155,12 +155,15 @@ export async function awaitPlacedCall(
   const plug = await plugIn(sandbox, to, options);
   try {
     await placeCall({ ...options, to, from: someNumber() });
-    const told = await plug.until((event) => event.event === "answer" || isEnd(event), RING_MAX_MS);
-    if (told.event === "status") {
-      throw new CommandError(`the call was not answered: ${told.status}`);
+    const outcome = await plug.until(
+      (event) => event.event === "answer" || isEnd(event),
+      RING_MAX_MS,
+    );
+    if (outcome.event === "status") {
+      throw new CommandError(`the call was not answered: ${outcome.status}`);
     }
-    if (told.event !== "answer") throw new CommandError("the call was not answered");
-    const call = await PhoneVoiceCall.dial(told.call, "the agent, who called");
+    if (outcome.event !== "answer") throw new CommandError("the call was not answered");
+    const call = await PhoneVoiceCall.dial(outcome.call, "the agent, who called");
     plug.tell({ event: "connected" });
     return new PluggedCall(call, plug, to);
   } catch (error) {

@@ -30,9 +30,9 @@ export class RawPlayback implements Playback {
     this.#earpiece.clear(Number(atNs));
   }
 
-  heard(atNs: bigint): ReturnType<Playback["heard"]> {
+  playedReplies(atNs: bigint): ReturnType<Playback["playedReplies"]> {
     const text = this.#earpiece.said();
-    const heardText = wholeWords(this.#earpiece.heard(Number(atNs)), text);
+    const heardText = wholeWords(this.#earpiece.playedText(Number(atNs)), text);
     return Promise.resolve([{ text, heardText }]);
   }
 }

@@ -109,7 +109,7 @@ export class Turn {
 
   /** Decodes the sound, once the turn is over. */
   async listen(): Promise<void> {
-    const replies = await this.#playback.heard(this.#overNs ?? process.hrtime.bigint());
+    const replies = await this.#playback.playedReplies(this.#overNs ?? process.hrtime.bigint());
     // A finished reply was played to its end, even if its last sound and the news of its end crossed.
     const parts = replies.map(({ text, heardText }) =>
       this.#outcome === "finished" ? text : heardText,

@@ -61,9 +61,9 @@ function modelsOf(lines: string, known: readonly Model[]) {
     .filter((line) => line !== "")
     .map((line) => {
       const [modelId = "", ...words] = line.split(/\s+/);
-      const told = known.find((model) => model.modelId === modelId);
-      const label = words.length > 0 ? words.join(" ") : (told?.label ?? modelId);
-      const about = told?.description === undefined ? {} : { description: told.description };
+      const listed = known.find((model) => model.modelId === modelId);
+      const label = words.length > 0 ? words.join(" ") : (listed?.label ?? modelId);
+      const about = listed?.description === undefined ? {} : { description: listed.description };
       return { modelId, label, ...about };
     });
 }

@@ -68,11 +68,11 @@ const VENDOR_HEAD = "vendor,category,turnsAnswered,turnsFailed,lastFault,wastedM
 export function vendorsCsv(vendors: readonly VendorUse[]): string {
   const lines = vendors.map(
     ({ vendor, category, answered, failed, lastFault, wastedMs, faults }) => {
-      const told = faults.map(({ fault, model, turns }) =>
+      const faultTexts = faults.map(({ fault, model, turns }) =>
         [fault, ...(model === null ? [] : [`of ${model}`]), turns].join(" "),
       );
       const counts = [category, answered, failed, lastFault ?? "", wastedMs];
-      return [quoted(vendor), ...counts, quoted(told.join("; "))].join(",");
+      return [quoted(vendor), ...counts, quoted(faultTexts.join("; "))].join(",");
     },
   );
   return `${[VENDOR_HEAD, ...lines].join("\r\n")}\r\n`;

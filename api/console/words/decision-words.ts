@@ -63,12 +63,12 @@ type Fields = Readonly<Record<string, unknown>>;
  */
 export function decisionsOf(record: Fields | undefined): readonly string[] {
   const bargeIns: unknown = record?.["bargeIns"];
-  const told = (Array.isArray(bargeIns) ? bargeIns : []).filter(isFields).map((bargeIn) => {
+  const decisions = (Array.isArray(bargeIns) ? bargeIns : []).filter(isFields).map((bargeIn) => {
     const action = textOf(bargeIn, "action");
     const reason = textOf(bargeIn, "reason");
     return `${ACTION_WORDS[action] ?? action}: ${BARGE_IN_WORDS[reason] ?? reason}`;
   });
-  return [...new Set([...endOf(record?.["endOfTurn"]), ...told])];
+  return [...new Set([...endOf(record?.["endOfTurn"]), ...decisions])];
 }
 
 function endOf(endOfTurn: unknown): readonly string[] {

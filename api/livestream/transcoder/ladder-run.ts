@@ -349,8 +349,8 @@ export class LadderRun {
   }
 
   #freeBytes(): number {
-    const { config, freeBytes: told = freeBytes } = this.#parts;
-    return told(config.hlsRoot);
+    const { config, freeBytes: readFreeBytes = freeBytes } = this.#parts;
+    return readFreeBytes(config.hlsRoot);
   }
 
   #relay(line: string): void {

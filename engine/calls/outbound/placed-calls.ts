@@ -38,7 +38,7 @@ export const NOT_CONNECTED: Ending = {
 export const NO_OUTCOME: Ending = {
   reason: "noAnswer",
   status: "failed",
-  message: "the telephony vendor told no outcome of the call",
+  message: "the telephony vendor reported no outcome of the call",
 };
 
 const ENDING_BY_STATUS: ReadonlyMap<string, Ending> = new Map([

@@ -141,12 +141,12 @@ export class CartesiaStream {
   async #speak(request: SocketGeneration, context: SpeechContext): Promise<void> {
     const format = voiceFormatOf(request);
     const { text, id } = context;
-    const told = { context_id: id, status_code: 206 };
+    const ids = { context_id: id, status_code: 206 };
     const send = (message: object) => this.#socket.send(JSON.stringify(message));
     await sayOverSocket(this.#context, "cartesia", this.#socket, text, format, {
       audio: (chunk, isFirst) => {
         const data = Buffer.from(chunk).toString("base64");
-        send({ type: "chunk", data, done: false, step_time: 10, ...told });
+        send({ type: "chunk", data, done: false, step_time: 10, ...ids });
         if (!isFirst || request.add_timestamps !== true) return;
         const words = timedWords(text, format.speed);
         const word_timestamps = {
@@ -154,10 +154,10 @@ export class CartesiaStream {
           start: words.map(({ startMs }) => startMs / 1000),
           end: words.map(({ endMs }) => endMs / 1000),
         };
-        send({ type: "timestamps", done: false, word_timestamps, ...told });
+        send({ type: "timestamps", done: false, word_timestamps, ...ids });
       },
-      done: () => send({ type: "done", done: true, ...told, status_code: 200 }),
-      doneEarly: () => send({ type: "done", done: true, ...told, status_code: 200 }),
+      done: () => send({ type: "done", done: true, ...ids, status_code: 200 }),
+      doneEarly: () => send({ type: "done", done: true, ...ids, status_code: 200 }),
       get isCancelled() {
         return context.isCancelled;
       },

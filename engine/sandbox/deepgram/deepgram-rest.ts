@@ -75,19 +75,19 @@ export async function transcribe(exchange: Exchange, requestId: string): Promise
   if (sound === undefined) {
     return badRequest("Bad Request: failed to process audio: corrupt or unsupported data");
   }
-  const heard = recognizeRecording(sound);
+  const recognition = recognizeRecording(sound);
   return {
     metadata: {
       transaction_key: "deprecated",
       request_id: requestId,
       sha256: createHash("sha256").update(bytes).digest("hex"),
       created: new Date().toISOString(),
-      duration: heard.durationSec,
+      duration: recognition.durationSec,
       channels: 1,
       models: [MODEL_UUID],
       model_info: { [MODEL_UUID]: modelInfo(query.get("model") ?? "nova-3") },
     },
-    results: resultsOf(heard, query),
+    results: resultsOf(recognition, query),
   };
 }
 
@@ -96,15 +96,15 @@ function resultsOf(
   query: URLSearchParams,
 ): object {
   const confidence = text === "" ? 0 : CONFIDENCE;
-  const told = words.map(recognized);
-  const alternative = { transcript: text, confidence, words: told };
+  const recognizedWords = words.map(recognized);
+  const alternative = { transcript: text, confidence, words: recognizedWords };
   const language = query.get("detect_language") === "true" ? { detected_language: "en" } : {};
   const channels = [{ alternatives: [alternative], ...language }];
   if (query.get("utterances") !== "true") return { channels };
   const utterance = { start: 0, end: durationSec, confidence, channel: 0, transcript: text };
   return {
     channels,
-    utterances: text === "" ? [] : [{ ...utterance, words: told, id: MODEL_UUID }],
+    utterances: text === "" ? [] : [{ ...utterance, words: recognizedWords, id: MODEL_UUID }],
   };
 }
 

@@ -187,13 +187,13 @@ export class FluxStream {
       return;
     }
     this.#thresholds = read;
-    const told = {
+    const acceptedThresholds = {
       eot_threshold: read.eotThreshold,
       eager_eot_threshold: read.eagerEotThreshold,
       eot_timeout_ms: read.eotTimeoutMs,
     };
     const request_id = this.#requestId;
-    this.#send({ type: "ConfigureSuccess", request_id, thresholds: told, keyterms });
+    this.#send({ type: "ConfigureSuccess", request_id, thresholds: acceptedThresholds, keyterms });
   }
 
   #judge(confidence: number, quietMs: number): void {

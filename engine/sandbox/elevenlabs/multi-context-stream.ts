@@ -156,8 +156,8 @@ export class MultiContextStream {
           ? alignmentOf(text, context.speed, fromMs, toMs)
           : null;
         const audio = Buffer.from(chunk).toString("base64");
-        const told = { alignment: timed, normalizedAlignment: timed, contextId: context.id };
-        this.#send({ audio, isFinal: null, ...told });
+        const alignments = { alignment: timed, normalizedAlignment: timed, contextId: context.id };
+        this.#send({ audio, isFinal: null, ...alignments });
       },
       done: () => {
         context.underWay--;

@@ -81,11 +81,11 @@ export async function answerTranscription(request: ApiRequest): Promise<void> {
     refuse(request, badRequest(message, "file", "invalid_value"));
     return;
   }
-  const heard = recognizeRecording(recording);
-  if (parsed.output.response_format === "text") exchange.answerText(200, `${heard.text}\n`);
+  const recognition = recognizeRecording(recording);
+  if (parsed.output.response_format === "text") exchange.answerText(200, `${recognition.text}\n`);
   else {
     const groqs = vendor === "groq" ? { x_groq: { id: `req_${id}` } } : {};
-    const body = { ...transcriptOf(parsed.output, heard), ...groqs };
+    const body = { ...transcriptOf(parsed.output, recognition), ...groqs };
     await answerWhole(request, fault, body, {});
   }
 }

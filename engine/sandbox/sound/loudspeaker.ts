@@ -46,7 +46,7 @@ export class Loudspeaker {
     return last?.stoppedNs ?? last?.endNs;
   }
 
-  async heard(atNs: bigint): Promise<readonly HeardReply[]> {
+  async playedReplies(atNs: bigint): Promise<readonly HeardReply[]> {
     const replies = [...this.#playing].map(async ({ mp3, arrivedNs, startNs, stoppedNs }) => {
       const untilNs = stoppedNs ?? atNs;
       const playedMs = Math.max(0, Number(untilNs - startNs) / 1e6);

@@ -67,10 +67,10 @@ export class StreamLoudspeaker {
   }
 
   /** A reply for each turn. */
-  heard(atNs: bigint): Promise<readonly HeardReply[]> {
+  playedReplies(atNs: bigint): Promise<readonly HeardReply[]> {
     const replies = this.#turns.map(({ earpiece, arrivedNs }) => {
       const text = earpiece.said();
-      return { text, heardText: wholeWords(earpiece.heard(Number(atNs)), text), arrivedNs };
+      return { text, heardText: wholeWords(earpiece.playedText(Number(atNs)), text), arrivedNs };
     });
     return Promise.resolve(replies);
   }

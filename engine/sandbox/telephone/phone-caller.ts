@@ -191,11 +191,11 @@ export class PhoneCaller {
       authToken,
       fields: options.fields,
     };
-    const told =
+    const twiml =
       options.webhookUrl === undefined
         ? undefined
         : await askWebhook(options.webhookUrl, call, status, options.pause);
-    const url = options.streamUrl ?? told?.url;
+    const url = options.streamUrl ?? twiml?.url;
     if (url === undefined) throw new Error("a call needs a webhook or a stream");
     const socket = new WebSocket(url, {
       perMessageDeflate: false,
@@ -206,9 +206,9 @@ export class PhoneCaller {
     const { callSid } = call;
     const goOn = (webhookUrl: string) =>
       PhoneCaller.#call({ ...options, fields: {}, webhookUrl, callSid }, "in-progress");
-    const caller = new PhoneCaller(socket, callSid, options, told?.action, goOn);
+    const caller = new PhoneCaller(socket, callSid, options, twiml?.action, goOn);
     await once(socket, "open");
-    caller.#begin(call, { ...told?.parameters, ...options.parameters });
+    caller.#begin(call, { ...twiml?.parameters, ...options.parameters });
     return caller;
   }
 
@@ -284,8 +284,8 @@ export class PhoneCaller {
   }
 
   /** The whole words that the caller has heard until now. */
-  heard(): string {
-    return this.#earpiece.heard(Number(process.hrtime.bigint()));
+  playedText(): string {
+    return this.#earpiece.playedText(Number(process.hrtime.bigint()));
   }
 
   /** Resolves when the socket is closed; with the fault `stopWithoutClose`, when the stop is sent. */

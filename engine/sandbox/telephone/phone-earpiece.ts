@@ -88,13 +88,13 @@ export class PhoneEarpiece {
   }
 
   /** The whole words that were played until then. */
-  heard(atNs: number): string {
+  playedText(atNs: number): string {
     const { bytesPerSample } = this.#format;
     return this.#wordsOf(
       this.#playing.flatMap((playing) => {
         const samples = Math.round(playedNsOf(playing, atNs) / this.#nsPerSample);
-        const heard = playing.bytes.subarray(0, samples * bytesPerSample);
-        return [heard, ...this.#pauseAfter(playing)];
+        const playedText = playing.bytes.subarray(0, samples * bytesPerSample);
+        return [playedText, ...this.#pauseAfter(playing)];
       }),
     );
   }

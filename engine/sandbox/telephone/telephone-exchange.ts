@@ -56,7 +56,7 @@ export class PluggedTelephone implements Telephone {
     return this.#taken(left);
   }
 
-  told(number: string, status: string): void {
+  reportStatus(number: string, status: string): void {
     this.#send({ event: "status", number, status });
   }
 

@@ -34,7 +34,7 @@ export interface Telephone {
   /** Rejects when the webhook or its stream cannot be had. */
   answer(call: IncomingCall): Promise<TakenCall>;
   /** What becomes of the call, and of one that it is handed on to. */
-  told(number: string, status: string): void;
+  reportStatus(number: string, status: string): void;
 }
 
 /** A telephone that a simulated person answers; `talk` is what they do then. */
@@ -52,6 +52,6 @@ export function simulatedTelephone(talk: (caller: PhoneCaller) => Promise<void>)
         drop: () => caller.drop(),
       };
     },
-    told() {},
+    reportStatus() {},
   };
 }

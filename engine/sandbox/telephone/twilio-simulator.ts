@@ -220,9 +220,9 @@ export class TwilioCall {
     await this.#post(url, { CallStatus: status, ANewField: "of the future" });
   }
 
-  async #post(url: string, told: Readonly<Record<string, string>>): Promise<void> {
-    const fields = { CallSid: this.sid, To: this.to, ...told };
-    const what = told["CallStatus"] ?? told["AnsweredBy"];
+  async #post(url: string, report: Readonly<Record<string, string>>): Promise<void> {
+    const fields = { CallSid: this.sid, To: this.to, ...report };
+    const what = report["CallStatus"] ?? report["AnsweredBy"];
     try {
       const response = await fetch(url, {
         method: "POST",
@@ -390,7 +390,7 @@ export class TwilioSimulator implements Simulator {
 }
 
 function tell(telephone: Telephone): (call: TwilioCall) => void {
-  return (call) => telephone.told(call.to, call.status);
+  return (call) => telephone.reportStatus(call.to, call.status);
 }
 
 /** Two people, whose words are nobody's business. */
@@ -407,7 +407,7 @@ function talkingFor(talkMs: number): Telephone {
       };
       return Promise.resolve({ left, leave, drop: () => hangUp.abort() });
     },
-    told() {},
+    reportStatus() {},
   };
 }
 

@@ -50,19 +50,19 @@ const StartMessage = v.object({
 
 /** Numbers and ids come as texts in the plain form. */
 const Text = v.pipe(v.union([v.string(), v.number()]), v.transform(String));
-const told = <Event extends string>(event: Event, message: StreamMessage) =>
+const onEvent = <Event extends string>(event: Event, message: StreamMessage) =>
   v.pipe(
     v.object({ event: v.literal(event) }),
     v.transform(() => message),
   );
 
 const Event = v.variant("event", [
-  told("MEDIA_XOFF", { kind: "flow", isOpen: false }),
-  told("MEDIA_XON", { kind: "flow", isOpen: true }),
-  told("MEDIA_BUFFERING_COMPLETED", { kind: "nothing" }),
-  told("QUEUE_DRAINED", { kind: "nothing" }),
-  told("STATUS", { kind: "nothing" }),
-  told("ERROR", { kind: "vendorError" }),
+  onEvent("MEDIA_XOFF", { kind: "flow", isOpen: false }),
+  onEvent("MEDIA_XON", { kind: "flow", isOpen: true }),
+  onEvent("MEDIA_BUFFERING_COMPLETED", { kind: "nothing" }),
+  onEvent("QUEUE_DRAINED", { kind: "nothing" }),
+  onEvent("STATUS", { kind: "nothing" }),
+  onEvent("ERROR", { kind: "vendorError" }),
   v.pipe(
     v.object({ event: v.literal("DTMF_END"), digit: Text }),
     v.transform(({ digit }): StreamMessage => ({ kind: "digit", digit })),

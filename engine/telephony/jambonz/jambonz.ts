@@ -138,8 +138,8 @@ const MarkMessage = v.pipe(
     data: v.object({ name: v.string(), event: v.optional(v.string()) }),
   }),
   v.transform(({ data }): StreamMessage => {
-    const told = data.event === undefined ? {} : { heard: data.event === "playout" };
-    return { kind: "mark", name: data.name, ...told };
+    const outcome = data.event === undefined ? {} : { wasPlayed: data.event === "playout" };
+    return { kind: "mark", name: data.name, ...outcome };
   }),
 );
 

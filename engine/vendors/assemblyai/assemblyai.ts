@@ -2,7 +2,7 @@ import * as v from "valibot";
 import type { VendorFault } from "../contracts.js";
 import { offeredModels } from "../model-catalog.js";
 import { numberFrom, WEB_SOCKET_PROTOCOLS, wholeNumber } from "../setting-fields.js";
-import type { Heard, MessageReader, RecognizerDialect } from "../stt-stream/stt-dialect.js";
+import type { MessageReader, RecognizerDialect, SttMessage } from "../stt-stream/stt-dialect.js";
 import { SocketRecognizer } from "../stt-stream/stt-stream.js";
 import { BASE_URL, setting, type Vendor } from "../vendor.js";
 import { keyFaultOfStatus } from "../vendor-fault.js";
@@ -41,7 +41,7 @@ export class AssemblyAiReader implements MessageReader {
     this.#faultOf = faultOf;
   }
 
-  read(text: string): readonly Heard[] | undefined {
+  read(text: string): readonly SttMessage[] | undefined {
     const message = tryParse(wireSchema, text)?.value;
     switch (message?.type) {
       case undefined:
@@ -64,7 +64,7 @@ export class AssemblyAiReader implements MessageReader {
     }
   }
 
-  lost(heldFromSec: number): readonly Heard[] {
+  lost(heldFromSec: number): readonly SttMessage[] {
     const text = this.#text;
     // A turn that is kept whole is heard again as a whole.
     if (text === "" || this.#startSec >= heldFromSec) return [];
@@ -76,33 +76,33 @@ export class AssemblyAiReader implements MessageReader {
     ];
   }
 
-  #readTurn(message: unknown): readonly Heard[] | undefined {
+  #readTurn(message: unknown): readonly SttMessage[] | undefined {
     const parsed = v.safeParse(turnSchema, message);
     if (!parsed.success) return undefined;
     const { turn_order, end_of_turn, transcript, words } = parsed.output;
     // The end may be told a second time, with the text formatted.
     if (turn_order <= this.#endedOrder) return [];
     // The transcript of an open turn lacks the words that may still change.
-    const heard = words.map((word) => word.text).join(" ");
-    const text = (end_of_turn || heard === "" ? transcript : heard).trim();
+    const joinedWords = words.map((word) => word.text).join(" ");
+    const text = (end_of_turn || joinedWords === "" ? transcript : joinedWords).trim();
     if (text === "") return [{ kind: "wordless" }];
-    const told: Heard[] = [];
+    const messages: SttMessage[] = [];
     if (this.#openOrder !== turn_order) {
       this.#openOrder = turn_order;
-      if (!this.#isVoiceTold) told.push({ kind: "speechStarted" });
-      told.push({ kind: "turn", mark: "startOfTurn", text });
+      if (!this.#isVoiceTold) messages.push({ kind: "speechStarted" });
+      messages.push({ kind: "turn", mark: "startOfTurn", text });
     }
     this.#text = text;
     this.#startSec = (words[0]?.start ?? 0) / 1_000;
     this.#endSec = (words.at(-1)?.end ?? 0) / 1_000;
     const lastWordEndSec = words.length === 0 ? undefined : this.#endSec;
     const said = { kind: "words", text, speechFinal: false, lastWordEndSec } as const;
-    if (!end_of_turn) return [...told, { ...said, isFinal: false }];
+    if (!end_of_turn) return [...messages, { ...said, isFinal: false }];
     this.#endedOrder = turn_order;
     this.#text = "";
     this.#isVoiceTold = false;
     return [
-      ...told,
+      ...messages,
       { kind: "settled", sec: this.#endSec },
       { ...said, isFinal: true },
       { kind: "turn", mark: "endOfTurn", text },

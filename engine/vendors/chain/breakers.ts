@@ -116,20 +116,24 @@ export function reportOf(state: BreakerState, nowMs: number): BreakerReport {
 }
 
 /** Whatever order it is told in, and however often, all come to the same state; the same object where it is no news. */
-export function heard(state: BreakerState, told: BreakerReport, nowMs: number): BreakerState {
-  if (!isNews(state, told)) return state;
-  const { phase, changeCount, pauseMs, leftMs } = told;
+export function applyReport(
+  state: BreakerState,
+  report: BreakerReport,
+  nowMs: number,
+): BreakerState {
+  if (!isNews(state, report)) return state;
+  const { phase, changeCount, pauseMs, leftMs } = report;
   if (phase === "closed") return { ...CLOSED_BREAKER, changeCount };
   const untilMs = nowMs + leftMs;
   const isTriedElsewhere = phase === "halfOpen";
   return { ...CLOSED_BREAKER, phase, changeCount, pauseMs, untilMs, isTriedElsewhere };
 }
 
-function isNews(state: BreakerState, told: BreakerReport): boolean {
+function isNews(state: BreakerState, report: BreakerReport): boolean {
   // A process that has begun meanwhile counts from nothing: the vendor has failed it all the same.
-  if (state.phase === "closed" && told.phase === "open") return true;
-  const more = told.changeCount - state.changeCount;
-  return more > 0 || (more === 0 && WORSE.indexOf(told.phase) > WORSE.indexOf(state.phase));
+  if (state.phase === "closed" && report.phase === "open") return true;
+  const more = report.changeCount - state.changeCount;
+  return more > 0 || (more === 0 && WORSE.indexOf(report.phase) > WORSE.indexOf(state.phase));
 }
 
 function open(
@@ -295,8 +299,8 @@ export class Breaker {
   }
 
   /** Others have told of it, which nobody is told again. */
-  heard({ lastFault, ...told }: BreakerEvent): void {
-    const state = heard(this.#state, told, this.#clock.monotonicMs());
+  applyReport({ lastFault, ...report }: BreakerEvent): void {
+    const state = applyReport(this.#state, report, this.#clock.monotonicMs());
     if (state === this.#state) return;
     this.#state = state;
     if (lastFault === undefined) return;
@@ -326,7 +330,7 @@ export class Breakers {
   constructor(clock: BreakerClock, exchange?: BreakerExchange) {
     this.#clock = clock;
     this.#exchange = exchange;
-    exchange?.onEvent((news) => this.heard(news));
+    exchange?.onEvent((news) => this.applyReport(news));
   }
 
   of(credential: Credential): Breaker {
@@ -347,10 +351,10 @@ export class Breakers {
   }
 
   /** News from before a credential was changed say nothing of it, and neither does the closing of one that nobody uses. */
-  heard(news: BreakerEvent): void {
+  applyReport(news: BreakerEvent): void {
     const known = this.#byKey.get(breakerKey(news))?.credential.version;
     if (known === undefined ? news.phase === "closed" : known > news.version) return;
-    this.of(news).heard(news);
+    this.of(news).applyReport(news);
   }
 
   /** Closed and without a fault for a credential that nobody has used since it was changed. */

@@ -306,9 +306,9 @@ export class ChainedStream implements SpeechStream {
     const isBeside = () => turn === this.#beside?.turn;
     return {
       onSpeechStarted: () => now(() => listener.onSpeechStarted()),
-      onTranscript: (heard) => {
-        if (isBeside() && heard.text !== "") this.#promoteBeside();
-        now(() => this.#hear(link, heard));
+      onTranscript: (transcript) => {
+        if (isBeside() && transcript.text !== "") this.#promoteBeside();
+        now(() => this.#hear(link, transcript));
       },
       onUtteranceEnd: (endMs) => now(() => listener.onUtteranceEnd(this.#streamMs(endMs))),
       onTurn: (event) => now(() => listener.onTurn(event)),
@@ -365,12 +365,12 @@ export class ChainedStream implements SpeechStream {
     left?.close();
   }
 
-  #hear(link: Link, { lastWordEndMs: endMs, ...heard }: Transcript): void {
+  #hear(link: Link, { lastWordEndMs: endMs, ...transcript }: Transcript): void {
     const { listener } = this.#parts;
     const lastWordEndMs = endMs === undefined ? undefined : this.#streamMs(endMs);
-    if (heard.text !== "") this.#hasWords(link, lastWordEndMs);
-    if (heard.isFinal && heard.text !== "") this.#unsettled.settle(lastWordEndMs);
-    listener.onTranscript({ ...heard, lastWordEndMs });
+    if (transcript.text !== "") this.#hasWords(link, lastWordEndMs);
+    if (transcript.isFinal && transcript.text !== "") this.#unsettled.settle(lastWordEndMs);
+    listener.onTranscript({ ...transcript, lastWordEndMs });
   }
 
   #hasWords(link: Link, lastWordEndMs: number | undefined): void {

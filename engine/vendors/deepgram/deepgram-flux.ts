@@ -1,7 +1,7 @@
 import * as v from "valibot";
 import type { SpeechToText } from "../contracts.js";
 import { numberFrom, wholeNumber } from "../setting-fields.js";
-import type { Heard, MessageReader, RecognizerDialect } from "../stt-stream/stt-dialect.js";
+import type { MessageReader, RecognizerDialect, SttMessage } from "../stt-stream/stt-dialect.js";
 import { SocketRecognizer } from "../stt-stream/stt-stream.js";
 import { tryParse } from "../vendor-json.js";
 import { parseSettings, type VendorContext, type VendorSettings } from "../vendor-settings.js";
@@ -90,7 +90,7 @@ class FluxReader implements MessageReader {
   #turnStartSec = 0;
   #heardSec = 0;
 
-  read(text: string): readonly Heard[] | undefined {
+  read(text: string): readonly SttMessage[] | undefined {
     const message = tryParse(wireSchema, text)?.value;
     if (message === undefined) return undefined;
     if (message.type === "TurnInfo") return this.#readTurn(message);
@@ -100,7 +100,7 @@ class FluxReader implements MessageReader {
     return [{ kind: "error", fault: "unavailable", detail: { code, message: description } }];
   }
 
-  lost(heldFromSec: number): readonly Heard[] {
+  lost(heldFromSec: number): readonly SttMessage[] {
     const text = this.#text;
     // A turn that is kept whole is heard again as a whole.
     if (text === "" || this.#turnStartSec >= heldFromSec) return [];
@@ -113,7 +113,7 @@ class FluxReader implements MessageReader {
     ];
   }
 
-  #readTurn(message: unknown): readonly Heard[] | undefined {
+  #readTurn(message: unknown): readonly SttMessage[] | undefined {
     const parsed = v.safeParse(turnSchema, message);
     if (!parsed.success) return undefined;
     const { event, transcript, words, audio_window_start, audio_window_end } = parsed.output;
@@ -121,26 +121,26 @@ class FluxReader implements MessageReader {
     this.#text = text;
     this.#turnStartSec = audio_window_start;
     this.#heardSec = words.at(-1)?.end ?? audio_window_end;
-    const told = { kind: "words", text, speechFinal: false } as const;
-    const heard: Heard = { ...told, isFinal: false, lastWordEndSec: words.at(-1)?.end };
+    const base = { kind: "words", text, speechFinal: false } as const;
+    const wordsMessage: SttMessage = { ...base, isFinal: false, lastWordEndSec: words.at(-1)?.end };
     switch (event) {
       case "StartOfTurn":
         return [
           { kind: "speechStarted" },
           { kind: "turn", mark: "startOfTurn", text },
-          ...(text === "" ? [] : [heard]),
+          ...(text === "" ? [] : [wordsMessage]),
         ];
       case "Update":
-        return text === "" ? [{ kind: "wordless" }] : [heard];
+        return text === "" ? [{ kind: "wordless" }] : [wordsMessage];
       case "EagerEndOfTurn":
-        return [heard, { kind: "turn", mark: "eagerEndOfTurn", text }];
+        return [wordsMessage, { kind: "turn", mark: "eagerEndOfTurn", text }];
       case "TurnResumed":
         return [{ kind: "turn", mark: "turnResumed", text }];
       case "EndOfTurn":
         this.#text = "";
         return [
           { kind: "settled", sec: audio_window_end },
-          { ...heard, isFinal: true },
+          { ...wordsMessage, isFinal: true },
           { kind: "turn", mark: "endOfTurn", text },
         ];
       default:

@@ -1,7 +1,7 @@
 import * as v from "valibot";
 import type { SpeechToText } from "../contracts.js";
 import { wholeNumber } from "../setting-fields.js";
-import type { Heard, MessageReader, RecognizerDialect } from "../stt-stream/stt-dialect.js";
+import type { MessageReader, RecognizerDialect, SttMessage } from "../stt-stream/stt-dialect.js";
 import { SocketRecognizer } from "../stt-stream/stt-stream.js";
 import type { RefusalDetail } from "../vendor-fault.js";
 import { tryParse } from "../vendor-json.js";
@@ -193,7 +193,7 @@ export function deepgramCloseFault(code: number) {
 class NovaReader implements MessageReader {
   #guess: Results | undefined;
 
-  read(text: string): readonly Heard[] | undefined {
+  read(text: string): readonly SttMessage[] | undefined {
     const message = parseNovaMessage(text);
     switch (message?.kind) {
       case undefined:
@@ -212,7 +212,7 @@ class NovaReader implements MessageReader {
     }
   }
 
-  lost(heldFromSec: number): readonly Heard[] {
+  lost(heldFromSec: number): readonly SttMessage[] {
     const guess = this.#guess;
     this.#guess = undefined;
     // What is kept whole is heard again as a whole.
@@ -226,10 +226,10 @@ class NovaReader implements MessageReader {
     ];
   }
 
-  #readResults(message: Results): readonly Heard[] {
+  #readResults(message: Results): readonly SttMessage[] {
     const { text, isFinal, speechFinal, lastWordEndSec, settledSec } = message;
     this.#guess = isFinal || text === "" ? undefined : message;
-    const settled: Heard[] = isFinal ? [{ kind: "settled", sec: settledSec }] : [];
+    const settled: SttMessage[] = isFinal ? [{ kind: "settled", sec: settledSec }] : [];
     // A silence that is still going on changes nothing; the end of one may end a turn.
     if (text === "" && !isFinal) return [{ kind: "wordless" }];
     const words = { kind: "words", text, isFinal, speechFinal } as const;

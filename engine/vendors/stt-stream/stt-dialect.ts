@@ -16,7 +16,7 @@ export interface FeedRules {
 }
 
 /** What a message says; times are seconds of audio since its socket was opened. */
-export type Heard =
+export type SttMessage =
   | {
       readonly kind: "words";
       readonly text: string;
@@ -37,9 +37,9 @@ export type Heard =
 /** Understands what comes over one socket. */
 export interface MessageReader {
   /** Undefined for what is no message of this vendor; empty for one that says nothing here. */
-  read(text: string): readonly Heard[] | undefined;
+  read(text: string): readonly SttMessage[] | undefined;
   /** The socket broke: what is left to be told. Audio from `heldFromSec` on is sent again on the next one. */
-  lost(heldFromSec: number): readonly Heard[];
+  lost(heldFromSec: number): readonly SttMessage[];
 }
 
 /** What differs between the vendors that hear over a WebSocket. */

@@ -13,7 +13,7 @@ import { openVendorSocket, type SocketAccess } from "../transport/socket-vendor.
 import type { VendorSocket } from "../transport/web-socket.js";
 import { type RefusalDetail, reasonOf, safeText, vendorTextOf } from "../vendor-fault.js";
 import { AudioFeed } from "./audio-feed.js";
-import type { Heard, MessageReader, RecognizerDialect } from "./stt-dialect.js";
+import type { MessageReader, RecognizerDialect, SttMessage } from "./stt-dialect.js";
 
 /** A recognizer guesses about once a second; this much voice, which is five seconds of speech with its pauses, and it is deaf. */
 const VOICE_UNHEARD_MAX_MS = 3_000;
@@ -286,14 +286,14 @@ export class RecognizerStream implements SpeechStream {
   }
 
   #take(text: string): void {
-    const heard = this.#reader.read(text);
-    if (heard === undefined) this.#countGarbage();
+    const messages = this.#reader.read(text);
+    if (messages === undefined) this.#countGarbage();
     else {
-      if (heard.some(tellsOfHearing)) {
+      if (messages.some(showsSttIsHearing)) {
         this.#watch.understood();
         this.#trust();
       }
-      this.#tell(heard);
+      this.#deliver(messages);
     }
   }
 
@@ -338,13 +338,13 @@ export class RecognizerStream implements SpeechStream {
   }
 
   #takeOfSecond(text: string): void {
-    const heard = this.#second?.reader.read(text);
-    if (heard === undefined || heard.some(({ kind }) => kind === "error")) this.#dropSecond();
-    else if (heard.some((each) => each.kind === "words" && each.text !== "")) {
+    const messages = this.#second?.reader.read(text);
+    if (messages === undefined || messages.some(({ kind }) => kind === "error")) this.#dropSecond();
+    else if (messages.some((each) => each.kind === "words" && each.text !== "")) {
       this.#promoteSecond(this.#fault("timeout", "hears nothing of a voice"));
       if (this.#phase === "closed") return;
       this.#watch.understood();
-      this.#tell(heard);
+      this.#deliver(messages);
     }
   }
 
@@ -366,19 +366,19 @@ export class RecognizerStream implements SpeechStream {
     if (this.#phase !== "closed") listener.onRecovered(sttOutageMs);
   }
 
-  #tell(heard: readonly Heard[]): void {
-    for (const each of heard) {
+  #deliver(messages: readonly SttMessage[]): void {
+    for (const each of messages) {
       // What was told before may have ended the call.
       if (this.#phase === "closed") return;
-      this.#tellOne(each);
+      this.#deliverOne(each);
     }
   }
 
-  #tellOne(heard: Heard): void {
+  #deliverOne(message: SttMessage): void {
     const { listener, dialect } = this.#parts;
-    switch (heard.kind) {
+    switch (message.kind) {
       case "words": {
-        const { text, isFinal, speechFinal, lastWordEndSec: endSec } = heard;
+        const { text, isFinal, speechFinal, lastWordEndSec: endSec } = message;
         // Without words it is none: some vendors tell of such in the middle of speech.
         if (speechFinal && text !== "") this.#feed.speechEnded();
         const lastWordEndMs = endSec === undefined ? undefined : this.#feed.streamMs(endSec);
@@ -389,7 +389,7 @@ export class RecognizerStream implements SpeechStream {
         break;
       }
       case "settled":
-        this.#feed.settle(heard.sec);
+        this.#feed.settle(message.sec);
         break;
       case "wordless":
         break;
@@ -397,14 +397,14 @@ export class RecognizerStream implements SpeechStream {
         listener.onSpeechStarted();
         break;
       case "utteranceEnd":
-        listener.onUtteranceEnd(this.#feed.streamMs(heard.lastWordEndSec));
+        listener.onUtteranceEnd(this.#feed.streamMs(message.lastWordEndSec));
         break;
       case "turn":
-        if (heard.mark === "endOfTurn") this.#feed.speechEnded();
-        listener.onTurn({ mark: heard.mark, text: heard.text });
+        if (message.mark === "endOfTurn") this.#feed.speechEnded();
+        listener.onTurn({ mark: message.mark, text: message.text });
         break;
       case "error":
-        this.#lose(this.#told(heard.fault, "reports an error", heard.detail));
+        this.#lose(this.#toVendorError(message.fault, "reports an error", message.detail));
         break;
     }
   }
@@ -432,11 +432,11 @@ export class RecognizerStream implements SpeechStream {
 
   #closeFault(code: number, reason: string): VendorError {
     const fault = this.#parts.dialect.closeFault(code, reason);
-    return this.#told(fault, `closed with ${code}`, { code: undefined, message: reason });
+    return this.#toVendorError(fault, `closed with ${code}`, { code: undefined, message: reason });
   }
 
   /** An error in which the vendor gives a reason. */
-  #told(kind: VendorFault, what: string, detail: RefusalDetail): VendorError {
+  #toVendorError(kind: VendorFault, what: string, detail: RefusalDetail): VendorError {
     const { apiKey, dialect } = this.#parts;
     const words = [`${dialect.vendor}: ${what}`, reasonOf(detail)].filter(Boolean).join(": ");
     const vendorText = vendorTextOf(detail, apiKey);
@@ -460,7 +460,7 @@ export class RecognizerStream implements SpeechStream {
     // Nothing is sent again behind the end.
     const heldFromSec =
       this.#phase === "finishing" ? Number.POSITIVE_INFINITY : this.#feed.heldFromSec;
-    this.#tell(this.#reader.lost(heldFromSec));
+    this.#deliver(this.#reader.lost(heldFromSec));
     // Who was told of it may have ended the call.
     if (this.#phase === "closed") return;
     if (this.#phase === "finishing") {
@@ -504,9 +504,9 @@ export class RecognizerStream implements SpeechStream {
 }
 
 /** Somebody who is deaf can tell of a voice that starts, or of nothing. */
-function tellsOfHearing(heard: Heard): boolean {
-  if (heard.kind === "turn") return heard.mark !== "startOfTurn";
-  return heard.kind !== "speechStarted";
+function showsSttIsHearing(message: SttMessage): boolean {
+  if (message.kind === "turn") return message.mark !== "startOfTurn";
+  return message.kind !== "speechStarted";
 }
 
 /** A vendor that hears over a WebSocket: opens one for a call, and others after it when it breaks. */

@@ -22,13 +22,13 @@ export function trust(authorities: readonly string[]): SecureContext {
 export function keepSessions(connect: buildConnector.connector): buildConnector.connector {
   const sessions = new LRUCache<string, Buffer>({ max: SESSIONS_MAX });
   return (options, callback) => {
-    connect(options, (...told) => {
-      const [, socket] = told;
+    connect(options, (...result) => {
+      const [, socket] = result;
       // The ticket comes after the handshake (RFC 8446, section 4.6.1).
       if (socket instanceof TLSSocket) {
         socket.on("session", (session) => sessions.set(options.hostname, session));
       }
-      callback(...told);
+      callback(...result);
     });
   };
 }

@@ -330,7 +330,7 @@ test("where the vendor plays later than it was sent, its mark counts", () => {
   const { clock, leg, done, say } = legAt(TWILIO);
   say(500);
   clock.advance(900);
-  leg.take({ type: "markReached", name: "1.0", heard: true });
+  leg.take({ type: "markReached", name: "1.0", wasPlayed: true });
   leg.end(AGENT_HUNG_UP);
   clock.advance(10_000);
   assert.deepEqual(done, [["closed", 900 + HANG_UP_DELAY_MS]]);

@@ -71,7 +71,7 @@ test("what the agent said is heard, in order, and nothing more of what was stopp
   service.tell({ type: "audioStop" });
   service.play(await mp3Of("Yes?"));
   for (let n = 0; n < 3; n += 1) await caller.until(({ type }) => type === "audio");
-  const heard = await caller.heard();
+  const heard = await caller.playedReplies();
   await caller.hangUp();
 
   assert.deepEqual(

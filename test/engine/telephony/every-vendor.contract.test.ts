@@ -134,7 +134,9 @@ for (const [name, vendor] of Object.entries(VENDORS)) {
       return;
     }
     assert.equal(wire.mark("m1").length, 1);
-    assert.deepEqual(receive(wire, mark("m1")), [{ type: "markReached", name: "m1", heard: true }]);
+    assert.deepEqual(receive(wire, mark("m1")), [
+      { type: "markReached", name: "m1", wasPlayed: true },
+    ]);
     const unknown = { type: "ignored", reason: "unknown mark" };
     assert.deepEqual(receive(wire, mark("m1"), mark("never")), [unknown, unknown]);
     wire.mark("m2");
@@ -144,7 +146,7 @@ for (const [name, vendor] of Object.entries(VENDORS)) {
     const heard = name === "Jambonz";
     assert.deepEqual(receive(wire, mark("m2"), mark("m3")), [
       { type: "markReached", name: "m2", heard },
-      { type: "markReached", name: "m3", heard: true },
+      { type: "markReached", name: "m3", wasPlayed: true },
     ]);
   });
 

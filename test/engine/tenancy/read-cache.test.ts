@@ -71,7 +71,7 @@ test("after a change everything is read again", async () => {
   await changes.after(Promise.resolve(stored.set("a", "2")));
   assert.equal(await read("a"), "2");
   stored.set("a", "3");
-  changes.heard();
+  changes.invalidate();
   assert.equal(await read("a"), "3", "of another process");
 });
 
@@ -80,7 +80,7 @@ test("a read that began before a change is neither kept nor shared after it", as
   stored.set("a", "old");
   const before = ask("a");
   stored.set("a", "new");
-  changes.heard();
+  changes.invalidate();
   const after = ask("a");
   answer();
   assert.deepEqual(await Promise.all([before, after]), ["old", "new"]);
@@ -90,7 +90,7 @@ test("a read that began before a change is neither kept nor shared after it", as
 test("an old read that fails or finds nothing leaves the newer one in its place", async () => {
   const { changes, stored, reads, ask, answer, read } = newCache();
   const before = ask("a");
-  changes.heard();
+  changes.invalidate();
   stored.set("a", "new");
   const after = ask("a");
   answer();
@@ -135,7 +135,7 @@ test("a change is told to others when it is made, whether it succeeds or not, an
   assert.equal(await changes.after(Promise.resolve("done")), "done");
   order.push("gone on");
   await assert.rejects(changes.after(Promise.reject(new Error("the connection broke"))));
-  changes.heard();
+  changes.invalidate();
   assert.deepEqual(order, ["told 1", "known", "gone on", "told 2", "known"]);
   assert.equal(changes.count, 3);
 });

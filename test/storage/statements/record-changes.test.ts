@@ -6,11 +6,11 @@ test("what was read before a change is out of date for good, whoever has made it
   const changes = new RecordChanges();
   const seen = [changes.count];
   const note = () => seen.push(changes.count);
-  changes.heard();
+  changes.invalidate();
   note();
   await changes.after(Promise.resolve());
   note();
-  changes.heard();
+  changes.invalidate();
   note();
   await assert.rejects(changes.after(Promise.reject(new Error("no way back"))), /no way back/);
   note();

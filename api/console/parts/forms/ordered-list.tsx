@@ -19,7 +19,7 @@ export function OrderedList<Item>(props: OrderedListProps<Item>) {
   const id = useId();
   const list = useRef<HTMLOListElement>(null);
   const keys = useKeys(items.length);
-  const [told, setTold] = useState("");
+  const [announcement, setAnnouncement] = useState("");
   const [focus, setFocus] = useState<{ readonly key: number; readonly move: Move }>();
   useEffect(() => {
     if (focus === undefined) return;
@@ -36,12 +36,12 @@ export function OrderedList<Item>(props: OrderedListProps<Item>) {
     keys.move(from, to);
     onChange(items.toSpliced(from, 1).toSpliced(to, 0, item));
     setFocus({ key, move });
-    setTold(`${nameOf(item, to)} is now ${to + 1} of ${items.length}.`);
+    setAnnouncement(`${nameOf(item, to)} is now ${to + 1} of ${items.length}.`);
   };
   const remove = (index: number, item: Item) => {
     keys.remove(index);
     onChange(items.toSpliced(index, 1));
-    setTold(`${nameOf(item, index)} was removed.`);
+    setAnnouncement(`${nameOf(item, index)} was removed.`);
     list.current?.focus();
   };
   return (
@@ -67,7 +67,7 @@ export function OrderedList<Item>(props: OrderedListProps<Item>) {
         })}
       </ol>
       <p className="quiet" role="status">
-        {told}
+        {announcement}
       </p>
     </>
   );

@@ -46,10 +46,10 @@ function show(): void {
 function tellNews(before: readonly LiveStream[], after: readonly LiveStream[]): void {
   const keysOf = (list: readonly LiveStream[]) => list.map(({ streamKey }) => streamKey);
   const [old, fresh] = [new Set(keysOf(before)), new Set(keysOf(after))];
-  const came = keysOf(after).filter((key) => !old.has(key));
+  const added = keysOf(after).filter((key) => !old.has(key));
   const went = keysOf(before).filter((key) => !fresh.has(key));
   const words = [
-    ...came.map((key) => `${titleOf(key)} is live.`),
+    ...added.map((key) => `${titleOf(key)} is live.`),
     ...went.map((key) => `${titleOf(key)} has ended.`),
   ];
   if (words.length > 0) say(news, words.slice(0, 3).join(" "));

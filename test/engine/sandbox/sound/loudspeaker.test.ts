@@ -25,7 +25,7 @@ test("one MP3 is played after another, and a pause in between stays a pause", as
   loudspeaker.play(first, 0n);
   loudspeaker.play(await mp3Of("Second sentence here."), 10n * MS);
 
-  const halfway = await loudspeaker.heard((firstMs + 400n) * MS);
+  const halfway = await loudspeaker.playedReplies((firstMs + 400n) * MS);
   assert.deepEqual(
     halfway.map(({ heardText }) => heardText),
     ["First sentence here.", "Second"],
@@ -40,7 +40,7 @@ test("stopped playback ends in the middle of a sentence; what waited is never he
   loudspeaker.play(await mp3Of("Waiting."), 0n);
   loudspeaker.stop(500n * MS);
   loudspeaker.play(await mp3Of("Yes?"), 600n * MS);
-  const heard = await loudspeaker.heard(60_000n * MS);
+  const heard = await loudspeaker.playedReplies(60_000n * MS);
 
   assert.deepEqual(
     heard.map(({ heardText }) => heardText),

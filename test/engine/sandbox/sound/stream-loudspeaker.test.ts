@@ -20,7 +20,7 @@ test("a streamed turn is played piece by piece, and told by the millisecond", as
   const all = { turnId: 3, ms: durationMs, isAll: true };
   assert.deepEqual(loudspeaker.played(60_000n * MS), all);
   loudspeaker.stop(400n * MS);
-  const [reply] = await loudspeaker.heard(60_000n * MS);
+  const [reply] = await loudspeaker.playedReplies(60_000n * MS);
   assert.equal(reply?.text, "one two three four five six");
   assert.equal(reply?.heardText, "one two");
 });

@@ -39,11 +39,14 @@ test("words reach the agent and the agent's words the caller, over webhook and s
   assert.equal(service.forms.at(-1)?.get("CallSid"), caller.callSid);
   assert.deepEqual(served.words, ["hello"]);
   assert.equal(caller.said(), "Good day.");
-  assert.equal(caller.heard(), "Good day.");
+  assert.equal(caller.playedText(), "Good day.");
   const [started, ...rest] = served.events;
   assert.ok(started?.type === "started");
   assert.equal(started.streamId, caller.streamSid);
-  assert.deepEqual(rest, [{ type: "markReached", name: "g1-s1", heard: true }, { type: "ended" }]);
+  assert.deepEqual(rest, [
+    { type: "markReached", name: "g1-s1", wasPlayed: true },
+    { type: "ended" },
+  ]);
 });
 
 test("a clear stops the agent, and its marks come back at once and unheard", async () => {
@@ -59,9 +62,9 @@ test("a clear stops the agent, and its marks come back at once and unheard", asy
   await caller.hangUp();
 
   assert.equal(caller.said(), "I could talk about this for a very long time.");
-  assert.ok(caller.heard().length < 20);
+  assert.ok(caller.playedText().length < 20);
   assert.deepEqual(served.events.slice(1), [
-    { type: "markReached", name: "m1", heard: false },
+    { type: "markReached", name: "m1", wasPlayed: false },
     { type: "ended" },
   ]);
 });

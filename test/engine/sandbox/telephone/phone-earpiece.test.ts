@@ -41,12 +41,12 @@ test("what was said and what was heard of it", () => {
   const earpiece = new PhoneEarpiece(true);
   earpiece.play(speech("one two three four"), 0);
   assert.equal(earpiece.said(), "one two three four");
-  assert.equal(earpiece.heard(0), "");
-  assert.match(earpiece.heard(400 * MS), /^one/);
+  assert.equal(earpiece.playedText(0), "");
+  assert.match(earpiece.playedText(400 * MS), /^one/);
   earpiece.clear(400 * MS);
   earpiece.play(speech("five"), 500 * MS);
   assert.equal(earpiece.said(), "one two three four five");
-  const heard = earpiece.heard(60_000 * MS);
+  const heard = earpiece.playedText(60_000 * MS);
   assert.match(heard, /^one .*five$/);
   assert.doesNotMatch(heard, /four/);
 });

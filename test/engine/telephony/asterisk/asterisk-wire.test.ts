@@ -53,7 +53,7 @@ test("Asterisk: an id in plain text has its key or has none", () => {
   for (const told of ["MEDIA_MARK_PROCESSED 1.0", "MEDIA_MARK_PROCESSED correlation_id:1.0"]) {
     wire.mark("1.0");
     assert.deepEqual(receive(wire, textFrame(told)), [
-      { type: "markReached", name: "1.0", heard: true },
+      { type: "markReached", name: "1.0", wasPlayed: true },
     ]);
   }
   assert.deepEqual(receive(wire, textFrame("MEDIA_MARK_PROCESSED :1.0")), [

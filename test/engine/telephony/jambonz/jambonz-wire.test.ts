@@ -10,7 +10,7 @@ test("Jambonz: it says itself what was played, and nested metadata counts too", 
   assert.deepEqual([event.sampleRateHz, event.parameters], [16_000, { token: "t1" }]);
   wire.mark("m0");
   assert.deepEqual(receive(wire, textFrame({ type: "mark", data: { name: "m0" } })), [
-    { type: "markReached", name: "m0", heard: true },
+    { type: "markReached", name: "m0", wasPlayed: true },
   ]);
   const odd = { callSid: "c1", metadata: "text" };
   assert.deepEqual(startedBy(jambonzWire(), odd).parameters, { metadata: "text" });
@@ -19,8 +19,8 @@ test("Jambonz: it says itself what was played, and nested metadata counts too", 
   wire.clear();
   const told = (name: string, event: string) => textFrame({ type: "mark", data: { name, event } });
   assert.deepEqual(receive(wire, told("m1", "playout"), told("m2", "cleared")), [
-    { type: "markReached", name: "m1", heard: true },
-    { type: "markReached", name: "m2", heard: false },
+    { type: "markReached", name: "m1", wasPlayed: true },
+    { type: "markReached", name: "m2", wasPlayed: false },
   ]);
 });
 

@@ -41,10 +41,10 @@ test("a fault that others tell of happened when it did, and what says nothing of
   const clock = new VirtualClock();
   const news = afterWaiting(failedBreaker(clock).news, 700);
   const other = new Breakers(clock);
-  other.heard(news);
+  other.applyReport(news);
   const atMs = clock.epochMs() - 700;
   assert.deepEqual(other.healthOf(CREDENTIAL).lastFault, { fault: "unauthorized", atMs });
-  other.heard({ ...news, phase: "closed", changeCount: 9, lastFault: undefined });
+  other.applyReport({ ...news, phase: "closed", changeCount: 9, lastFault: undefined });
   assert.deepEqual(other.healthOf(CREDENTIAL), {
     phase: "closed",
     recentFailures: 0,

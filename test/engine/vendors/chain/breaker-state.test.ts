@@ -3,11 +3,11 @@ import { test } from "node:test";
 import {
   abandoned,
   answered,
+  applyReport,
   asked,
   type BreakerState,
   CLOSED_BREAKER,
   failed,
-  heard,
   isSkipped,
   reportOf,
 } from "../../../../engine/vendors/chain/breakers.js";
@@ -139,7 +139,7 @@ test("who has gone through more changes is believed, and of two with as many who
   for (const [phase, told, more, isNews] of table) {
     const state = { ...CLOSED_BREAKER, phase, changeCount: 4, untilMs: 90 };
     const news = { phase: told, changeCount: 4 + more, pauseMs: 10_000, leftMs: 700 };
-    const { untilMs, isTriedElsewhere, ...known } = heard(state, news, 50);
+    const { untilMs, isTriedElsewhere, ...known } = applyReport(state, news, 50);
     const name = `${phase}, told ${told} with ${more}`;
     assert.deepEqual(
       [known.phase, known.changeCount],
@@ -199,7 +199,7 @@ test("only the call that tries can leave a try", () => {
   assert.equal(abandoned(CLOSED_BREAKER, 100), CLOSED_BREAKER);
   const open = afterFailures(3);
   assert.equal(abandoned(open, 100), open);
-  const elsewhere = heard(open, reportOf(asked(open, PAUSE_MS), PAUSE_MS), PAUSE_MS);
+  const elsewhere = applyReport(open, reportOf(asked(open, PAUSE_MS), PAUSE_MS), PAUSE_MS);
   assert.equal(elsewhere.phase, "halfOpen");
   assert.equal(abandoned(elsewhere, PAUSE_MS), elsewhere);
 });

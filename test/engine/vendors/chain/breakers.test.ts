@@ -44,27 +44,27 @@ test("what one request has done wrong is no fault of the vendor", () => {
 
 test("news of what was a credential before say nothing, and news of a later one make it known", () => {
   const breaker = breakers.of(CREDENTIAL);
-  breakers.heard({ ...NEWS, version: 1 });
+  breakers.applyReport({ ...NEWS, version: 1 });
   assert.equal(breakers.of(CREDENTIAL), breaker);
   assert.deepEqual(breaker.health, UNUSED);
-  breakers.heard(NEWS);
+  breakers.applyReport(NEWS);
   assert.equal(breaker.phase, "open");
-  breakers.heard({ ...NEWS, version: 3 });
+  breakers.applyReport({ ...NEWS, version: 3 });
   assert.equal(breakers.healthOf({ id: "a", version: 3 }).phase, "open");
   assert.deepEqual(breakers.healthOf(CREDENTIAL), UNUSED);
 });
 
 test("that one was closed which nobody uses here is not kept", () => {
-  breakers.heard({ ...NEWS, phase: "closed", changeCount: 7 });
+  breakers.applyReport({ ...NEWS, phase: "closed", changeCount: 7 });
   assert.equal(breakers.of(CREDENTIAL).news.changeCount, 0);
-  breakers.heard({ ...NEWS, phase: "closed", changeCount: 7 });
+  breakers.applyReport({ ...NEWS, phase: "closed", changeCount: 7 });
   assert.equal(breakers.of(CREDENTIAL).news.changeCount, 7);
 });
 
 test("what is told once more changes nothing, nor does the fault that comes with it", () => {
-  breakers.heard(NEWS);
+  breakers.applyReport(NEWS);
   clock.advance(1_000);
-  breakers.heard({ ...NEWS, lastFault: { fault: "unauthorized", agoMs: 0 } });
+  breakers.applyReport({ ...NEWS, lastFault: { fault: "unauthorized", agoMs: 0 } });
   assert.deepEqual(breakers.of(CREDENTIAL).news, {
     ...NEWS,
     leftMs: 4_000,
@@ -74,7 +74,7 @@ test("what is told once more changes nothing, nor does the fault that comes with
 
 test("those that are not closed are in trouble, and are told with all that is known", () => {
   breakers.of({ ...CREDENTIAL, id: "well" }).answered();
-  breakers.heard(NEWS);
+  breakers.applyReport(NEWS);
   assert.deepEqual(
     breakers.troubled().map(({ category, vendor }) => [category, vendor]),
     [["llm", "openai"]],
