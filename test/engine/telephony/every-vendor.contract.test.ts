@@ -143,9 +143,9 @@ for (const [name, vendor] of Object.entries(VENDORS)) {
     assert.equal(wire.clear().length, 1);
     wire.mark("m3");
     // Jambonz says itself what it played.
-    const heard = name === "Jambonz";
+    const wasPlayed = name === "Jambonz";
     assert.deepEqual(receive(wire, mark("m2"), mark("m3")), [
-      { type: "markReached", name: "m2", heard },
+      { type: "markReached", name: "m2", wasPlayed },
       { type: "markReached", name: "m3", wasPlayed: true },
     ]);
   });
