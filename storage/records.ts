@@ -227,7 +227,11 @@ export interface AgentRecord {
   };
   readonly ttsProviderId: string;
   readonly ttsModelId: string;
-  readonly ttsConfig: { readonly speed: number };
+  readonly ttsConfig: {
+    readonly speed: number;
+    /** The vendor's id of a voice; null: the provider's own. */
+    readonly voice: string | null;
+  };
   readonly sttProviderId: string;
   /** null: the provider's first that the plan allows. */
   readonly sttModelId: string | null;

@@ -22,6 +22,7 @@ import type { AgentForCall } from "../../engine/tenancy/agents/agent-for-call.js
 import { ClientAccess } from "../../engine/tenancy/people/client-access.js";
 import { Standing } from "../../engine/tenancy/people/standing.js";
 import { ProviderChecks } from "../../engine/tenancy/providers/provider-check.js";
+import { ProviderVoices } from "../../engine/tenancy/providers/provider-voices.js";
 import { VendorClients } from "../../engine/tenancy/providers/vendor-clients.js";
 import type { Tenancy } from "../../engine/tenancy/tenancy.js";
 import type { Clock } from "../../engine/time/clock.js";
@@ -212,6 +213,7 @@ async function serve(parts: WorkerServerParts, carrier: Carrier) {
       outboundCalls,
       agentChats: new AgentChats({ agents, llmOf, clock, log }),
       providerChecks: new ProviderChecks({ ...tenancy, clients, clock }),
+      providerVoices: new ProviderVoices({ ...tenancy, clients, clock }),
     },
     logger: log,
     clock,

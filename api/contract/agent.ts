@@ -104,8 +104,28 @@ const llmConfigFields = {
   maxTokens: v.optional(wholeNumberField("the length of a reply in tokens", 1, 32_768)),
 };
 
+const VOICE_ID = /^[\x20-\x7e]{1,200}$/;
+
+/** A vendor's voice; null for the one in the provider's settings. */
+export function voiceField(subject: string) {
+  return v.optional(
+    worded(
+      v.pipe(
+        v.union([
+          v.null(),
+          v.pipe(v.string(), v.regex(VOICE_ID), v.examples(["21m00Tcm4TlvDq8ikWAM"])),
+        ]),
+        v.description(
+          `${subject}, 1 to 200 printable ASCII characters, or null for the provider's own`,
+        ),
+      ),
+    ),
+  );
+}
+
 const ttsConfigFields = {
   speed: v.optional(numberField("the rate of speech", 0.25, 4)),
+  voice: voiceField("the vendor's id of a voice, which another provider sets to null"),
 };
 
 const PHRASES_MAX = 50;
@@ -345,7 +365,10 @@ export const Agent = v.object({
   llmConfig: v.object({ temperature: v.nullable(v.number()), maxTokens: v.number() }),
   ttsProviderId: Id,
   ttsModelId: v.string(),
-  ttsConfig: v.object({ speed: v.number() }),
+  ttsConfig: v.object({
+    speed: v.number(),
+    voice: v.pipe(v.nullable(v.string()), v.description("null: the provider's own")),
+  }),
   sttProviderId: Id,
   sttModelId: v.pipe(
     v.nullable(v.string()),

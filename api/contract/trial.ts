@@ -1,5 +1,15 @@
 import * as v from "valibot";
-import { Count, choiceField, objectField, requestObject, textField, worded } from "./fields.js";
+import { voiceField } from "./agent.js";
+import {
+  Count,
+  choiceField,
+  idField,
+  numberField,
+  objectField,
+  requestObject,
+  textField,
+  worded,
+} from "./fields.js";
 
 /** Twice what a call keeps of a conversation. */
 const CHAT_MESSAGES_MAX = 40;
@@ -53,26 +63,74 @@ const latencyMs = v.pipe(
   v.description("from the request to the end of the vendor's answer, connecting included"),
 );
 
+/** A vendor's refusal is a result, too. */
+const failure = v.object({
+  ok: v.literal(false),
+  latencyMs,
+  error: v.pipe(
+    v.string(),
+    v.description("in plain words; of an own provider with the vendor's words"),
+  ),
+  fault: v.picklist([
+    "unauthorized",
+    "refused",
+    "quotaExceeded",
+    "notFound",
+    "rateLimited",
+    "unavailable",
+    "timeout",
+    "disconnected",
+    "badAnswer",
+    "aborted",
+  ]),
+});
+
 export const ProviderTest = v.variant("ok", [
   v.object({ ok: v.literal(true), latencyMs }),
-  v.object({
-    ok: v.literal(false),
-    latencyMs,
-    error: v.pipe(
-      v.string(),
-      v.description("in plain words; of an own provider with the vendor's words"),
-    ),
-    fault: v.picklist([
-      "unauthorized",
-      "refused",
-      "quotaExceeded",
-      "notFound",
-      "rateLimited",
-      "unavailable",
-      "timeout",
-      "disconnected",
-      "badAnswer",
-      "aborted",
-    ]),
-  }),
+  failure,
 ]);
+
+/** About 15 seconds of speech. */
+const PREVIEW_CHARACTERS_MAX = 200;
+
+export const PreviewBody = requestObject({
+  text: textField("the sentence to speak", PREVIEW_CHARACTERS_MAX, 1),
+  modelId: idField("a model of the tts provider"),
+  voice: voiceField("the vendor's id of a voice"),
+  speed: v.optional(numberField("the rate of speech", 0.25, 4), 1),
+  language: v.optional(textField("a language tag such as en-US", 35, 1), "en-US"),
+});
+
+export const VoicePreview = v.variant("ok", [
+  v.object({
+    ok: v.literal(true),
+    latencyMs: v.pipe(Count, v.description("from the request to the first audio")),
+    audio: v.pipe(v.string(), v.description("an MP3 in base64, 1 MiB at most")),
+  }),
+  failure,
+]);
+
+export const ProviderVoiceList = v.object({
+  chosenBy: v.pipe(
+    v.picklist(["model", "voice"]),
+    v.description(
+      "`voice`: the voice is chosen beside the model, by the agent's `ttsConfig.voice`; `model`: each model is a voice",
+    ),
+  ),
+  voices: v.pipe(
+    v.array(
+      v.object({
+        voiceId: v.string(),
+        name: v.string(),
+        language: v.nullable(v.string()),
+        description: v.nullable(v.string()),
+      }),
+    ),
+    v.description("500 at most; empty where the vendor has no list"),
+  ),
+  hasMore: v.pipe(v.boolean(), v.description("the account has more voices than are listed")),
+  error: v.pipe(
+    v.nullable(v.string()),
+    v.description("why the vendor gave no list, in plain words; null where it did"),
+  ),
+});

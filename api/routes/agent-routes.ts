@@ -1,20 +1,32 @@
 import { type AgentChats, ChatError } from "../../engine/calls/agent-chats.js";
 import type { Agents, AgentView } from "../../engine/tenancy/agents/agents.js";
 import type { ProviderChecks } from "../../engine/tenancy/providers/provider-check.js";
+import type { ProviderVoices } from "../../engine/tenancy/providers/provider-voices.js";
 import type { Handlers } from "../http/endpoints/api-endpoint.js";
 import { timestamp } from "./timestamp.js";
 
 export interface TrialParts {
   readonly agentChats: AgentChats;
   readonly providerChecks: ProviderChecks;
+  readonly providerVoices: ProviderVoices;
 }
 
 /** What lets people try what they have set up before anybody calls. */
 export function trialRoutes({
   agentChats,
   providerChecks,
-}: TrialParts): Handlers<"chatWithAgent" | "testProvider"> {
+  providerVoices,
+}: TrialParts): Handlers<"chatWithAgent" | "testProvider" | "listProviderVoices" | "previewVoice"> {
   return {
+    listProviderVoices: async ({ tenant, id }) => {
+      const { voices, ...list } = await providerVoices.list(tenant, id);
+      return { ...list, voices: [...voices] };
+    },
+    previewVoice: async ({ tenant, id, body, signal }) => {
+      const result = await providerVoices.preview(tenant, id, body, signal);
+      if (!result.ok) return result;
+      return { ...result, audio: Buffer.from(result.audio).toString("base64") };
+    },
     testProvider: ({ tenant, id, signal }) => providerChecks.check(tenant, id, signal),
     chatWithAgent: async ({ tenant, id, body, signal }) => {
       const chat = await agentChats.begin(tenant, id, body.messages, signal);

@@ -15,6 +15,7 @@ import type { Members } from "../../engine/tenancy/people/members.js";
 import type { Plans } from "../../engine/tenancy/plans.js";
 import type { ModelSearch } from "../../engine/tenancy/providers/model-search.js";
 import type { ProviderChecks } from "../../engine/tenancy/providers/provider-check.js";
+import type { ProviderVoices } from "../../engine/tenancy/providers/provider-voices.js";
 import type { Providers } from "../../engine/tenancy/providers/providers.js";
 import type { Breakers } from "../../engine/vendors/chain/breakers.js";
 import type { LearnedParameters } from "../../engine/vendors/learned-parameters.js";
@@ -55,6 +56,7 @@ export interface ApiServices {
   readonly organizations: Organizations;
   readonly plans: Plans;
   readonly providerChecks: ProviderChecks;
+  readonly providerVoices: ProviderVoices;
   readonly providers: Providers;
 }
 

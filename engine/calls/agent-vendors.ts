@@ -145,13 +145,15 @@ export class VendorChains {
   tts({ agent, tts, fallbacks }: AgentForCall, audio: LegAudio): ChainOfVoices {
     const { clients, clock, timeouts, times } = this.#deps;
     const { orgId } = agent;
-    const own = { provider: tts, modelId: agent.ttsModelId, speed: agent.ttsConfig.speed };
+    const own = { provider: tts, modelId: agent.ttsModelId, ...agent.ttsConfig };
+    const standIns = fallbacks.tts.map((each) => ({ ...each, voice: null }));
     let format: SentenceFormat | undefined;
-    const links = usable([own, ...fallbacks.tts], (each) => {
-      const client = this.#verified(clients.tts(each.provider, orgId), each, orgId);
+    const links = usable([own, ...standIns], (each) => {
+      const client = this.#verified(clients.tts(each.provider, orgId, each.voice), each, orgId);
       format ??= audio.sentenceFormat(client);
       const voice = ConvertedVoice.giving(format.request, client, audio);
-      return { ...this.#link(each, orgId, voice), speed: each.speed, provider: each.provider };
+      const { speed, provider, voice: voiceId } = each;
+      return { ...this.#link(each, orgId, voice), speed, provider, voiceId };
     });
     const chain = new Chain<TextToSpeech, VoiceOfProvider>({
       category: "tts",
@@ -163,11 +165,12 @@ export class VendorChains {
     return { client, format: format ?? audio.sentenceFormat(client), next: () => chain.next };
   }
 
-  #verified(client: TextToSpeech, { provider, modelId }: NamedVendor, orgId: string): TextToSpeech {
+  #verified(client: TextToSpeech, named: NamedVoice, orgId: string): TextToSpeech {
+    const { provider, modelId, voice: voiceId } = named;
     const { durations, audioPool } = this.#deps;
     if (audioPool === undefined) return client;
     const { id, updatedAtMs, providerKey: vendor } = provider;
-    const voice = JSON.stringify([id, updatedAtMs, modelId]);
+    const voice = JSON.stringify([id, updatedAtMs, modelId, voiceId]);
     const pool = () => audioPool().of(orgId);
     return new VerifiedVoice(client, { vendor, orgId, voice, durations, pool });
   }
@@ -187,8 +190,15 @@ interface NamedVendor {
   readonly modelId: string;
 }
 
+interface NamedVoice extends NamedVendor {
+  /** null: the provider's own. */
+  readonly voice: string | null;
+}
+
 export interface VoiceOfProvider extends VoiceLink {
   readonly provider: ProviderRecord;
+  /** null: the provider's own. */
+  readonly voiceId: string | null;
 }
 
 export interface ChainOfVoices {
@@ -298,7 +308,7 @@ export function agentVendors(
   };
 }
 
-type Voice = Pick<VoiceOfProvider, "provider" | "modelId" | "speed">;
+type Voice = Pick<VoiceOfProvider, "provider" | "modelId" | "speed" | "voiceId">;
 type Speaking = Pick<ChainOfVoices, "client" | "format"> & { readonly next: () => Voice };
 
 type Thinking = Pick<AgentForCall, "agent" | "llm" | "fallbacks">;
@@ -331,7 +341,8 @@ function llmOf(
 
 /** Nobody speaks; what was said in the agent's own voice before may still be kept. */
 function mute(lost: LostVendor, { agent, tts }: AgentForCall, audio: LegAudio): Speaking {
-  const voice = { provider: tts, modelId: agent.ttsModelId, speed: agent.ttsConfig.speed };
+  const { speed, voice: voiceId } = agent.ttsConfig;
+  const voice = { provider: tts, modelId: agent.ttsModelId, speed, voiceId };
   return { client: lost, format: audio.sentenceFormat(lost), next: () => voice };
 }
 
@@ -339,8 +350,8 @@ function ttsOf({ agent, tts }: AgentForCall, { client, format, next }: Speaking)
   const { language } = agent.persona;
   const keys = new Map<Voice, string>();
   const keyOf = (voice: Voice): string => {
-    const { provider, modelId, speed } = voice;
-    const parts = [provider.id, provider.updatedAtMs, modelId, speed, language];
+    const { provider, modelId, speed, voiceId } = voice;
+    const parts = [provider.id, provider.updatedAtMs, modelId, speed, voiceId ?? "", language];
     const key = keys.get(voice) ?? voiceKeyOf(agent.orgId, [...parts, format.name]);
     keys.set(voice, key);
     return key;

@@ -8,7 +8,7 @@ import {
   VendorError,
 } from "./contracts.js";
 import { address } from "./setting-fields.js";
-import type { Offer } from "./vendor.js";
+import type { Offer, VoiceList } from "./vendor.js";
 import type { VendorContext, VendorSettings } from "./vendor-settings.js";
 import { vendorOf } from "./vendors.js";
 
@@ -37,6 +37,26 @@ export function speechToText(
   context: VendorContext,
 ): SpeechToText {
   return offered("stt", providerKey, vendorOf(providerKey)?.stt).client(given, context);
+}
+
+/** What the vendor says of its voices; undefined where a model is a voice. Rejects with a VendorError. */
+export function vendorVoices(
+  providerKey: string,
+  given: VendorSettings,
+  context: VendorContext,
+  signal: AbortSignal,
+): Promise<VoiceList> | undefined {
+  return vendorOf(providerKey)?.tts?.voices?.list(given, context, signal);
+}
+
+/** The settings of a provider of speech with another voice; as they are where a model is a voice. */
+export function settingsWithVoice(
+  providerKey: string,
+  settings: JsonObject,
+  voice: string | null,
+): JsonObject {
+  const field = vendorOf(providerKey)?.tts?.voices?.setting;
+  return field === undefined || voice === null ? settings : { ...settings, [field]: voice };
 }
 
 /** The settings that the vendor's client would refuse, each with what is expected. Those that it does not know are left alone. */

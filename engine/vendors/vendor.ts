@@ -20,6 +20,34 @@ export interface Offer<Client> {
   /** Those of the fields that people are offered. */
   readonly settings: readonly RegistrySetting[];
   readonly client: (given: VendorSettings, context: VendorContext) => Client;
+  /** Only a TTS whose models are no voices has it. */
+  readonly voices?: VoiceOffer;
+}
+
+export interface VendorVoice {
+  readonly voiceId: string;
+  readonly name: string;
+  /** A language tag, as far as the vendor names one. */
+  readonly language: string | null;
+  readonly description: string | null;
+}
+
+export interface VoiceList {
+  readonly voices: readonly VendorVoice[];
+  /** The account has more voices than are read. */
+  readonly hasMore: boolean;
+}
+
+/** How a voice is chosen beside the model. */
+export interface VoiceOffer {
+  /** The field of the settings that holds the voice's id. */
+  readonly setting: string;
+  /** Empty where the vendor has no list. */
+  readonly list: (
+    given: VendorSettings,
+    context: VendorContext,
+    signal: AbortSignal,
+  ) => Promise<VoiceList>;
 }
 
 /**

@@ -35,7 +35,11 @@ const persona = v.object({
   stockPhrases: v.optional(stockPhrases, {}),
 });
 const llmConfig = v.object({ temperature: v.nullable(v.number()), maxTokens: v.number() });
-const ttsConfig = v.object({ speed: v.number() });
+const ttsConfig = v.object({
+  speed: v.number(),
+  // Agents that were stored before an agent had a voice of its own have none.
+  voice: v.optional(v.nullable(v.string()), null),
+});
 const thresholds = v.object({
   silenceTimeoutMs: v.number(),
   maxCallDurationSec: v.number(),

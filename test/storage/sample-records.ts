@@ -114,7 +114,7 @@ export function agentRecord(fields: Partial<AgentRecord> = {}): AgentRecord {
     llmConfig: { temperature: 0.4, maxTokens: 200 },
     ttsProviderId: "tts",
     ttsModelId: "aria",
-    ttsConfig: { speed: 1.25 },
+    ttsConfig: { speed: 1.25, voice: null },
     sttProviderId: "stt",
     sttModelId: null,
     fallbacks: { llm: [], tts: [], stt: [], hedging: false },

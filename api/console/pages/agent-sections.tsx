@@ -74,7 +74,7 @@ export function VoiceSection({ draft, onChange, wrongAt }: SectionProps) {
         hint="1 is the voice’s own. 0.25 to 4; most callers follow 1.1 with ease."
         step={0.05}
         value={draft.ttsConfig.speed}
-        onChange={(speed) => onChange({ ...draft, ttsConfig: { speed } })}
+        onChange={(speed) => onChange({ ...draft, ttsConfig: { ...draft.ttsConfig, speed } })}
         wrong={wrongAt("ttsConfig.speed")}
       />
     </>

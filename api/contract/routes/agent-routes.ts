@@ -9,7 +9,14 @@ import {
   ProviderQuery,
   RegistryEntry,
 } from "../provider.js";
-import { CHAT_EVENTS, ChatBody, ProviderTest } from "../trial.js";
+import {
+  CHAT_EVENTS,
+  ChatBody,
+  PreviewBody,
+  ProviderTest,
+  ProviderVoiceList,
+  VoicePreview,
+} from "../trial.js";
 import type { Route } from "./route.js";
 import { created, ok, refused, streamed } from "./route-answer.js";
 
@@ -138,6 +145,33 @@ export const AGENT_ROUTES = {
       refused(
         403,
         "A provider of the platform that is switched off or has no model in the plan, or the organization is pending",
+      ),
+    ],
+  },
+  listProviderVoices: {
+    method: "get",
+    path: "/api/dashboard/providers/:id/voices",
+    group: "Providers",
+    summary: "List the voices of a tts provider, as its vendor names them",
+    ...dashboard,
+    success: ok("The voices, kept for ten minutes", ProviderVoiceList),
+    others: [
+      refused(400, "The provider is no tts provider"),
+      refused(403, "The platform has switched the provider off, or the organization is pending"),
+    ],
+  },
+  previewVoice: {
+    method: "post",
+    path: "/api/dashboard/providers/:id/preview",
+    group: "Providers",
+    summary: "Speak one sentence with a voice of a tts provider",
+    ...trial,
+    body: PreviewBody,
+    success: ok("The audio, or the vendor's refusal, which is a result too", VoicePreview),
+    others: [
+      refused(
+        403,
+        "A provider of the platform that is switched off, or a model that the plan does not include",
       ),
     ],
   },

@@ -201,7 +201,13 @@ export class CartesiaSimulator implements Simulator {
     const { journal, faults } = this.#context;
     const request = journal.nextRequest();
     exchange.whenAborted(() => journal.record("cartesia", "aborted", request));
-    if (`${exchange.request.method} ${exchange.url.pathname}` !== "POST /tts/bytes") {
+    const route = `${exchange.request.method} ${exchange.url.pathname}`;
+    if (route === "GET /voices") {
+      if (isGoodKey(this.#context, exchange.bearer)) exchange.answerJson(200, VOICES);
+      else exchange.answerJson(401, errorOf(401));
+      return;
+    }
+    if (route !== "POST /tts/bytes") {
       exchange.answerJson(404, errorOf(404));
       return;
     }
@@ -228,6 +234,23 @@ export class CartesiaSimulator implements Simulator {
     this.#sockets.close();
   }
 }
+
+const VOICES = {
+  data: [
+    ["a0e99841-438c-4a64-b679-ae501e7d6091", "Katie", "en", "Warm, for support"],
+    ["f786b574-daa5-4673-aa0c-cbe3e8534c02", "Ronan", "en", "Calm, for appointments"],
+    ["b9de4a89-2257-424b-94c2-db18ba68c81a", "Viktoria", "de", "Clear, for the desk"],
+  ].map(([id, name, language, description]) => ({
+    id,
+    name,
+    language,
+    description,
+    is_owner: false,
+    is_public: true,
+    created_at: "2026-01-01T00:00:00Z",
+  })),
+  has_more: false,
+};
 
 function errorOf(status: number): object {
   const title = status === 401 ? "Invalid API key" : "The sandbox refuses this";

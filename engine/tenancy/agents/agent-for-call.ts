@@ -100,6 +100,7 @@ export function agentForCall(
     ttsConfig: {
       ...chosen.agent.ttsConfig,
       speed: voices[tts.place - 1]?.speed ?? chosen.agent.ttsConfig.speed,
+      voice: tts.place === 0 ? chosen.agent.ttsConfig.voice : null,
     },
     sttProviderId: stt.provider.id,
   };

@@ -58,7 +58,7 @@ const DEFAULT_PERSONA: Persona = {
   stockPhrases: {},
 };
 const DEFAULT_LLM_CONFIG: LlmConfig = { temperature: 0.4, maxTokens: 200 };
-const DEFAULT_TTS_CONFIG: TtsConfig = { speed: 1 };
+const DEFAULT_TTS_CONFIG: TtsConfig = { speed: 1, voice: null };
 const DEFAULT_THRESHOLDS: AgentThresholds = {
   silenceTimeoutMs: 700,
   maxCallDurationSec: 1_800,
@@ -110,7 +110,7 @@ export function newAgent(identity: AgentIdentity, input: AgentInput): AgentRecor
 export function patchedAgent(agent: AgentRecord, patch: AgentPatch, nowMs: number): AgentRecord {
   const { persona, llmConfig, thresholds, recording, tools: _tools, ...rest } = patch;
   const { ttsConfig: givenTts, fallbacks, allowedOrigins = agent.allowedOrigins, ...plain } = rest;
-  const ttsConfig = merged(agent.ttsConfig, givenTts);
+  const ttsConfig = merged(withoutStaleVoice(agent, patch), givenTts);
   return {
     ...merged<AgentReferences & PlainFields>(withoutStaleModel(agent, patch), plain),
     id: agent.id,
@@ -133,6 +133,12 @@ export function patchedAgent(agent: AgentRecord, patch: AgentPatch, nowMs: numbe
 function withoutStaleModel(agent: AgentRecord, { sttProviderId }: AgentPatch): AgentRecord {
   const isKept = sttProviderId === undefined || sttProviderId === agent.sttProviderId;
   return isKept ? agent : { ...agent, sttModelId: null };
+}
+
+/** A voice is of one vendor: it goes with the provider that it belongs to. */
+function withoutStaleVoice(agent: AgentRecord, { ttsProviderId }: AgentPatch): TtsConfig {
+  const isKept = ttsProviderId === undefined || ttsProviderId === agent.ttsProviderId;
+  return isKept ? agent.ttsConfig : { ...agent.ttsConfig, voice: null };
 }
 
 /** Names of the fields in which they differ; sealed headers, which cannot be compared, as part of the tools. */

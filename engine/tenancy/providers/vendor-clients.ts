@@ -7,7 +7,14 @@ import {
   type TextToSpeech,
   VendorError,
 } from "../../vendors/contracts.js";
-import { languageModel, speechToText, textToSpeech } from "../../vendors/registry.js";
+import {
+  languageModel,
+  settingsWithVoice,
+  speechToText,
+  textToSpeech,
+  vendorVoices,
+} from "../../vendors/registry.js";
+import type { VoiceList } from "../../vendors/vendor.js";
 import type { VendorContext, VendorSettings } from "../../vendors/vendor-settings.js";
 
 /** Where the platform's own providers are reached, by vendor key; absent means the vendor's public address. */
@@ -35,9 +42,25 @@ export class VendorClients {
     return languageModel(provider.providerKey, this.#settingsOf(provider, orgId), this.#context);
   }
 
-  /** Throws as `llm` does. */
-  tts(provider: ProviderRecord, orgId: string): TextToSpeech {
-    return textToSpeech(provider.providerKey, this.#settingsOf(provider, orgId), this.#context);
+  /** `voice`: null for the provider's own. Throws as `llm` does. */
+  tts(provider: ProviderRecord, orgId: string, voice: string | null = null): TextToSpeech {
+    const given = this.#settingsOf(provider, orgId);
+    const settings = settingsWithVoice(provider.providerKey, given.settings, voice);
+    return textToSpeech(provider.providerKey, { ...given, settings }, this.#context);
+  }
+
+  /** Undefined where a model is a voice. Rejects with a VendorError. */
+  async voices(
+    provider: ProviderRecord,
+    orgId: string,
+    signal: AbortSignal,
+  ): Promise<VoiceList | undefined> {
+    return vendorVoices(
+      provider.providerKey,
+      this.#settingsOf(provider, orgId),
+      this.#context,
+      signal,
+    );
   }
 
   /** Throws as `llm` does. */

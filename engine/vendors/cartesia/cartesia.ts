@@ -6,9 +6,9 @@ import { HTTP_PROTOCOLS, numberFrom, text } from "../setting-fields.js";
 import { HttpVendor } from "../transport/http-vendor.js";
 import { downloadSpeech } from "../transport/speech-download.js";
 import { type Said, SocketVoice, speakOver, type TurnReader } from "../tts-socket/tts-socket.js";
-import { BASE_URL, setting, type Vendor } from "../vendor.js";
+import { BASE_URL, setting, type Vendor, type VendorVoice, type VoiceList } from "../vendor.js";
 import { faultOfStatus, type RefusalDetail, reasonOf, refusal } from "../vendor-fault.js";
-import { tryParse } from "../vendor-json.js";
+import { parseAnswer, tryParse } from "../vendor-json.js";
 import {
   endpointOf,
   parseSettings,
@@ -50,6 +50,7 @@ export const CARTESIA: Vendor = {
       BASE_URL,
     ],
     client: (given, context) => new Cartesia(given, context),
+    voices: { setting: "voiceId", list: listVoices },
   },
 };
 
@@ -142,6 +143,56 @@ class Cartesia implements TextToSpeech {
     this.#vendor.warm();
     this.#voice.warm(SOCKET_TARGET);
   }
+}
+
+const VOICES_PER_PAGE = 100;
+const VOICE_PAGES_MAX = 5;
+
+const voiceSchema = v.object({
+  id: v.string(),
+  name: v.string(),
+  language: v.nullish(v.string()),
+  description: v.nullish(v.string()),
+});
+const voicesSchema = v.object({
+  data: v.array(voiceSchema),
+  has_more: v.optional(v.boolean(), false),
+});
+
+/** The vendor's voices and those of the account. */
+async function listVoices(
+  given: VendorSettings,
+  context: VendorContext,
+  signal: AbortSignal,
+): Promise<VoiceList> {
+  const vendor = new HttpVendor(VENDOR, given, PUBLIC_URL, context);
+  const apiKey = requireApiKey(VENDOR, given);
+  const voices: VendorVoice[] = [];
+  for (let page = 0; page < VOICE_PAGES_MAX; page += 1) {
+    const query = new URLSearchParams({ limit: String(VOICES_PER_PAGE) });
+    const last = voices.at(-1);
+    if (last !== undefined) query.set("starting_after", last.voiceId);
+    const answer = await vendor.get(
+      {
+        path: `/voices?${query.toString()}`,
+        headers: { authorization: `Bearer ${apiKey}`, "cartesia-version": API_VERSION },
+        refuse: (refused) =>
+          refusal(VENDOR, faultOfStatus(refused.status), refused, readError(refused.body), apiKey),
+      },
+      signal,
+    );
+    const found = parseAnswer(VENDOR, voicesSchema, answer);
+    for (const { id, name, language, description } of found.data) {
+      voices.push({
+        voiceId: id,
+        name,
+        language: language ?? null,
+        description: description || null,
+      });
+    }
+    if (!found.has_more || found.data.length === 0) return { voices, hasMore: false };
+  }
+  return { voices, hasMore: true };
 }
 
 /** That `pcm_mulaw` is taken is known from one document only. */

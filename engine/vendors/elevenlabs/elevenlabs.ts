@@ -20,9 +20,9 @@ import {
   type TurnReader,
   type VoiceDialect,
 } from "../tts-socket/tts-socket.js";
-import { BASE_URL, setting, type Vendor } from "../vendor.js";
+import { BASE_URL, setting, type Vendor, type VendorVoice, type VoiceList } from "../vendor.js";
 import { faultOfStatus, type RefusalDetail, reasonOf, refusal } from "../vendor-fault.js";
-import { tryParse } from "../vendor-json.js";
+import { parseAnswer, tryParse } from "../vendor-json.js";
 import {
   endpointOf,
   parseSettings,
@@ -281,6 +281,7 @@ export const ELEVENLABS: Vendor = {
       BASE_URL,
     ],
     client: (given, context) => new ElevenLabs(given, context),
+    voices: { setting: "voiceId", list: listVoices },
   },
 };
 
@@ -367,6 +368,56 @@ class ElevenLabs implements TextToSpeech {
   warm(): void {
     this.#vendor.warm();
   }
+}
+
+const VOICES_PER_PAGE = 100;
+const VOICE_PAGES_MAX = 5;
+
+const voicesSchema = v.object({
+  voices: v.array(
+    v.object({
+      voice_id: v.string(),
+      name: v.string(),
+      description: v.nullish(v.string()),
+      labels: v.nullish(v.record(v.string(), v.nullish(v.string()))),
+    }),
+  ),
+  has_more: v.optional(v.boolean()),
+  next_page_token: v.nullish(v.string()),
+});
+
+/** The voices of the account, the vendor's own among them. */
+async function listVoices(
+  given: VendorSettings,
+  context: VendorContext,
+  signal: AbortSignal,
+): Promise<VoiceList> {
+  const vendor = new HttpVendor(VENDOR, given, PUBLIC_URL, context);
+  const apiKey = requireApiKey(VENDOR, given);
+  const voices: VendorVoice[] = [];
+  let next: string | undefined;
+  for (let page = 0; page < VOICE_PAGES_MAX; page += 1) {
+    const query = new URLSearchParams({ page_size: String(VOICES_PER_PAGE) });
+    if (next !== undefined) query.set("next_page_token", next);
+    const answer = await vendor.get(
+      {
+        path: `/v2/voices?${query.toString()}`,
+        headers: { "xi-api-key": apiKey },
+        refuse: (refused) => refuse(refused, apiKey),
+      },
+      signal,
+    );
+    const found = parseAnswer(VENDOR, voicesSchema, answer);
+    for (const { voice_id: voiceId, name, description, labels } of found.voices) {
+      const language = labels?.["language"] ?? null;
+      const manner = [labels?.["gender"], labels?.["accent"], labels?.["description"]];
+      const words = manner.filter((each) => each !== undefined && each !== null).join(", ");
+      voices.push({ voiceId, name, language, description: words || description || null });
+    }
+    next = found.has_more === true ? (found.next_page_token ?? undefined) : undefined;
+    if (next === undefined) return { voices, hasMore: false };
+  }
+  return { voices, hasMore: true };
 }
 
 function isSocketRefused(error: unknown): boolean {

@@ -117,6 +117,7 @@ function speechOffer(
       address,
     ],
     client: (given, context) => new AudioSpeech({ ...access, fields }, given, context),
+    voices: { setting: "voice", list: () => Promise.resolve({ voices: [], hasMore: false }) },
   };
 }
 

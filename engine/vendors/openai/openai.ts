@@ -4,7 +4,7 @@ import type { LanguageModel } from "../contracts.js";
 import { offeredModels } from "../model-catalog.js";
 import { AudioSpeech, audioSpeechFields } from "../openai-protocol/audio-speech.js";
 import { HTTP_PROTOCOLS } from "../setting-fields.js";
-import { BASE_URL, REASONING_EFFORT, setting, type Vendor } from "../vendor.js";
+import { BASE_URL, REASONING_EFFORT, setting, type Vendor, type VendorVoice } from "../vendor.js";
 import type { VendorContext, VendorSettings } from "../vendor-settings.js";
 
 export const OPENAI_URL = "https://api.openai.com/v1";
@@ -20,6 +20,25 @@ export function openAi(given: VendorSettings, context: VendorContext): LanguageM
 }
 
 const SPEECH_FIELDS = audioSpeechFields("alloy");
+
+/** The vendor has no request for its voices; this is the list of its guide. Each speaks every language. */
+const VOICES = [
+  ["alloy", "Alloy", null],
+  ["ash", "Ash", null],
+  ["ballad", "Ballad", "Not with tts-1 and tts-1-hd"],
+  ["cedar", "Cedar", "Not with tts-1 and tts-1-hd"],
+  ["coral", "Coral", null],
+  ["echo", "Echo", null],
+  ["fable", "Fable", null],
+  ["marin", "Marin", "Not with tts-1 and tts-1-hd"],
+  ["nova", "Nova", null],
+  ["onyx", "Onyx", null],
+  ["sage", "Sage", null],
+  ["shimmer", "Shimmer", null],
+  ["verse", "Verse", "Not with tts-1 and tts-1-hd"],
+].map(([voiceId = "", name = "", description = null]): VendorVoice => {
+  return { voiceId: voiceId ?? "", name: name ?? "", language: null, description };
+});
 
 export const OPENAI: Vendor = {
   key: "openai",
@@ -45,5 +64,6 @@ export const OPENAI: Vendor = {
       const dialect = { vendor: "openai", publicUrl: OPENAI_URL, isKeyRequired: true };
       return new AudioSpeech({ ...dialect, fields: SPEECH_FIELDS }, given, context);
     },
+    voices: { setting: "voice", list: () => Promise.resolve({ voices: VOICES, hasMore: false }) },
   },
 };

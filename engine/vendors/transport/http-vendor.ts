@@ -5,13 +5,21 @@ import {
   type VendorContext,
   type VendorSettings,
 } from "../vendor-settings.js";
-import { postStream, type StreamRequest } from "./http-stream.js";
+import { postStream, requestStream, type StreamLimits, type StreamRequest } from "./http-stream.js";
 
 /** A connection that is not there by then is of no use to the request it was meant for. */
 const WARM_TIMEOUT_MS = 5_000;
 
 /** A front page is read to its end so that its connection can be used again; a larger one is not worth it. */
 const FRONT_PAGE_MAX_BYTES = 64 * 1024;
+
+/** A list that somebody waits for on a page. */
+const LOOKUP_LIMITS: StreamLimits = {
+  firstByteMs: 8_000,
+  betweenBytesMs: 5_000,
+  totalMs: 10_000,
+  replyMaxBytes: 2 * 1024 * 1024,
+};
 
 /** Leaves an idle connection in the pool by asking for a page that costs nothing. Failures are left to the real request. */
 export function warmConnection(
@@ -94,6 +102,31 @@ export class HttpVendor {
       onData,
       signal,
     );
+  }
+
+  /** The whole text of what `GET` answers, with the limits and errors of `requestStream`. */
+  async get(request: Omit<VendorRequest, "body" | "limits">, signal: AbortSignal): Promise<string> {
+    const { clock, connections } = this.#context;
+    const chunks: Buffer[] = [];
+    await requestStream(
+      {
+        ...request,
+        limits: LOOKUP_LIMITS,
+        vendor: this.name,
+        dispatcher: connections.for(this.#clientOwned, this.#orgId),
+        clock,
+        origin: this.#endpoint.origin,
+        path: this.#endpoint.path + request.path,
+        method: "GET",
+        body: undefined,
+      },
+      (chunk) => {
+        chunks.push(chunk);
+        return false;
+      },
+      signal,
+    );
+    return Buffer.concat(chunks).toString();
   }
 
   /** The next request finds an open connection. */

@@ -35,6 +35,7 @@ import { Standing } from "../../../engine/tenancy/people/standing.js";
 import { Plans } from "../../../engine/tenancy/plans.js";
 import { ModelSearch } from "../../../engine/tenancy/providers/model-search.js";
 import { ProviderChecks } from "../../../engine/tenancy/providers/provider-check.js";
+import { ProviderVoices } from "../../../engine/tenancy/providers/provider-voices.js";
 import { Providers } from "../../../engine/tenancy/providers/providers.js";
 import {
   type PlatformUrls,
@@ -281,6 +282,7 @@ async function buildServices({
     organizations,
     plans: new Plans(parts),
     providerChecks: new ProviderChecks({ providers, clients, clock }),
+    providerVoices: new ProviderVoices({ providers, clients, clock }),
     providers,
   };
 }

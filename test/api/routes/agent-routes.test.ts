@@ -30,7 +30,7 @@ test("an agent is created with the contract's defaults, read, changed and delete
     _id: idIn(created.body),
     orgId: tenancy.orgId,
     llmConfig: { temperature: 0.4, maxTokens: 200 },
-    ttsConfig: { speed: 1 },
+    ttsConfig: { speed: 1, voice: null },
     sttModelId: null,
     fallbacks: { llm: [], tts: [], stt: [], hedging: false },
     thresholds: {
@@ -112,6 +112,8 @@ test("every field of an agent is checked and named", async () => {
     ["llmConfig.temperature", { llmConfig: { temperature: -0.1 } }],
     ["llmConfig.maxTokens", { llmConfig: { maxTokens: 0 } }],
     ["ttsConfig.speed", { ttsConfig: { speed: "fast" } }],
+    ["ttsConfig.voice", { ttsConfig: { voice: "Zoë" } }],
+    ["ttsConfig.voice", { ttsConfig: { voice: "v".repeat(201) } }],
     ["fallbacks.hedging", { fallbacks: { hedging: "yes" } }],
     ["recording.retentionDays", { recording: { enabled: true, retentionDays: 3_651 } }],
     ["thresholds.silenceTimeoutMs", { thresholds: { silenceTimeoutMs: 1.5 } }],

@@ -28,6 +28,7 @@ test("the table has every endpoint of the contract, and no other", () => {
     GET /api/operator/organizations, GET /api/operator/organizations/:id, PATCH /api/operator/organizations/:id,
     GET /api/operator/plans, GET /api/operator/nodes, POST /api/operator/nodes/:id/drain,
     GET /api/dashboard/providers/:id, POST /api/dashboard/providers,
+    GET /api/dashboard/providers/:id/voices, POST /api/dashboard/providers/:id/preview,
     PATCH /api/dashboard/providers/:id, DELETE /api/dashboard/providers/:id`;
   assert.deepEqual(
     listed,

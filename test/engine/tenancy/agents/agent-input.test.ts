@@ -24,7 +24,7 @@ test("an agent that is given its name and vendors only has the contract's defaul
     name: "Reception",
     sttModelId: null,
     llmConfig: { temperature: 0.4, maxTokens: 200 },
-    ttsConfig: { speed: 1 },
+    ttsConfig: { speed: 1, voice: null },
     fallbacks: { llm: [], tts: [], stt: [], hedging: false },
     thresholds: {
       silenceTimeoutMs: 700,
