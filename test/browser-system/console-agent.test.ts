@@ -11,9 +11,9 @@ const HEADERS = { authorization: "Bearer of-nobody" };
 
 const { server, browser } = await standOfFile();
 
-async function editorOf(customer: Customer, id: string) {
+async function editorOf(customer: Customer, id: string, tab = "prompt") {
   const viewer = await visitConsole(browser, server, customer);
-  await viewer.page.goto(`${server.url}/console/agents/${id}`);
+  await viewer.page.goto(`${server.url}/console/agents/${id}?tab=${tab}`);
   await viewer.page.getByRole("heading", { level: 1, name: "Reception" }).waitFor();
   return viewer;
 }
@@ -30,16 +30,16 @@ function savedNote(page: ViewerPage["page"]) {
 test("stand-ins are added, put in order by keyboard alone, and removed", async () => {
   const customer = await server.customer();
   const { id } = await server.agent(customer);
-  const viewer = await editorOf(customer, id);
+  const viewer = await editorOf(customer, id, "advanced");
   const { page } = viewer;
   const section = page.getByRole("region", { name: "Fallbacks" });
-  const add = section.getByRole("button", { name: "Add a language model" });
+  const add = section.getByRole("button", { name: "Add an LLM" });
   for (const count of [1, 2, 3]) {
     await add.press("Enter");
-    await section.getByRole("button", { name: `Remove language model ${count}` }).waitFor();
+    await section.getByRole("button", { name: `Remove LLM ${count}` }).waitFor();
   }
   assert.equal(await add.isDisabled(), true, "three are the most");
-  await section.getByRole("button", { name: "Add a voice" }).press("Enter");
+  await section.getByRole("button", { name: "Add a TTS" }).press("Enter");
   await section.getByLabel("Speed").fill("1.2");
   await save(page);
   const fallbacksOf = async () => {
@@ -51,16 +51,16 @@ test("stand-ins are added, put in order by keyboard alone, and removed", async (
   assert.equal(before.length, 3);
   assert.equal(tts[0]?.speed, 1.2);
 
-  const up = section.getByRole("button", { name: "Move language model 3 up" });
+  const up = section.getByRole("button", { name: "Move LLM 3 up" });
   await up.focus();
   await page.keyboard.press("Enter");
-  await section.getByText("language model 2 is now 2 of 3.").waitFor();
+  await section.getByText("LLM 2 is now 2 of 3.").waitFor();
   // The focus has gone along: another press moves it to the top, where only down is left.
   await page.keyboard.press("Enter");
-  await section.getByText("language model 1 is now 1 of 3.").waitFor();
+  await section.getByText("LLM 1 is now 1 of 3.").waitFor();
   const focused = await page.evaluate("document.activeElement.getAttribute('aria-label')");
-  assert.equal(focused, "Move language model 1 down");
-  await section.getByRole("button", { name: "Remove language model 3" }).press("Enter");
+  assert.equal(focused, "Move LLM 1 down");
+  await section.getByRole("button", { name: "Remove LLM 3" }).press("Enter");
   await save(page);
   assert.deepEqual((await fallbacksOf()).llm, [before[2], before[0]]);
   assert.deepEqual(await barriers(viewer), []);
@@ -70,7 +70,7 @@ test("stand-ins are added, put in order by keyboard alone, and removed", async (
 test("a tool is described in a form, kept with its secret, and can be written as JSON", async () => {
   const customer = await server.customer();
   const { id } = await server.agent(customer);
-  const viewer = await editorOf(customer, id);
+  const viewer = await editorOf(customer, id, "tools");
   const { page } = viewer;
   const section = page.getByRole("region", { name: "Tools" });
   const stored = async () => {
@@ -143,17 +143,19 @@ test("a tool is described in a form, kept with its secret, and can be written as
 test("phrases of the agent are typed one a line, kept and shown again, and removed", async () => {
   const customer = await server.customer();
   const { id } = await server.agent(customer);
-  const viewer = await editorOf(customer, id);
+  const viewer = await editorOf(customer, id, "turns");
   const { page } = viewer;
   const stored = async () => {
     const agent = await server.database.agents.findById(customer.tenant.organization.id, id);
     assert.ok(agent);
     return agent;
   };
+  const tab = (name: string) =>
+    page.getByRole("navigation", { name: "Settings" }).getByRole("link", { name }).click();
   const backchannels = page.getByLabel("Backchannels of your callers");
   await backchannels.fill("right on mate\n\n  fair dinkum ");
   await page.getByLabel("Phrases that always interrupt").fill("hold on");
-  await page.getByText("Phrases", { exact: true }).click();
+  await tab("Advanced");
   await page.getByLabel("A reply is late (filler phrases)").fill("Let me look.\nNearly there.");
   await page.getByLabel("The caller says nothing").fill("Hello?");
   await save(page);
@@ -165,15 +167,20 @@ test("phrases of the agent are typed one a line, kept and shown again, and remov
   assert.deepEqual(await barriers(viewer), []);
 
   await page.reload();
-  await backchannels.waitFor();
+  await page.getByLabel("The caller says nothing").waitFor();
+  await tab("Turn taking");
   assert.equal(await backchannels.inputValue(), "right on mate\nfair dinkum");
-  await page.getByText("Phrases", { exact: true }).click();
+  await backchannels.fill("x".repeat(81));
+  await tab("Advanced");
   await page.getByLabel("The caller says nothing").fill("");
   await page.getByLabel("A reply is late (filler phrases)").fill("");
-  await backchannels.fill("x".repeat(81));
   await page.getByRole("button", { name: "Save" }).click();
   const wrong = "Expected a phrase, text of 1 to 80 characters.";
   await page.getByText(wrong, { exact: true }).waitFor();
+  const focused = "document.activeElement.getAttribute('aria-invalid')";
+  await eventually("the field that is wrong to have the focus, in its tab", async () =>
+    (await page.evaluate(focused)) === "true" ? true : undefined,
+  );
   await backchannels.fill("");
   await save(page);
   const after = await stored();
@@ -184,7 +191,7 @@ test("phrases of the agent are typed one a line, kept and shown again, and remov
 test("what is typed while a change is being saved is kept, and saved with the next click", async () => {
   const customer = await server.customer();
   const { id } = await server.agent(customer);
-  const viewer = await editorOf(customer, id);
+  const viewer = await editorOf(customer, id, "advanced");
   const { page } = viewer;
   const answers: (() => void)[] = [];
   await page.route(`${server.url}/api/dashboard/agents/${id}`, async (route) => {
@@ -210,5 +217,53 @@ test("what is typed while a change is being saved is kept, and saved with the ne
   (await answer())();
   await savedNote(page).waitFor();
   assert.equal(await nameOf(), "Front desk, by day");
+  assert.deepEqual(viewer.faults, []);
+});
+test("a voice is heard, chosen by keyboard, and kept in the agent", async () => {
+  const customer = await server.customer();
+  const { id } = await server.agent(customer);
+  const viewer = await editorOf(customer, id, "voice");
+  const { page } = viewer;
+  const list = page.getByRole("group", { name: "Voice" });
+  await list
+    .getByRole("button", { name: /^Play / })
+    .first()
+    .click();
+  await list.getByText(/^First audio after /).waitFor();
+  await list.getByLabel("Voice id").fill("sandbox-voice");
+  await save(page);
+  const orgId = customer.tenant.organization.id;
+  const stored = async () => (await server.database.agents.findById(orgId, id))?.ttsConfig.voice;
+  assert.equal(await stored(), "sandbox-voice");
+  await list.getByRole("radio", { name: /own voice/ }).focus();
+  await page.keyboard.press("Space");
+  await save(page);
+  assert.equal(await stored(), null);
+  assert.deepEqual(await barriers(viewer), []);
+  assert.deepEqual(viewer.faults, []);
+});
+
+test("an agent is duplicated, exported to a file, and made again of it", async () => {
+  const customer = await server.customer();
+  const { id } = await server.agent(customer);
+  const viewer = await editorOf(customer, id);
+  const { page } = viewer;
+  const download = page.waitForEvent("download");
+  await page.getByRole("button", { name: "Export" }).click();
+  const file = await (await download).path();
+  await page.getByRole("button", { name: "Duplicate" }).click();
+  await page.getByRole("heading", { level: 1, name: "Reception (copy)" }).waitFor();
+  await page.goto(`${server.url}/console/agents`);
+  await page.getByRole("button", { name: "Import" }).waitFor();
+  await page.getByLabel("File of an agent").setInputFiles(file);
+  await page.getByRole("heading", { level: 1, name: "Reception" }).waitFor();
+  const made = /agents\/([^?]+)/.exec(page.url())?.[1];
+  assert.ok(made !== undefined && made !== id);
+  const orgId = customer.tenant.organization.id;
+  const [old, copy] = await Promise.all(
+    [id, made].map((each) => server.database.agents.findById(orgId, each)),
+  );
+  assert.deepEqual(copy?.persona, old?.persona);
+  assert.deepEqual(copy?.thresholds, old?.thresholds);
   assert.deepEqual(viewer.faults, []);
 });

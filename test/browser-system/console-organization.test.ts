@@ -56,8 +56,8 @@ test("an agent can have any model of a long list", async () => {
   await server.tenancy.providers.create(customer.tenant, own);
   const viewer = await visitConsole(browser, server, customer);
   const { page } = viewer;
-  await page.goto(`${server.url}/console/agents/${id}`);
-  const field = page.getByRole("region", { name: "Thinking" }).getByLabel("Language model");
+  await page.goto(`${server.url}/console/agents/${id}?tab=model`);
+  const field = page.getByRole("region", { name: "LLM" }).getByLabel("LLM", { exact: true });
   await field.selectOption({ label: "Ours · Own 149" });
   await page.getByRole("button", { name: "Save" }).click();
   await page.getByText("Saved.").waitFor();

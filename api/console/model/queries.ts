@@ -8,6 +8,7 @@ import { onSession, sessionProved, shownPerson } from "./session.js";
 const LIVE_EVERY_MS = 3_000;
 const SLOW_EVERY_MS = 15_000;
 const FRESH_MS = 5_000;
+const VOICES_FRESH_MS = 60_000;
 const TRIES_MAX = 2;
 const CALLS_PER_PAGE = 100;
 const MODELS_PER_PAGE = 100;
@@ -205,6 +206,16 @@ async function modelsOf(category: "llm" | "tts" | "stt") {
     if (found.items.length === 0 || items.length >= found.total) break;
   }
   return { items };
+}
+
+/** The voices of a TTS provider, as the server keeps them. */
+export function useVoices(providerId: string) {
+  const path = { id: providerId };
+  return useQuery({
+    queryKey: ["voices", providerId],
+    queryFn: () => answered(api.GET("/api/dashboard/providers/{id}/voices", { params: { path } })),
+    staleTime: VOICES_FRESH_MS,
+  });
 }
 
 export function useApiKeys() {

@@ -1,6 +1,6 @@
 import { useMutation } from "@tanstack/react-query";
-import { useState } from "react";
-import { Link, useLocation } from "wouter";
+import { useEffect, useRef, useState } from "react";
+import { Link, useLocation, useSearchParams } from "wouter";
 import {
   type AgentDraft,
   changesOf,
@@ -9,9 +9,12 @@ import {
   isChanged,
   toolsFault,
 } from "../model/agent-draft.js";
+import { agentFile, newAgentOf } from "../model/agent-file.js";
 import { ApiError, answered, api } from "../model/api.js";
 import type { Answered } from "../model/contract-paths.js";
-import { queryClient, useAgent } from "../model/queries.js";
+import { queryClient, useAgent, useProviders } from "../model/queries.js";
+import { SERVER_URL } from "../model/server-address.js";
+import { saveFile } from "../parts/calls/csv-button.js";
 import { AskDialog } from "../parts/forms/ask-dialog.js";
 import { useLeaveGuard } from "../parts/forms/leave-guard.js";
 import { PageHead } from "../parts/page-head.js";
@@ -20,12 +23,9 @@ import { TryAgent } from "../parts/talk/try-agent.js";
 import { WebPageSnippet } from "../parts/web-page-snippet.js";
 import { AGENT_STATES } from "../words/agent-words.js";
 import { KIND_NAMES, modelNoticeWords } from "../words/provider-words.js";
-import { AgentSections, SECTIONS } from "./agent-sections.js";
+import { AGENT_TABS, AgentSections, tabOfPath } from "./agent-sections.js";
 
 type Agent = Answered<"getAgent">;
-
-/** The section that has nothing to be saved. */
-const WEB_PAGE = "web-page";
 
 export function AgentPage({ id }: { id: string }) {
   const agent = useAgent(id);
@@ -66,27 +66,51 @@ function AgentEditor({ agent }: { agent: Agent }) {
   });
   const isSound = toolsFault(draft) === undefined;
   const wrong = save.error instanceof ApiError ? save.error.details : [];
+  const [search] = useSearchParams();
+  const [, navigate] = useLocation();
+  const tab = AGENT_TABS.find(({ id }) => id === search.get("tab")) ?? AGENT_TABS[0];
+  const addressOf = (id: string) => `/agents/${agent._id}?tab=${id}`;
+  const form = useRef<HTMLFormElement>(null);
+  const firstWrong = wrong[0] === undefined ? undefined : tabOfPath(wrong[0].path);
+  const shownFault = useRef<Error>(null);
+  // What was refused is shown: in its own tab, in sight, and with the focus.
+  useEffect(() => {
+    if (save.error === null || shownFault.current === save.error) return;
+    if (firstWrong !== undefined && firstWrong !== tab.id) {
+      navigate(addressOf(firstWrong), { replace: true });
+      return;
+    }
+    shownFault.current = save.error;
+    const field = form.current?.querySelector<HTMLElement>("[aria-invalid=true]");
+    field?.scrollIntoView({ block: "center" });
+    field?.focus({ preventScroll: true });
+  });
   return (
     <>
-      <AgentHead agent={agent} />
-      <nav className="contents" aria-label="Sections">
-        {SECTIONS.map(({ id, title }) => (
-          <a key={id} href={`#${id}`}>
+      <AgentHead agent={agent} draft={saved} />
+      <nav className="tabs" aria-label="Settings">
+        {AGENT_TABS.map(({ id, title }) => (
+          <Link
+            key={id}
+            href={addressOf(id)}
+            aria-current={id === tab.id ? "page" : undefined}
+            className={wrong.some(({ path }) => tabOfPath(path) === id) ? "faulty" : ""}
+          >
             {title}
-          </a>
+          </Link>
         ))}
-        <a href={`#${WEB_PAGE}`}>Web page</a>
       </nav>
       <div className="two">
         <div className="stack">
           <form
+            ref={form}
             className="stack"
             onSubmit={(event) => {
               event.preventDefault();
               save.mutate(draft);
             }}
           >
-            <AgentSections draft={draft} wrong={wrong} onChange={setDraft} />
+            <AgentSections tab={tab} draft={draft} wrong={wrong} onChange={setDraft} />
             <SaveBar
               error={save.error}
               hasChanges={hasChanges}
@@ -94,7 +118,7 @@ function AgentEditor({ agent }: { agent: Agent }) {
               onUndo={() => setDraft(saved)}
             />
           </form>
-          <WebPage agentId={agent._id} />
+          {tab.id === "channels" ? <Channels agentId={agent._id} /> : null}
         </div>
         <aside className="beside">
           <TryAgent agentId={agent._id} hasChanges={hasChanges} />
@@ -104,16 +128,29 @@ function AgentEditor({ agent }: { agent: Agent }) {
   );
 }
 
-function WebPage({ agentId }: { agentId: string }) {
+/** What has nothing to be saved. */
+function Channels({ agentId }: { agentId: string }) {
   return (
-    <section id={WEB_PAGE} className="card stack" aria-labelledby={`${WEB_PAGE}-title`}>
-      <h2 id={`${WEB_PAGE}-title`}>Put it on a web page</h2>
-      <WebPageSnippet agentId={agentId} />
-    </section>
+    <>
+      <section className="card stack" aria-labelledby="web-page-title">
+        <h2 id="web-page-title">Put it on a web page</h2>
+        <WebPageSnippet agentId={agentId} />
+      </section>
+      <section className="card stack" aria-labelledby="phone-title">
+        <h2 id="phone-title">Telephone</h2>
+        <p>
+          At your telephony vendor, set the address for incoming calls.{" "}
+          <Link href="/numbers">Numbers</Link> has the whole setup.
+        </p>
+        <code className="secret">
+          {SERVER_URL}/api/telephony/voice?api_key=vk_…&amp;agent_id={agentId}
+        </code>
+      </section>
+    </>
   );
 }
 
-function AgentHead({ agent }: { agent: Agent }) {
+function AgentHead({ agent, draft }: { agent: Agent; draft: AgentDraft }) {
   const state = AGENT_STATES[agent.status];
   return (
     <PageHead
@@ -135,6 +172,7 @@ function AgentHead({ agent }: { agent: Agent }) {
         </>
       }
     >
+      <CopyAgent draft={draft} />
       <DeleteAgent agent={agent} />
     </PageHead>
   );
@@ -164,6 +202,46 @@ function SaveBar({ error, hasChanges, canSave, onUndo }: SaveBarProps) {
         </button>
       </span>
     </div>
+  );
+}
+
+/** Copies of the saved agent: a second one here, and a file. */
+function CopyAgent({ draft }: { draft: AgentDraft }) {
+  const [, navigate] = useLocation();
+  const providers = useProviders();
+  const duplicate = useMutation({
+    mutationFn: () => {
+      const body = newAgentOf(draft, `${draft.name} (copy)`);
+      return answered(api.POST("/api/dashboard/agents", { body }));
+    },
+    onSuccess: (copy) => {
+      void queryClient.invalidateQueries({ queryKey: ["agents"], exact: true });
+      navigate(`/agents/${copy._id}`);
+    },
+  });
+  return (
+    <>
+      {duplicate.error === null ? null : <Fault error={duplicate.error} />}
+      <button
+        type="button"
+        className="button"
+        disabled={duplicate.isPending}
+        title="Secret headers of tools are not copied."
+        onClick={() => duplicate.mutate()}
+      >
+        Duplicate
+      </button>
+      <button
+        type="button"
+        className="button"
+        disabled={providers.data === undefined}
+        onClick={() =>
+          saveFile(`${draft.name}.json`, "application/json", agentFile(draft, providers.data ?? []))
+        }
+      >
+        Export
+      </button>
+    </>
   );
 }
 

@@ -8,6 +8,7 @@ import { NumberField } from "../parts/forms/number-field.js";
 import { OrderedList } from "../parts/forms/ordered-list.js";
 import { ToolForm } from "../parts/forms/tool-form.js";
 import { faultWords } from "../parts/states.js";
+import { VoicePicker } from "../parts/voice-picker.js";
 import { SETTING_COST_WORDS } from "../words/setting-costs.js";
 
 /** The contract's. */
@@ -58,23 +59,33 @@ export function ModelField({ category, providerId, modelId, onChange, ...field }
 }
 
 export function VoiceSection({ draft, onChange, wrongAt }: SectionProps) {
+  const { ttsConfig } = draft;
   return (
     <>
       <ModelField
         category="tts"
-        label="Voice"
-        hint="Who speaks. What callers wait for its first sound is shown in the page of each call."
+        label="TTS model"
+        hint="Its first audio is part of every wait. The page of a call shows it."
         providerId={draft.ttsProviderId}
         modelId={draft.ttsModelId}
-        onChange={(ttsProviderId, ttsModelId) => onChange({ ...draft, ttsProviderId, ttsModelId })}
+        onChange={(ttsProviderId, ttsModelId) => {
+          const isSame = ttsProviderId === draft.ttsProviderId;
+          const voice = isSame ? ttsConfig.voice : null;
+          onChange({ ...draft, ttsProviderId, ttsModelId, ttsConfig: { ...ttsConfig, voice } });
+        }}
         wrong={wrongAt("ttsModelId") ?? wrongAt("ttsProviderId")}
+      />
+      <VoicePicker
+        key={draft.ttsProviderId}
+        {...{ draft, onChange }}
+        wrong={wrongAt("ttsConfig.voice")}
       />
       <NumberField
         label="Speed"
         hint="1 is the voice’s own. 0.25 to 4; most callers follow 1.1 with ease."
         step={0.05}
-        value={draft.ttsConfig.speed}
-        onChange={(speed) => onChange({ ...draft, ttsConfig: { ...draft.ttsConfig, speed } })}
+        value={ttsConfig.speed}
+        onChange={(speed) => onChange({ ...draft, ttsConfig: { ...ttsConfig, speed } })}
         wrong={wrongAt("ttsConfig.speed")}
       />
     </>
@@ -85,8 +96,8 @@ export function HearingSection({ draft, onChange, wrongAt }: SectionProps) {
   return (
     <ModelField
       category="stt"
-      label="Recognizer"
-      hint="Who writes down what the caller says. Unless one is chosen, it is the provider’s first that the plan allows."
+      label="STT model"
+      hint="Writes down what the caller says. Unless one is chosen, it is the provider’s first that the plan allows."
       providerId={draft.sttProviderId}
       modelId={draft.sttModelId ?? ""}
       onChange={(sttProviderId, sttModelId) => onChange({ ...draft, sttProviderId, sttModelId })}
@@ -101,8 +112,8 @@ export function ThinkingSection({ draft, onChange, wrongAt }: SectionProps) {
     <>
       <ModelField
         category="llm"
-        label="Language model"
-        hint="Who finds the words. Its first token is most of the wait in many calls."
+        label="LLM"
+        hint="Its first token is most of the wait in many calls."
         providerId={draft.llmProviderId}
         modelId={draft.llmModelId}
         onChange={(llmProviderId, llmModelId) => onChange({ ...draft, llmProviderId, llmModelId })}
@@ -150,9 +161,9 @@ type Kind = Exclude<keyof Fallbacks, "hedging">;
 /** As many of each kind as the API takes. */
 const FALLBACKS_MAX = 3;
 const FALLBACK_KINDS = [
-  { kind: "llm", title: "Language models", one: "language model" },
-  { kind: "tts", title: "Voices", one: "voice" },
-  { kind: "stt", title: "Recognizers", one: "recognizer" },
+  { kind: "llm", title: "LLMs", one: "LLM" },
+  { kind: "tts", title: "TTS", one: "TTS" },
+  { kind: "stt", title: "STT", one: "STT" },
 ] as const;
 
 interface Link {
@@ -166,15 +177,15 @@ export function FallbacksSection(props: SectionProps) {
   return (
     <>
       <p className="soft">
-        Who is asked when a vendor fails, in this order. A call goes on with them without a word
-        being lost. One whose vendor, and whose key, is another one helps most.
+        Used in this order when a provider fails; the call goes on without losing a word. A fallback
+        of another vendor helps most.
       </p>
       {FALLBACK_KINDS.map((each) => (
         <FallbackList key={each.kind} {...props} {...each} />
       ))}
       <CheckField
-        label="Asks the next language model too when the first is later than usual"
-        hint="Who begins first goes on. The other is paid for in vain; the operator bounds what that may cost."
+        label="Hedging: ask the next LLM too when the first is later than usual"
+        hint="The one that starts first replies. The tokens of the other are wasted; the operator limits how many."
         measured={SETTING_COST_WORDS.hedging}
         value={draft.fallbacks.hedging}
         onChange={(hedging) => onChange({ ...draft, fallbacks: { ...draft.fallbacks, hedging } })}
@@ -197,7 +208,7 @@ function FallbackList({ draft, onChange, wrongAt, kind, title, one }: FallbackLi
   return (
     <fieldset className="stack tight">
       <legend>{title}</legend>
-      {links.length === 0 ? <p className="soft">None: a call waits for its {one}.</p> : null}
+      {links.length === 0 ? <p className="soft">None: a call depends on its own {one}.</p> : null}
       <OrderedList
         items={links}
         onChange={setLinks}
@@ -235,7 +246,7 @@ function FallbackList({ draft, onChange, wrongAt, kind, title, one }: FallbackLi
           disabled={next === undefined || links.length >= FALLBACKS_MAX}
           onClick={() => (next === undefined ? undefined : setLinks([...links, next]))}
         >
-          Add a {one}
+          Add {one === "TTS" ? "a" : "an"} {one}
         </button>
       </div>
     </fieldset>
@@ -293,8 +304,7 @@ export function ToolsSection(props: SectionProps) {
     <>
       <div className="row">
         <p className="soft" style={{ flex: "1 1 240px" }}>
-          What the agent may do besides talking. The model is told of all of them with every
-          question.
+          What the agent may do besides talking. All of them are sent to the LLM with every turn.
         </p>
         <button
           type="button"
@@ -571,26 +581,84 @@ interface Section {
   readonly Content: ComponentType<SectionProps>;
 }
 
-export const SECTIONS: readonly Section[] = [
-  { id: "persona", title: "Persona", Content: PersonaSection },
-  { id: "voice", title: "Voice", Content: VoiceSection },
-  { id: "hearing", title: "Hearing", Content: HearingSection },
-  { id: "thinking", title: "Thinking", Content: ThinkingSection },
-  { id: "turns", title: "Turn taking", Content: TurnSection },
-  { id: "tools", title: "Tools", Content: ToolsSection },
-  { id: "fallbacks", title: "Fallbacks", Content: FallbacksSection },
-  { id: "recording", title: "Recording", Content: RecordingSection },
+/** The paths of the API's fields say in which tab a fault is shown: the first prefix that fits. */
+const TAB_OF_PATH = [
+  ["persona.stockPhrases", "advanced"],
+  ["persona", "prompt"],
+  ["tts", "voice"],
+  ["llm", "model"],
+  ["stt", "model"],
+  ["thresholds", "turns"],
+  ["tools", "tools"],
+  ["allowedOrigins", "channels"],
+] as const;
+
+export interface AgentTab {
+  readonly id: string;
+  readonly title: string;
+  readonly sections: readonly Section[];
+}
+
+export const AGENT_TABS: readonly [AgentTab, ...AgentTab[]] = [
+  {
+    id: "prompt",
+    title: "Prompt",
+    sections: [{ id: "persona", title: "Prompt", Content: PromptSection }],
+  },
+  {
+    id: "voice",
+    title: "Voice",
+    sections: [{ id: "voice", title: "Voice (TTS)", Content: VoiceSection }],
+  },
+  {
+    id: "model",
+    title: "Model",
+    sections: [
+      { id: "llm", title: "LLM", Content: ThinkingSection },
+      { id: "stt", title: "STT", Content: HearingSection },
+    ],
+  },
+  {
+    id: "turns",
+    title: "Turn taking",
+    sections: [{ id: "turns", title: "Turn taking", Content: TurnSection }],
+  },
+  {
+    id: "tools",
+    title: "Tools",
+    sections: [{ id: "tools", title: "Tools", Content: ToolsSection }],
+  },
+  {
+    id: "channels",
+    title: "Phone and web",
+    sections: [{ id: "sites", title: "Public sites", Content: SitesSection }],
+  },
+  {
+    id: "advanced",
+    title: "Advanced",
+    sections: [
+      { id: "general", title: "General", Content: GeneralSection },
+      { id: "fallbacks", title: "Fallbacks", Content: FallbacksSection },
+      { id: "recording", title: "Recording", Content: RecordingSection },
+      { id: "phrases", title: "Phrases", Content: PhrasesSection },
+    ],
+  },
 ];
 
+export function tabOfPath(path: string): string {
+  return TAB_OF_PATH.find(([prefix]) => path.startsWith(prefix))?.[1] ?? "advanced";
+}
+
 interface AgentSectionsProps {
+  readonly tab: AgentTab;
   readonly draft: AgentDraft;
   readonly wrong: readonly { readonly path: string; readonly message: string }[];
   readonly onChange: (draft: AgentDraft) => void;
 }
 
-export function AgentSections({ draft, wrong, onChange }: AgentSectionsProps) {
+export function AgentSections({ tab, draft, wrong, onChange }: AgentSectionsProps) {
   const wrongAt = (path: string) => wrong.find((each) => each.path === path)?.message;
-  return SECTIONS.map(({ id, title, Content }) => (
+  return tab.sections.map(({ id, title, Content }) => (
     <section key={id} id={id} className="card stack" aria-labelledby={`${id}-title`}>
       <h2 id={`${id}-title`}>{title}</h2>
       <Content draft={draft} onChange={onChange} wrongAt={wrongAt} />
@@ -598,13 +666,7 @@ export function AgentSections({ draft, wrong, onChange }: AgentSectionsProps) {
   ));
 }
 
-export function PersonaSection({ draft, onChange, wrongAt }: SectionProps) {
-  const { persona } = draft;
-  const words = (field: Exclude<keyof typeof persona, "stockPhrases">) => ({
-    value: persona[field],
-    onChange: (value: string) => onChange({ ...draft, persona: { ...persona, [field]: value } }),
-    wrong: wrongAt(`persona.${field}`),
-  });
+function GeneralSection({ draft, onChange, wrongAt }: SectionProps) {
   return (
     <>
       <TextField
@@ -620,48 +682,76 @@ export function PersonaSection({ draft, onChange, wrongAt }: SectionProps) {
         value={draft.active}
         onChange={(active) => onChange({ ...draft, active })}
       />
-      <TextField
-        label="Public at these sites"
-        hint="Pages of these origins may talk to it without a token, such as https://shop.example.com, with blanks between. Empty: none."
-        value={draft.allowedOrigins.join(" ")}
-        onChange={(text) =>
-          onChange({ ...draft, allowedOrigins: text === "" ? [] : text.split(" ") })
-        }
-        wrong={wrongAt("allowedOrigins")}
-      />
+    </>
+  );
+}
+
+function SitesSection({ draft, onChange, wrongAt }: SectionProps) {
+  return (
+    <TextField
+      label="Public at these sites"
+      hint="Pages of these origins may talk to it without a token, such as https://shop.example.com, with blanks between. Empty: none."
+      value={draft.allowedOrigins.join(" ")}
+      onChange={(text) =>
+        onChange({ ...draft, allowedOrigins: text === "" ? [] : text.split(" ") })
+      }
+      wrong={wrongAt("allowedOrigins") ?? wrongAt("allowedOrigins.0")}
+    />
+  );
+}
+
+function PhrasesSection({ draft, onChange, wrongAt }: SectionProps) {
+  const { persona } = draft;
+  return (
+    <StockPhraseFields
+      persona={persona}
+      change={(stockPhrases) => onChange({ ...draft, persona: { ...persona, stockPhrases } })}
+      wrongAt={wrongAt}
+    />
+  );
+}
+
+export function PromptSection({ draft, onChange, wrongAt }: SectionProps) {
+  const { persona } = draft;
+  const words = (field: Exclude<keyof typeof persona, "stockPhrases">) => ({
+    value: persona[field],
+    onChange: (value: string) => onChange({ ...draft, persona: { ...persona, [field]: value } }),
+    wrong: wrongAt(`persona.${field}`),
+  });
+  return (
+    <>
+      <div className="prompt">
+        <TextField
+          label="Instructions"
+          hint="What the agent is for and what it knows. Every thousand words cost the LLM some time in each turn."
+          isLong
+          {...words("systemPrompt")}
+        />
+      </div>
       <TextField
         label="First sentence"
-        hint="Said when the call is answered. It is made before, so callers do not wait for it. Empty: the caller speaks first."
+        hint="Said when the call is answered, and synthesized before. Empty: the caller speaks first."
         {...words("greeting")}
-      />
-      <TextField
-        label="Instructions"
-        hint="What the agent is for and what it knows. Every thousand words cost the model some time at each turn."
-        isLong
-        {...words("systemPrompt")}
       />
       <TextField label="Manner" hint="How it speaks, in a few words." {...words("personality")} />
       <TextField
         label="Rules of every answer"
-        hint="Short answers are heard to their end. Lists and symbols cannot be spoken."
+        hint="Callers listen to short answers. Lists and symbols cannot be spoken."
         isLong
         {...words("guardrails")}
       />
-      <TextField
-        label="Language"
-        hint="Of the caller, as a tag such as en-US or de-DE."
-        {...words("language")}
-      />
-      <TextField
-        label="Time zone"
-        hint="Such as Europe/Berlin: the model is told date and time there."
-        {...words("timeZone")}
-      />
-      <StockPhraseFields
-        persona={persona}
-        change={(stockPhrases) => onChange({ ...draft, persona: { ...persona, stockPhrases } })}
-        wrongAt={wrongAt}
-      />
+      <div className="grid2">
+        <TextField
+          label="Language"
+          hint="Of the caller, as a tag such as en-US or de-DE."
+          {...words("language")}
+        />
+        <TextField
+          label="Time zone"
+          hint="Such as Europe/Berlin, for the date and time in the prompt."
+          {...words("timeZone")}
+        />
+      </div>
     </>
   );
 }
@@ -699,36 +789,33 @@ function StockPhraseFields({ persona, change, wrongAt }: StockPhraseFieldsProps)
   const { waiting, ...others } = persona.stockPhrases;
   const pathOf = (key: string) => `persona.stockPhrases.${key}`;
   return (
-    <details>
-      <summary>Phrases</summary>
-      <div className="stack">
-        <p className="soft">
-          What the agent says by itself, in its own voice. Empty: the phrase of its language. At
-          most 300 characters each.
-        </p>
-        <LinesField
-          label="A reply is late (filler phrases)"
-          hint="One phrase per line, said one after the other. At most 10."
-          value={waiting ?? []}
-          onChange={(lines) =>
-            change(lines.length === 0 ? others : { ...others, waiting: [...lines] })
-          }
-          wrong={wrongInList(wrongAt, pathOf("waiting"))}
+    <>
+      <p className="soft">
+        What the agent says by itself, in its own voice. Empty: the phrase of its language. At most
+        300 characters each.
+      </p>
+      <LinesField
+        label="A reply is late (filler phrases)"
+        hint="One phrase per line, said one after the other. At most 10."
+        value={waiting ?? []}
+        onChange={(lines) =>
+          change(lines.length === 0 ? others : { ...others, waiting: [...lines] })
+        }
+        wrong={wrongInList(wrongAt, pathOf("waiting"))}
+      />
+      {STOCK_PHRASES.map(({ key, label }) => (
+        <TextField
+          key={key}
+          label={label}
+          value={others[key] ?? ""}
+          onChange={(text) => {
+            const { [key]: _before, ...rest } = persona.stockPhrases;
+            change(text === "" ? rest : { ...rest, [key]: text });
+          }}
+          wrong={wrongAt(pathOf(key))}
         />
-        {STOCK_PHRASES.map(({ key, label }) => (
-          <TextField
-            key={key}
-            label={label}
-            value={others[key] ?? ""}
-            onChange={(text) => {
-              const { [key]: _before, ...rest } = persona.stockPhrases;
-              change(text === "" ? rest : { ...rest, [key]: text });
-            }}
-            wrong={wrongAt(pathOf(key))}
-          />
-        ))}
-      </div>
-    </details>
+      ))}
+    </>
   );
 }
 

@@ -1,14 +1,16 @@
 import { useMutation } from "@tanstack/react-query";
 import { Plus } from "lucide-react";
-import { useState } from "react";
+import { useRef, useState } from "react";
 import { Link, useLocation } from "wouter";
+import { AGENT_FILE_BYTES_MAX, importedAgent } from "../model/agent-file.js";
+import { answered, api } from "../model/api.js";
 import type { Answered } from "../model/contract-paths.js";
 import { makeAgent } from "../model/new-agent.js";
 import { queryClient, useAgents, useProviders } from "../model/queries.js";
 import { TextField } from "../parts/forms/field.js";
 import { FormDialog } from "../parts/forms/form-dialog.js";
 import { PageHead } from "../parts/page-head.js";
-import { Empty, Loaded } from "../parts/states.js";
+import { Empty, Fault, Loaded } from "../parts/states.js";
 import { AGENT_STATES } from "../words/agent-words.js";
 
 type Agent = Answered<"getAgent">;
@@ -27,6 +29,7 @@ export function AgentsPage() {
         <Link className="button" href="/start">
           From a template
         </Link>
+        <ImportAgent />
         {button}
       </PageHead>
       <Loaded query={agents}>
@@ -46,6 +49,49 @@ export function AgentsPage() {
   );
 }
 
+/** Makes an agent of a file that an agent's page has exported. */
+function ImportAgent() {
+  const providers = useProviders();
+  const [, navigate] = useLocation();
+  const field = useRef<HTMLInputElement>(null);
+  const importing = useMutation({
+    mutationFn: async (file: File) => {
+      if (file.size > AGENT_FILE_BYTES_MAX) throw new Error("The file is larger than 1 MiB.");
+      const body = importedAgent(await file.text(), providers.data ?? []);
+      return answered(api.POST("/api/dashboard/agents", { body }));
+    },
+    onSuccess: (agent) => {
+      void queryClient.invalidateQueries({ queryKey: ["agents"], exact: true });
+      navigate(`/agents/${agent._id}`);
+    },
+  });
+  return (
+    <>
+      {importing.error === null ? null : <Fault error={importing.error} />}
+      <button
+        type="button"
+        className="button"
+        disabled={importing.isPending || providers.data === undefined}
+        onClick={() => field.current?.click()}
+      >
+        Import
+      </button>
+      <input
+        ref={field}
+        type="file"
+        accept="application/json,.json"
+        aria-label="File of an agent"
+        hidden
+        onChange={({ target }) => {
+          const [file] = target.files ?? [];
+          if (file !== undefined) importing.mutate(file);
+          target.value = "";
+        }}
+      />
+    </>
+  );
+}
+
 function AgentTable({ agents }: { agents: readonly Agent[] }) {
   const providers = useProviders();
   const nameOf = (id: string) => providers.data?.find(({ _id }) => _id === id)?.name ?? "";
@@ -57,7 +103,7 @@ function AgentTable({ agents }: { agents: readonly Agent[] }) {
             <th scope="col">Agent</th>
             <th scope="col">State</th>
             <th scope="col" className="spare vendors">
-              Thinks, speaks, listens
+              LLM, TTS, STT
             </th>
           </tr>
         </thead>

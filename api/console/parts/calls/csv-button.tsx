@@ -15,15 +15,16 @@ export function CsvButton({ name, label, text }: CsvButtonProps) {
       type="button"
       className="button"
       disabled={text === undefined}
-      onClick={() => (text === undefined ? undefined : download(name, text()))}
+      onClick={() => (text === undefined ? undefined : saveFile(name, "text/csv", text()))}
     >
       <Download size={16} aria-hidden /> {label}
     </button>
   );
 }
 
-function download(name: string, text: string): void {
-  const url = URL.createObjectURL(new Blob([text], { type: "text/csv" }));
+/** Has the browser save a text under this name. */
+export function saveFile(name: string, type: string, text: string): void {
+  const url = URL.createObjectURL(new Blob([text], { type }));
   const link = document.createElement("a");
   link.href = url;
   link.download = name;

@@ -1,5 +1,6 @@
 import { createContext, type ReactNode, useContext, useEffect, useRef, useState } from "react";
 import type { AroundNavHandler } from "wouter";
+import { BASE_PATH } from "../../model/server-address.js";
 import { AskDialog } from "./ask-dialog.js";
 
 type Guards = Set<symbol>;
@@ -10,7 +11,7 @@ export function LeaveGuard({ children }: { children: (aroundNav: AroundNavHandle
   const guards = useRef<Guards>(new Set());
   const [leaving, setLeaving] = useState<() => void>();
   const aroundNav: AroundNavHandler = (navigate, to, options) => {
-    if (guards.current.size === 0) navigate(to, options);
+    if (guards.current.size === 0 || isSamePage(to)) navigate(to, options);
     else setLeaving(() => () => navigate(to, options));
   };
   return (
@@ -32,6 +33,13 @@ export function LeaveGuard({ children }: { children: (aroundNav: AroundNavHandle
       )}
     </GuardsContext>
   );
+}
+
+/** Another tab of the same page keeps what was typed. */
+function isSamePage(to: string): boolean {
+  const [path = ""] = to.split("?");
+  const { pathname } = location;
+  return path === "" || path === pathname || `${BASE_PATH}/console${path}` === pathname;
 }
 
 /** While `isChanged`, leaving asks; closing the tab lets the browser ask. */
