@@ -223,6 +223,7 @@ async function serve(parts: WorkerServerParts, carrier: Carrier) {
     isReady: () => calls.isReady,
     storeRefusal: () => calls.storeRefusal,
     keyRefusal: settings.keyRefusal,
+    usesSandbox: settings.isSandboxed,
     metricsText: () => cluster.metricsText(calls.metrics),
     limiterOf,
     extend: async (server, edge) => {

@@ -87,6 +87,12 @@ export const Provider = v.object({
   models: v.array(ProviderModel),
   settings: FreeForm,
   active: v.boolean(),
+  simulated: v.pipe(
+    v.boolean(),
+    v.description(
+      "the sandbox answers in the vendor's place: no key is used, and nothing real is heard",
+    ),
+  ),
   breaker: v.pipe(
     v.picklist(["closed", "open", "halfOpen"]),
     v.description("`open`: its vendor has failed, and calls turn to the agent's fallbacks first"),

@@ -56,6 +56,8 @@ export interface HttpParts {
   readonly storeRefusal: () => string | undefined;
   /** As in `ServiceParts`. */
   readonly keyRefusal?: string | undefined;
+  /** The sandbox stands at the address of every vendor of the platform. */
+  readonly usesSandbox?: boolean;
   /** The page of `/metrics` in the text format of Prometheus. */
   readonly metricsText: () => string | Promise<string>;
   /** Counts the uses of what is limited; left out, this process counts for itself. */

@@ -66,7 +66,7 @@ export function allRoutes(
   state: Pick<
     ServiceParts,
     "clock" | "isDraining" | "isDrained" | "isReady" | "storeRefusal" | "keyRefusal"
-  >,
+  > & { readonly usesSandbox?: boolean },
 ): Handlers<RouteId> {
   return {
     ...serviceRoutes({ ...services, ...state }),

@@ -1,4 +1,5 @@
 import { providerModelNotice } from "../../engine/tenancy/agents/agent-access.js";
+import { isSandboxed } from "../../engine/tenancy/providers/provider-input.js";
 import type { Providers } from "../../engine/tenancy/providers/providers.js";
 import type { Tenant } from "../../engine/tenancy/tenant.js";
 import type { Clock } from "../../engine/time/clock.js";
@@ -16,6 +17,8 @@ interface ProviderServices {
   readonly breakers: Pick<Breakers, "healthOf">;
   readonly learned: Pick<LearnedParameters, "ofProvider">;
   readonly clock: Clock;
+  /** The sandbox stands at the address of every vendor of the platform. */
+  readonly usesSandbox?: boolean;
 }
 
 export function providerRoutes({
@@ -23,6 +26,7 @@ export function providerRoutes({
   breakers,
   learned,
   clock,
+  usesSandbox = false,
 }: ProviderServices): Handlers<
   | "listRegistry"
   | "listProviders"
@@ -37,6 +41,7 @@ export function providerRoutes({
     const user = provider.orgId === null ? { orgId: tenant.organization.id } : {};
     return {
       ...providerView(provider, breakers.healthOf({ id, version, ...user })),
+      simulated: provider.orgId === null && (usesSandbox || isSandboxed(provider)),
       modelNotices: noticesOf(provider, clock.epochMs()),
       parameterCorrections: learned.ofProvider({ id, version }).map(correctionView),
     };

@@ -35,6 +35,7 @@ const PROVIDER = {
   models: [{ modelId: "own", label: "Our own", description: "trained here" }],
   settings: { tokens: 4_096, baseUrl: "https://acme.example.com", unlisted: "stays" },
   active: true,
+  simulated: false,
   breaker: "closed",
   modelNotices: [] as never[],
   parameterCorrections: [] as never[],

@@ -64,6 +64,7 @@ export interface PlatformOptions {
   readonly extend?: HttpParts["extend"];
   /** Where the platform's vendors are; left out, they are nowhere. Organizations' own may be on loopback. */
   readonly vendorUrls?: PlatformUrls;
+  readonly usesSandbox?: boolean;
 }
 
 /** An active organization with a user and a key, as a test needs it. */
@@ -149,6 +150,7 @@ export class LoopbackPlatform {
       isDraining: options.isDraining ?? (() => false),
       isReady: options.isReady ?? (() => true),
       storeRefusal: () => undefined,
+      usesSandbox: options.usesSandbox ?? false,
       metricsText: options.metricsText ?? (() => ""),
       ...(options.extend === undefined ? {} : { extend: options.extend }),
     });

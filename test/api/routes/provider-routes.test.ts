@@ -135,6 +135,23 @@ test("what calls have learnt of a provider is told: its failures, the last fault
   assert.deepEqual(await told(), sound, "nobody has failed with the new key");
 });
 
+test("the platform's providers are simulated where the sandbox answers, and an organization's own never are", async () => {
+  for (const usesSandbox of [true, false]) {
+    const server = await LoopbackPlatform.start({ usesSandbox });
+    const { byKey } = await server.newTenancy("enterprise");
+    await server.client.post(PROVIDERS, DRAFT, byKey);
+    const [marked, unmarked] = await server.database.providers.listVisible("");
+    assert.ok(marked !== undefined && unmarked !== undefined);
+    await server.database.providers.update(unmarked.id, null, { settings: {} }, 1);
+    const { body } = await server.client.get(PROVIDERS, byKey);
+    const all: { _id: string; orgId: string | null; simulated: boolean }[] = Object(body);
+    const simulated = (id: string) => all.find(({ _id }) => _id === id)?.simulated;
+    assert.deepEqual([simulated(marked.id), simulated(unmarked.id)], [true, usesSandbox]);
+    assert.equal(all.find(({ orgId }) => orgId !== null)?.simulated, false);
+    await server.close();
+  }
+});
+
 test("a name is taken once, also by two at once", async () => {
   const twin = { ...DRAFT, name: "Twin" };
   const answers = await Promise.all([
