@@ -78,6 +78,7 @@ export interface Config extends TelephonySettings, RecordingSettings {
   /** PEM of authorities that are trusted beside the public ones. */
   readonly vendorCa: string | undefined;
   readonly sandbox: "auto" | "on" | "tls" | "off";
+  readonly sandboxVoice: "tones" | "speech";
   readonly allowPrivateProviders: boolean;
   readonly authRequestsPerMinute: number;
   readonly requestsPerMinute: number;
@@ -207,6 +208,7 @@ const Settings = v.object({
     v.picklist(["any", "existing", "restored"], "expected any, existing or restored"),
     "any",
   ),
+  SANDBOX_VOICE: v.optional(v.picklist(["tones", "speech"], "expected tones or speech"), "tones"),
   SANDBOX: v.optional(
     v.picklist(["auto", "on", "tls", "off"], "expected auto, on, tls or off"),
     "auto",
@@ -300,6 +302,7 @@ function configOf(env: v.InferOutput<typeof Variables>): Config {
     ...telephonySettings(env),
     ...recordingSettings(env),
     vendorCa: env.VENDOR_CA_FILE,
+    sandboxVoice: env.SANDBOX_VOICE,
     sandbox: isProduction ? "off" : env.SANDBOX,
     allowPrivateProviders: env.ALLOW_PRIVATE_PROVIDERS,
     authRequestsPerMinute: env.AUTH_REQUESTS_PER_MINUTE,

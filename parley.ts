@@ -136,7 +136,7 @@ async function openInstallation(config: Config, log: Logger, clock: Clock, onLos
   await refuseWrongBucket(config, clock, log);
   const keys = await installationKeys(config, log);
   const sandbox = wantsSandbox(config)
-    ? await startSandboxThread({ tls: config.sandbox === "tls" })
+    ? await startSandboxThread({ tls: config.sandbox === "tls", voice: config.sandboxVoice })
     : undefined;
 
   const filePath = join(dataDir, DATABASE_FILE);

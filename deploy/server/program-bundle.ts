@@ -18,6 +18,7 @@ export const PROGRAMS = [
   "engine/audio/audio-worker.js",
   "engine/sandbox/main.js",
   "engine/sandbox/sandbox-thread.js",
+  "engine/sandbox/sound/speech-thread.js",
   "storage/sqlite/backup/backup-thread.js",
   "storage/sqlite/database-thread.js",
 ];

@@ -6,7 +6,8 @@ import { startSandbox } from "./sandbox.js";
 /**
  * The sandbox as a process of its own: `node main.js [port]`, or PORT. Prints one line of JSON, `{"urls":…,"port":…}`,
  * when it listens; ends on SIGTERM or SIGINT. SANDBOX_JOURNAL=1 keeps the journal, SANDBOX_LIFELIKE=1 sets the delays of
- * an ordinary day, SANDBOX_FAULTS is the JSON of PUT /sandbox/faults. SANDBOX_TLS=ca.pem serves the vendors with TLS on the
+ * an ordinary day, SANDBOX_FAULTS is the JSON of PUT /sandbox/faults, and SANDBOX_VOICE=speech
+ * speaks words instead of tones. SANDBOX_TLS=ca.pem serves the vendors with TLS on the
  * port after it, and writes the certificate to trust into that file.
  */
 const { env, argv } = process;
@@ -25,6 +26,7 @@ const caFile = env["SANDBOX_TLS"] ?? "";
 const sandbox = await startSandbox({
   port,
   tls: caFile !== "",
+  voice: env["SANDBOX_VOICE"] === "speech" ? "speech" : "tones",
   host: env["HOST"] ?? "127.0.0.1",
   journal: env["SANDBOX_JOURNAL"] === "1",
   faults: env["SANDBOX_LIFELIKE"] === "1" ? { ...lifelikeDelays(), ...given } : given,

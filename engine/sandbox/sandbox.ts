@@ -19,6 +19,8 @@ import { OpenAiSimulator } from "./openai/openai-simulator.js";
 import { OpenAiSpeechSimulator } from "./openai/openai-speech-simulator.js";
 import { type SandboxUrls, urlsAt } from "./sandbox-urls.js";
 import { refuseUpgrade, type SandboxContext, type Simulator } from "./simulator.js";
+import { useSpokenVoice } from "./sound/simulated-voice.js";
+import { SpeechThread } from "./sound/speech-thread-client.js";
 import { converse } from "./telephone/phone-person.js";
 import { TwilioSimulator } from "./telephone/twilio-simulator.js";
 
@@ -154,6 +156,8 @@ function newKeyPair(): Promise<KeyPair> {
   });
 }
 
+export type SandboxVoice = "tones" | "speech";
+
 export interface SandboxOptions {
   readonly host?: string;
   /** Zero, the default, takes any that is free. */
@@ -165,6 +169,8 @@ export interface SandboxOptions {
   readonly journal?: boolean;
   /** Serves the vendors with TLS too, on a port of its own: `port + 1`, or any that is free. */
   readonly tls?: boolean;
+  /** `speech`: all simulated TTS speaks English, where the optional package is installed; else in tones. */
+  readonly voice?: SandboxVoice;
   /** Called after each entry of the journal, and when a connection has been opened or closed. */
   readonly onChange?: () => void;
 }
@@ -193,6 +199,9 @@ export async function startSandbox(options: SandboxOptions = {}): Promise<Sandbo
   const faults = Object.assign(noFaults(), options.faults);
   const context: SandboxContext = { faults, journal, apiKey: options.apiKey };
   const sockets = new Set<Duplex>();
+  const speech =
+    options.voice === "speech" ? await SpeechThread.start((text) => console.warn(text)) : undefined;
+  if (speech !== undefined) useSpokenVoice(speech);
   const routes = routesOf(context);
   const desk = new ControlDesk(context, () => sockets.size);
   routes.push(["/sandbox", desk]);
@@ -234,6 +243,8 @@ export async function startSandbox(options: SandboxOptions = {}): Promise<Sandbo
     async close() {
       for (const [, simulator] of routes) simulator.close?.();
       for (const socket of sockets) socket.destroy();
+      if (speech !== undefined) useSpokenVoice(undefined);
+      speech?.close();
       await Promise.all(servers.map(closed));
     },
   };

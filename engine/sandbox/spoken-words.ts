@@ -1,6 +1,4 @@
-import { encodeSpeech } from "./telephone/tone-code.js";
-
-const MEASURING_RATE_HZ = 8000;
+import { speechSec } from "./sound/simulated-voice.js";
 
 export interface TimedCharacter {
   readonly character: string;
@@ -11,9 +9,8 @@ export interface TimedCharacter {
 /** Every character sounds for an equal part of the text's duration. */
 export function timedCharacters(text: string, speed = 1): readonly TimedCharacter[] {
   const characters = Array.from(text);
-  const samples = encodeSpeech(text, MEASURING_RATE_HZ, speed).length;
-  const at = (position: number): number =>
-    (samples * 1000 * position) / MEASURING_RATE_HZ / characters.length;
+  const durationMs = speechSec(text, speed) * 1000;
+  const at = (position: number): number => (durationMs * position) / characters.length;
   return characters.map((character, n) => ({ character, startMs: at(n), endMs: at(n + 1) }));
 }
 

@@ -8,8 +8,13 @@ import { refuseUpgrade, type SandboxContext, type Simulator, type Upgrade } from
 import { SimulatorSockets } from "../simulator-sockets.js";
 import { chunksOf, firstByteDelayMs } from "../sound/audio-stream.js";
 import { SentPace } from "../sound/sent-pace.js";
-import { bytesPerSecondOf, isSpeakable, speak, spoiltAudio } from "../sound/simulated-voice.js";
-import { encodeSpeech } from "../telephone/tone-code.js";
+import {
+  bytesPerSecondOf,
+  isSpeakable,
+  speak,
+  speechSec,
+  spoiltAudio,
+} from "../sound/simulated-voice.js";
 
 /** The message format of the Edge read-aloud service: `Name:Value` lines, an empty line, a body. */
 export interface EdgeMessage {
@@ -107,7 +112,6 @@ function entity(name: string): string {
   return codePoint <= 0x10ffff ? String.fromCodePoint(codePoint) : "\uFFFD";
 }
 
-const MEASURING_RATE_HZ = 8000;
 const BOUNDARY_TICKS_PER_SEC = 10_000_000;
 
 /** Which of the text's parts a client wants to be told the places of. */
@@ -134,7 +138,7 @@ export function boundariesOf(
   { text, speed }: SpokenSsml,
   { words, sentences }: WantedBoundaries,
 ): readonly Boundary[] {
-  const durationSec = encodeSpeech(text, MEASURING_RATE_HZ, speed).length / MEASURING_RATE_HZ;
+  const durationSec = speechSec(text, speed);
   const ticksPerCharacter = (durationSec * BOUNDARY_TICKS_PER_SEC) / Math.max(1, text.length);
   const place = (kind: Boundary["Type"], part: string, at: number): Boundary => ({
     Type: kind,

@@ -3,11 +3,8 @@ import type { Exchange } from "../exchange.js";
 import { takeFault } from "../faults.js";
 import type { SandboxContext } from "../simulator.js";
 import { streamAudio } from "../sound/audio-stream.js";
-import { speak, type VoiceFormat } from "../sound/simulated-voice.js";
-import { encodeSpeech } from "../telephone/tone-code.js";
+import { speak, speechSec, type VoiceFormat } from "../sound/simulated-voice.js";
 import { type Refusal, refusalOf, refuse, refuseBody } from "./elevenlabs-refusal.js";
-
-const MEASURING_RATE_HZ = 8000;
 
 /** The audio in base64 with the time of every character, whole or as the one line of a stream. */
 export function answerTimed(
@@ -28,7 +25,7 @@ export function answerTimed(
 /** Every character sounds for an equal part of the text's duration. */
 function alignmentOf(text: string, speed: number): object {
   const characters = Array.from(text);
-  const durationSec = encodeSpeech(text, MEASURING_RATE_HZ, speed).length / MEASURING_RATE_HZ;
+  const durationSec = speechSec(text, speed);
   const at = (position: number): number => (durationSec * position) / characters.length;
   return {
     characters,

@@ -2,6 +2,8 @@ import { LRUCache } from "lru-cache";
 import { createMp3Encoder } from "wasm-media-encoders";
 import { bytesOf, encodeMuLaw } from "../telephone/telephone-audio.js";
 import { encodeSpeech } from "../telephone/tone-code.js";
+import { resample } from "./raw-audio.js";
+import type { SpeechThread } from "./speech-thread-client.js";
 
 export interface VoiceFormat {
   readonly codec: "mp3" | "pcm" | "mulaw";
@@ -36,18 +38,50 @@ export function isSpeakable(text: string): boolean {
   return /[\p{L}\p{N}]/u.test(text);
 }
 
-/** The text in the tone code, in the format asked for. The bytes are shared: do not write into them. */
+/** The spoken voice of all vendors of this thread; without one they speak in tones, which programs can read. */
+let spokenVoice: SpeechThread | undefined;
+/** The length of a text is asked for right after it was spoken. */
+const spokenLengths = new LRUCache<string, number>({ max: 1000 });
+const MEASURING_RATE_HZ = 8000;
+
+export function useSpokenVoice(voice: SpeechThread | undefined): void {
+  spokenVoice = voice;
+  spokenLengths.clear();
+  mp3Kept.clear();
+}
+
+/** How long the text sounds that `speak` has said. */
+export function speechSec(text: string, speed = 1): number {
+  const tones = () => encodeSpeech(text, MEASURING_RATE_HZ, speed).length / MEASURING_RATE_HZ;
+  return spokenLengths.get(`${speed}/${text}`) ?? tones();
+}
+
+/** The text in the format asked for. The bytes are shared: do not write into them. */
 export async function speak(text: string, format: VoiceFormat): Promise<Uint8Array> {
-  const { codec, sampleRateHz, speed = 1 } = format;
-  if (codec === "pcm") return bytesOf(encodeSpeech(text, sampleRateHz, speed));
-  if (codec === "mulaw") return encodeMuLaw(encodeSpeech(text, sampleRateHz, speed));
-  const { kbps = 48 } = format;
+  const { codec, sampleRateHz, speed = 1, kbps = 48 } = format;
   const key = `${sampleRateHz}/${kbps}/${speed}/${text}`;
-  const known = mp3Kept.get(key);
+  const known = codec === "mp3" ? mp3Kept.get(key) : undefined;
   if (known !== undefined) return known;
-  const audio = await encodeMp3(encodeSpeech(text, sampleRateHz, speed), sampleRateHz, kbps);
+  const pcm = await samplesOfText(text, sampleRateHz, speed);
+  if (codec === "pcm") return bytesOf(pcm);
+  if (codec === "mulaw") return encodeMuLaw(pcm);
+  const audio = await encodeMp3(pcm, sampleRateHz, kbps);
   mp3Kept.set(key, audio);
   return audio;
+}
+
+async function samplesOfText(text: string, rateHz: number, speed: number): Promise<Int16Array> {
+  const spoken = await spokenVoice?.speech(text, speed);
+  if (spoken === undefined) return encodeSpeech(text, rateHz, speed);
+  const { pcm, sampleRateHz } = spoken;
+  spokenLengths.set(`${speed}/${text}`, pcm.length / sampleRateHz);
+  const source = rateHz < sampleRateHz ? smoothed(pcm) : pcm;
+  return resample(source, sampleRateHz, rateHz);
+}
+
+/** Takes away most of what a telephone's rate cannot carry and would fold into the voice. */
+function smoothed(pcm: Int16Array): Int16Array {
+  return pcm.map((sample, n) => ((pcm[n - 1] ?? sample) + 2 * sample + (pcm[n + 1] ?? sample)) / 4);
 }
 
 /** What a voice sends of this audio under a fault that spoils how it sounds. */
