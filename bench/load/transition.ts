@@ -77,7 +77,7 @@ function eventsOfCall(): readonly SessionEvent[] {
     { type: "sentenceWhole", ...greeting },
   ];
   let atMs = 2_200;
-  events.push({ type: "timerFired", timer: "playback", atMs });
+  events.push({ type: "deadlineReached", atMs });
   for (let turn = 0; turn < TURNS_PER_CALL; turn += 1) {
     atMs = addTurn(events, turn + 2, atMs + 500);
   }
@@ -108,7 +108,7 @@ function addTurn(events: SessionEvent[], turnId: number, startMs: number): numbe
     events.push({ type: "sentenceWhole", turnId, index, ...spoken });
   }
   atMs += 9_000;
-  events.push({ type: "timerFired", timer: "playback", atMs });
+  events.push({ type: "deadlineReached", atMs });
   return atMs;
 }
 

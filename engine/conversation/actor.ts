@@ -11,6 +11,7 @@ import type {
 import { CALLER_LEFT, CALLER_TOO_FAST, type Ending } from "./call-end.js";
 import type { SentenceId } from "./caller-channel.js";
 import { transition } from "./conversation.js";
+import { nextDeadline } from "./deadlines.js";
 import type { EffectPerformer } from "./effects.js";
 import type { SessionEvent } from "./events.js";
 import { VoicePieces } from "./idle.js";
@@ -21,8 +22,8 @@ import type { SessionState } from "./state.js";
 const MAILBOX_EVENTS_MAX = 1_024;
 
 /**
- * Owns one call: takes one event at a time, puts the new state in place, then has its effects performed in order. A
- * fault in here ends this call, not the process: `onCrash` is told once, and later events are dropped.
+ * Owns one call: takes one event at a time, puts the new state in place, then has its effects performed in order, and is
+ * woken at the next deadline. A fault in here ends this call, not the process: `onCrash` is told once, and later events are dropped.
  */
 export class SessionActor {
   #state: SessionState;
@@ -59,6 +60,7 @@ export class SessionActor {
         const { state, effects } = transition(this.#state, event);
         this.#state = state;
         for (const effect of effects) this.#performer.perform(effect);
+        this.#performer.wakeAt(nextDeadline(state));
       }
     } catch (error) {
       this.#crash(error);

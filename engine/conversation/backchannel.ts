@@ -1,5 +1,6 @@
 /** Recognizes backchannels ("uh-huh", "yeah, okay"), which neither stop the agent nor need a reply. */
 
+import { clearDeadline } from "./deadlines.js";
 import type { SaidMessage, SessionEffect } from "./effects.js";
 import { isQuestion, LEXICONS, PhraseList, tablePhrases, tableWords } from "./lexicon.js";
 import type { SentSentence } from "./playback-ledger.js";
@@ -143,8 +144,8 @@ export function noteBackchannel(
 ): SessionState {
   const { text } = said;
   out.push({ type: "send", message: { type: "transcript", role: "user", text, isFinal: true } });
-  out.push({ type: "cancelTimer", timer: "silence" });
-  out.push({ type: "cancelTimer", timer: "falseInterruption" });
+  clearDeadline(state, "endpointing");
+  clearDeadline(state, "falseInterruption");
   return {
     ...state,
     utteranceBeganAtMs: undefined,

@@ -13,9 +13,10 @@ import {
 } from "./backchannel.js";
 import { isRevocable } from "./call-end.js";
 import { commitTurn, stopTurn, unheardSentences, withSuspectedEcho } from "./commit-turn.js";
+import { clearDeadline, setDeadline } from "./deadlines.js";
 import { type Echo, echoBehindSuspectedEcho, noteEcho, ownEcho } from "./echo.js";
 import type { SaidMessage, SessionEffect } from "./effects.js";
-import type { SentenceHeardEvent, SpeechStartedEvent, TimerFiredEvent } from "./events.js";
+import type { DeadlineReachedEvent, SentenceHeardEvent, SpeechStartedEvent } from "./events.js";
 import { watchCaller } from "./idle.js";
 import { isClosing, onPlaybackEnd } from "./playback-end.js";
 import { alignEnd, delayPlayback, heldBack, lengthMsOf, markedEndMs } from "./playback-ledger.js";
@@ -272,8 +273,8 @@ function interrupt(
   const spoke = turn.sentCount > 0;
   // First of all: closing the vendors' connections takes longer than telling the caller.
   if (spoke && !isPaused) out.push({ type: "send", message: { type: "audioStop" } });
-  stopTurn(state, turn, out);
-  out.push({ type: "startTimer", timer: "falseInterruption", delayMs: FALSE_INTERRUPTION_MAX_MS });
+  stopTurn(turn, out);
+  setDeadline(state, "falseInterruption", atMs + FALSE_INTERRUPTION_MAX_MS);
   const counted = spoke && !isPaused ? countInterruption(state) : state;
   const outcome = spoke ? "interrupted" : "superseded";
   const cutSentences = unheardSentences(turn, Math.min(atMs, state.outputPausedAtMs ?? atMs));
@@ -301,7 +302,7 @@ export function onFalseInterruption(
   if (state.unanswered !== "") {
     return noteBargeIn(beginReply(state, atMs, out), resumed, atMs, out);
   }
-  watchCaller(state, out);
+  watchCaller(state, atMs);
   return state;
 }
 
@@ -333,8 +334,8 @@ function dropUnheard(
   const slot = before.filter((sentence) => !isFiller(sentence)).length;
   out.push({ type: "dropAudio", turnId: turn.id, index: slot });
   out.push({ type: "send", message: { type: "audioStop" } });
-  out.push({ type: "cancelTimer", timer: "ahead" });
-  if (isGrowing(turn)) out.push({ type: "cancelTimer", timer: "growth" });
+  clearDeadline(state, "synthesisAhead");
+  if (isGrowing(turn)) clearDeadline(state, "underrun");
   const [cut, ...after] = turn.sentences.slice(index);
   const said = cut === undefined || heard === undefined ? [] : [heardSentence(cut, heard)];
   const begun = heard?.text.length ?? 0;
@@ -378,7 +379,7 @@ export function handleVoice(
   const decision = decideBargeIn(state, { type: "voice", voiceAgoMs }, atMs);
   const decided = act(state, decision, atMs, out);
   const isBefore = decision.action === "wait" && decided.turn !== undefined;
-  return isBefore ? waitForOverlapWords(decided, decided.turn, event, out) : decided;
+  return isBefore ? waitForOverlapWords(decided, decided.turn, event) : decided;
 }
 
 /** Stops the agent for keys or a written message, unless the call has to end. */
@@ -406,14 +407,14 @@ function pauseOutput(
   if (isPaced) out.push({ type: "pauseOutput" });
   const held = { ...state, outputPausedAtMs: atMs };
   const next = isPaced ? held : dropUnheard(held, turn, atMs, out);
-  out.push({ type: "cancelTimer", timer: "playback" });
-  out.push({ type: "cancelTimer", timer: "stall" });
-  out.push({ type: "startTimer", timer: "hold", delayMs: OUTPUT_PAUSE_MAX_MS });
+  clearDeadline(state, "playbackEnd");
+  clearDeadline(state, "turnStall");
+  setDeadline(state, "outputPause", atMs + OUTPUT_PAUSE_MAX_MS);
   return next;
 }
 
 /** No words came, or none that interrupt. */
-export function onOutputPauseTimer(
+export function onOutputPauseDeadline(
   state: SessionState,
   atMs: number,
   out: SessionEffect[],
@@ -428,12 +429,12 @@ function resumeOutput(state: SessionState, atMs: number, out: SessionEffect[]): 
   const { outputPausedAtMs, turn } = state;
   if (outputPausedAtMs === undefined || turn === undefined) return state;
   const { isPaced } = state.settings;
-  out.push({ type: "cancelTimer", timer: "hold" });
+  clearDeadline(state, "outputPause");
   if (isPaced) out.push({ type: "resumeAudio" });
   // Where it was paused instead, all that was sent is over.
   const ledger = delayPlayback(turn.ledger, outputPausedAtMs, atMs - outputPausedAtMs);
   const leftMs = Math.max(0, ledger.endsAtMs - atMs);
-  out.push({ type: "startTimer", timer: "stall", delayMs: leftMs + STALL_MAX_MS });
+  setDeadline(state, "turnStall", atMs + leftMs + STALL_MAX_MS);
   const released = { ...state, outputPausedAtMs: undefined };
   return advanceSpeech(released, { ...turn, ledger, wasFalselyInterrupted: true }, atMs, out);
 }
@@ -458,7 +459,7 @@ export function onSentenceHeard(
   const ledger = alignEnd(turn.ledger, event.index, event.atMs);
   const aligned = { ...turn, ledger };
   if (isAllSent(turn) && event.index === turn.sentCount - 1) {
-    out.push({ type: "cancelTimer", timer: isHeld ? "hold" : "playback" });
+    clearDeadline(state, isHeld ? "outputPause" : "playbackEnd");
     if (isHeld) out.push({ type: "resumeAudio" });
     return onPlaybackEnd({ ...noted, turn: aligned }, event.atMs, out);
   }
@@ -478,10 +479,9 @@ function waitForOverlapWords(
   state: SessionState,
   turn: Turn,
   { atMs, voiceAgoMs }: SpeechStartedEvent,
-  out: SessionEffect[],
 ): SessionState {
   const delayMs = voiceAgoMs === undefined ? WORDLESS_MAX_MS : LOOK_AGAIN_MS;
-  out.push({ type: "startTimer", timer: "onset", delayMs });
+  setDeadline(state, "overlapBeforeReply", atMs + delayMs);
   return { ...state, turn: { ...turn, overlapAtMs: atMs, hasWaitedForWords: true } };
 }
 
@@ -491,16 +491,16 @@ function isBeforeOutput(turn: Turn, atMs: number): boolean {
 }
 
 /** No word has come: it was a cough, or the end of what has been answered. */
-export function onOnsetTimer(
+export function onOverlapDeadline(
   state: SessionState,
-  { atMs, voiceAgoMs }: TimerFiredEvent,
+  { atMs, voiceAgoMs }: DeadlineReachedEvent,
   out: SessionEffect[],
 ): SessionState {
   const { turn } = state;
   if (turn?.overlapAtMs === undefined) return state;
   const isSpeaking = voiceAgoMs !== undefined && voiceAgoMs <= VOICE_RECENT_MS;
   if (isSpeaking && atMs - turn.overlapAtMs < ONSET_MAX_MS) {
-    out.push({ type: "startTimer", timer: "onset", delayMs: LOOK_AGAIN_MS });
+    setDeadline(state, "overlapBeforeReply", atMs + LOOK_AGAIN_MS);
     return state;
   }
   // The caller was not waiting while saying something, whatever it was; a voice without end is a noise.
@@ -530,14 +530,14 @@ export function handleUserSpeech(
   if (state.turn === undefined) return state;
   const decision = decideBargeIn(state, { type: "words", ...heard }, atMs);
   if (decision.reason === "nextWordPending" && heard.isRepeated !== true) {
-    out.push({ type: "startTimer", timer: "nextWord", delayMs: NEXT_WORD_MAX_MS });
+    setDeadline(state, "nextWord", atMs + NEXT_WORD_MAX_MS);
   }
   const noted = decision.reason === "echo" ? noteEcho(state, heard.words, atMs) : state;
   return act(noted, decision, atMs, out);
 }
 
 /** No word has come behind one that could become agreement with it. */
-export function onNextWordTimer(
+export function onNextWordDeadline(
   state: SessionState,
   atMs: number,
   out: SessionEffect[],
@@ -608,8 +608,6 @@ export function answerCaller(
       return noted;
     case "interrupt":
       out.push({ type: "abortTurn", turnId: turn.id });
-      // A turn of which nothing could be said waits for its end, which must not become the end of the next one.
-      if (isAllSent(turn)) out.push({ type: "cancelTimer", timer: "playback" });
       return beginReply(commitTurn(noted, turn, "superseded", atMs, out), atMs, out);
   }
 }
@@ -635,8 +633,8 @@ function noteSaid(
   const { text } = said;
   out.push({ type: "send", message: { type: "transcript", role: "user", text, isFinal: true } });
   // Keys may come in the middle of words, which are still to be settled.
-  if (pendingText(state.hearing) === "") out.push({ type: "cancelTimer", timer: "silence" });
-  out.push({ type: "cancelTimer", timer: "falseInterruption" });
+  if (pendingText(state.hearing) === "") clearDeadline(state, "endpointing");
+  clearDeadline(state, "falseInterruption");
   return {
     ...sure,
     utteranceBeganAtMs: undefined,

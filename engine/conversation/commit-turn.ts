@@ -2,6 +2,7 @@
 
 import type { CallMetrics, HistoryMessage } from "../../storage/records.js";
 import type { Ending, EndReason } from "./call-end.js";
+import { clearDeadlines, DEADLINE_NAMES } from "./deadlines.js";
 import { echoBehindSuspectedEcho, spokenBeforeAfter } from "./echo.js";
 import type { SaidMessage, SessionEffect, TurnOutcome, TurnReport, TurnSave } from "./effects.js";
 import { heardAnswer, heardText, heldBack, wholeWords } from "./playback-ledger.js";
@@ -9,7 +10,6 @@ import { dropPreemptiveReply } from "./preemptive-generation.js";
 import {
   type CarriedOverWait,
   isFiller,
-  isGrowing,
   joinWords,
   reportOf,
   type SessionState,
@@ -81,6 +81,18 @@ export function givenUpAtMs({ decidedAtMs, waitedBeforeMs: beforeMs }: Turn): nu
   return decidedAtMs + Math.min(Math.max(leftMs + LAST_TRY_MS, 0), LAST_TRY_MS);
 }
 
+/** What waits for something of the agent's turn, and is not waited for without it. */
+const TURN_DEADLINES = [
+  "outputPause",
+  "overlapBeforeReply",
+  "sentenceFlush",
+  "synthesisAhead",
+  "underrun",
+  "filler",
+  "playbackEnd",
+  "turnStall",
+] as const;
+
 /** Nothing went wrong, and nobody has to be told why. */
 const EXPECTED_ENDINGS: ReadonlySet<EndReason> = new Set([
   "callerLeft",
@@ -89,17 +101,8 @@ const EXPECTED_ENDINGS: ReadonlySet<EndReason> = new Set([
 ]);
 
 /** Nothing more of the turn is made, said or waited for; what was heard of it is still to be settled. */
-export function stopTurn(
-  { outputPausedAtMs }: Pick<SessionState, "outputPausedAtMs">,
-  turn: Turn,
-  out: SessionEffect[],
-): void {
+export function stopTurn(turn: Turn, out: SessionEffect[]): void {
   out.push({ type: "abortTurn", turnId: turn.id });
-  out.push({ type: "cancelTimer", timer: "stall" });
-  out.push({ type: "cancelTimer", timer: "ahead" });
-  if (isGrowing(turn)) out.push({ type: "cancelTimer", timer: "growth" });
-  out.push({ type: "cancelTimer", timer: "playback" });
-  if (outputPausedAtMs !== undefined) out.push({ type: "cancelTimer", timer: "hold" });
 }
 
 /**
@@ -113,6 +116,7 @@ export function commitTurn(
   atMs: number,
   out: SessionEffect[],
 ): SessionState {
+  clearDeadlines(state, TURN_DEADLINES);
   const untilMs = Math.min(atMs, state.outputPausedAtMs ?? atMs);
   const heard = heardText(turn.ledger, untilMs);
   // "One moment" is no answer: the model does not read it, and the question stays open after it.
@@ -184,6 +188,7 @@ export function endCall(
   const added = turnMessages(settled.unanswered, "");
   const history = withMessages(settled.history, added);
   const last: SessionState = { ...settled, phase: "ended", unanswered: "", history };
+  clearDeadlines(state, DEADLINE_NAMES);
   out.push({ type: "end", ending, save: saveOf(last, undefined, added) });
   return { ...last, unsaved: [] };
 }

@@ -1,7 +1,13 @@
-import { onNextWordTimer, onOnsetTimer, onOutputPauseTimer, onSentenceHeard } from "./barge-in.js";
+import {
+  onNextWordDeadline,
+  onOutputPauseDeadline,
+  onOverlapDeadline,
+  onSentenceHeard,
+} from "./barge-in.js";
 import { endCall } from "./commit-turn.js";
+import { type DeadlineName, dueDeadlines, takeDueDeadline } from "./deadlines.js";
 import type { SessionEffect } from "./effects.js";
-import type { OpenedEvent, SessionEvent, TimerFiredEvent, TurnEvent } from "./events.js";
+import type { DeadlineReachedEvent, OpenedEvent, SessionEvent, TurnEvent } from "./events.js";
 import {
   durationLimit,
   onSttFailed,
@@ -10,37 +16,37 @@ import {
   requestEnd,
   watchDuration,
 } from "./farewell.js";
-import { onPhraseReady, onWaitingTimer, preparedPhrases } from "./filler.js";
-import { onIdleTimer, onUnrecognizedTimer, onVoiceHeard, watchCaller } from "./idle.js";
+import { onFillerDeadline, onPhraseReady, preparedPhrases } from "./filler.js";
+import { onIdleDeadline, onUnrecognizedVoiceDeadline, onVoiceHeard, watchCaller } from "./idle.js";
 import { onPlaybackEnd, onPlayed, onSoundLate } from "./playback-end.js";
 import { advanceSpeech, beginScripted } from "./playout.js";
 import {
   dropPreemptiveReply,
   onEarlyEvent,
-  onEarlyTimer,
+  onPreemptiveGenerationDeadline,
   onPreemptiveRefused,
   onTurnEnding,
   withoutStaleEarly,
 } from "./preemptive-generation.js";
 import {
-  onFlushTimer,
   onLateToolDone,
   onReplyDone,
   onReplyFailed,
   onReplyToken,
-  onStall,
+  onSentenceFlushDeadline,
   onToolDone,
+  onTurnStallDeadline,
 } from "./reply.js";
 import { sentencesOf, speakable } from "./sentences.js";
 import { inTurnShape, placeOf, type SessionState, type Turn, withTurnInState } from "./state.js";
-import { onTransferRefused, onTransferTaken, onTransferTimer } from "./transfer.js";
-import { onGrowthMissed, onSentenceAudio, onSentenceFailed } from "./underrun.js";
+import { onTransferDeadline, onTransferRefused, onTransferTaken } from "./transfer.js";
+import { onSentenceAudio, onSentenceFailed, onUnderrunDeadline } from "./underrun.js";
 import {
   onCallerTurnEnded,
   onDigit,
-  onDtmfTimer,
-  onPhantomTimer,
-  onSilence,
+  onDtmfDeadline,
+  onEndpointingDeadline,
+  onFalseInterruptionDeadline,
   onSpeechStarted,
   onTranscript,
   onUtteranceEnd,
@@ -102,7 +108,7 @@ function next(state: SessionState, event: SessionEvent, out: SessionEffect[]): S
     case "speechStarted":
       return onSpeechStarted(state, event, out);
     case "voiceHeard":
-      return onVoiceHeard(state, event, out);
+      return onVoiceHeard(state, event);
     case "transcript":
       return onTranscript(state, event, out);
     case "callerTurnEnded":
@@ -125,8 +131,8 @@ function next(state: SessionState, event: SessionEvent, out: SessionEffect[]): S
       return onPhraseReady(state, event);
     case "soundLate":
       return onSoundLate(state, event, out);
-    case "timerFired":
-      return onTimer(state, event, out);
+    case "deadlineReached":
+      return onDeadlines(state, event, out);
     case "transferTaken":
       return onTransferTaken(state, event.atMs, out);
     case "transferRefused":
@@ -173,50 +179,69 @@ function placed(turn: Turn, event: TurnEvent): TurnEvent | undefined {
   return index < 0 ? undefined : { ...event, index };
 }
 
-function onTimer(state: SessionState, event: TimerFiredEvent, out: SessionEffect[]): SessionState {
-  switch (event.timer) {
-    case "silence":
-      return onSilence(state, event, out);
-    case "stall":
-      return onStall(state, event.atMs, out);
-    case "growth":
-      return state.turn === undefined ? state : onGrowthMissed(state, state.turn, event, out);
-    case "flush":
-      return state.turn === undefined ? state : onFlushTimer(state, state.turn, event.atMs, out);
-    case "ahead":
-      return state.turn === undefined ? state : advanceSpeech(state, state.turn, event.atMs, out);
-    case "playback":
-      return onPlaybackEnd(state, event.atMs, out, event.voiceAgoMs);
-    case "falseInterruption":
-      return onPhantomTimer(state, event.atMs, out);
-    case "hold":
-      return onOutputPauseTimer(state, event.atMs, out);
-    case "digits":
-      return onDtmfTimer(state, event.atMs, out);
-    case "waiting":
-      return onWaitingTimer(state, event, out);
-    case "onset":
-      return onOnsetTimer(state, event, out);
+/** A deadline is cleared before its rule runs, which may set it again. */
+function onDeadlines(
+  before: SessionState,
+  event: DeadlineReachedEvent,
+  out: SessionEffect[],
+): SessionState {
+  let state = before;
+  for (const name of dueDeadlines(state, event.atMs)) {
+    if (takeDueDeadline(state, name, event.atMs)) state = onDeadline(state, name, event, out);
+  }
+  return state;
+}
+
+function onDeadline(
+  state: SessionState,
+  name: DeadlineName,
+  event: DeadlineReachedEvent,
+  out: SessionEffect[],
+): SessionState {
+  const { turn } = state;
+  switch (name) {
+    case "endpointing":
+      return onEndpointingDeadline(state, event, out);
+    case "preemptiveGeneration":
+      return onPreemptiveGenerationDeadline(state, event, out);
     case "nextWord":
-      return onNextWordTimer(state, event.atMs, out);
+      return onNextWordDeadline(state, event.atMs, out);
+    case "dtmf":
+      return onDtmfDeadline(state, event.atMs, out);
+    case "falseInterruption":
+      return onFalseInterruptionDeadline(state, event.atMs, out);
+    case "outputPause":
+      return onOutputPauseDeadline(state, event.atMs, out);
+    case "overlapBeforeReply":
+      return onOverlapDeadline(state, event, out);
+    case "sentenceFlush":
+      return turn === undefined ? state : onSentenceFlushDeadline(state, turn, event.atMs, out);
+    case "synthesisAhead":
+      return turn === undefined ? state : advanceSpeech(state, turn, event.atMs, out);
+    case "underrun":
+      return turn === undefined ? state : onUnderrunDeadline(state, turn, event, out);
+    case "filler":
+      return onFillerDeadline(state, event, out);
+    case "playbackEnd":
+      return onPlaybackEnd(state, event.atMs, out, event.voiceAgoMs);
+    case "turnStall":
+      return onTurnStallDeadline(state, event.atMs, out);
     case "idle":
-      return onIdleTimer(state, event, out);
-    case "unrecognized":
-      return onUnrecognizedTimer(state, event, out);
+      return onIdleDeadline(state, event, out);
+    case "unrecognizedVoice":
+      return onUnrecognizedVoiceDeadline(state, event, out);
+    case "transfer":
+      return onTransferDeadline(state, event.atMs, out);
     case "timeUp":
       return onTimeUp(state, event.atMs, out);
-    case "transfer":
-      return onTransferTimer(state, event.atMs, out);
-    case "early":
-      return onEarlyTimer(state, event, out);
-    case "duration":
+    case "maxDuration":
       return endCall(state, durationLimit(state), event.atMs, out);
   }
 }
 
 function onOpened(state: SessionState, event: OpenedEvent, out: SessionEffect[]): SessionState {
   out.push({ type: "send", message: { type: "connected" } });
-  watchDuration(state, out);
+  watchDuration(state, event.atMs);
   const texts = preparedPhrases(state);
   if (texts.length > 0) out.push({ type: "preparePhrases", texts });
   const live: SessionState = { ...state, phase: "live" };
@@ -226,6 +251,6 @@ function onOpened(state: SessionState, event: OpenedEvent, out: SessionEffect[])
     .map(speakable)
     .filter((sentence) => sentence !== "");
   if (sentences.length > 0) return beginScripted(live, "greeting", sentences, event.atMs, out);
-  watchCaller(live, out);
+  watchCaller(live, event.atMs);
   return live;
 }

@@ -1,7 +1,6 @@
 import type { CallMetrics, HistoryMessage } from "../../storage/records.js";
 import type { ChatMessage, ToolCall } from "../vendors/contracts.js";
 import type { Ending, EndReason } from "./call-end.js";
-import type { TimerName } from "./events.js";
 import type { BargeIn, EndOfTurn } from "./reasons.js";
 
 /** What the caller's client is told; the edge writes it as the contract's JSON. */
@@ -148,8 +147,6 @@ export type SessionEffect =
   | { readonly type: "stopModel"; readonly turnId: number }
   /** Asks the telephony vendor to take the call on; it answers with an event. */
   | { readonly type: "transfer"; readonly turnId: number; readonly to: string }
-  | { readonly type: "startTimer"; readonly timer: TimerName; readonly delayMs: number }
-  | { readonly type: "cancelTimer"; readonly timer: TimerName }
   /** Reports a decision, which stands in the record of its turn too. */
   | { readonly type: "reportBargeIn"; readonly turnId: number; readonly bargeIn: BargeIn }
   | { readonly type: "reportEndOfTurn"; readonly turnId: number; readonly endOfTurn: EndOfTurn }
@@ -177,4 +174,6 @@ export const NOTHING_SAID: TurnSave = {
 export interface EffectPerformer {
   /** Starts what the effect asks for; whatever comes of it comes back as an event. */
   perform(effect: SessionEffect): void;
+  /** Reports `deadlineReached` at that moment of the call's clock, unless it is called with another before. */
+  wakeAt(dueMs: number | undefined): void;
 }

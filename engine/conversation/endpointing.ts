@@ -3,7 +3,7 @@
 import { ownEcho } from "./echo.js";
 import type {
   CallerTurnEndedEvent,
-  TimerFiredEvent,
+  DeadlineReachedEvent,
   TranscriptEvent,
   UtteranceEndEvent,
 } from "./events.js";
@@ -357,7 +357,7 @@ export type EndOfTurnSignal =
   /** The turn detection of the STT says that the turn is over. */
   | { readonly type: "vendor"; readonly event: CallerTurnEndedEvent }
   /** The server's own timer. */
-  | { readonly type: "timer"; readonly event: TimerFiredEvent };
+  | { readonly type: "timer"; readonly event: DeadlineReachedEvent };
 
 /** Whether the caller's turn is over, and why; if not, when to decide again. */
 export function decideEndOfTurn(state: SessionState, signal: EndOfTurnSignal): EndOfTurnDecision {
@@ -432,7 +432,7 @@ function decideOnTurnDetection(
 /** The server may hear a voice, though the recognizer told no words of it yet: the turn waits for the end of that voice. */
 function decideOnTimer(
   state: SessionState,
-  { atMs, voiceAgoMs }: TimerFiredEvent,
+  { atMs, voiceAgoMs }: DeadlineReachedEvent,
 ): EndOfTurnDecision {
   const text = pendingText(state.hearing);
   const continuation = text === "" ? undefined : continuationOf(state, text);

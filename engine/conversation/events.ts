@@ -3,35 +3,6 @@ import type { ToolCall } from "../vendors/contracts.js";
 import type { Ending } from "./call-end.js";
 import type { TimedWord } from "./playback-ledger.js";
 
-/** One-shot timers of a call; starting one that runs restarts it. */
-export type TimerName =
-  | "silence"
-  | "stall"
-  /** More of a sentence must come before the caller has heard all there is. */
-  | "growth"
-  /** The model may have stalled behind a whole sentence. */
-  | "flush"
-  | "ahead"
-  | "playback"
-  | "falseInterruption"
-  | "duration"
-  | "hold"
-  | "digits"
-  /** The caller has heard nothing of a reply for a while. */
-  | "waiting"
-  /** The caller speaks before the reply does. */
-  | "onset"
-  /** A word may become agreement with the next one. */
-  | "nextWord"
-  | "idle"
-  /** The STT has returned no words for a voice. */
-  | "unrecognized"
-  | "timeUp"
-  /** The vendor has not answered whether it takes the call on. */
-  | "transfer"
-  /** The caller has been quiet for a little while. */
-  | "early";
-
 interface At {
   /** When it happened, in ms on the call's own clock (0 = the call began). */
   readonly atMs: number;
@@ -101,9 +72,9 @@ export type DigitEvent = At & { readonly type: "digit"; readonly digit: string }
 /** What the caller has written in place of saying it: whole, and surely the own words. */
 export type WrittenEvent = At & { readonly type: "written"; readonly text: string };
 export type ListeningFailedEvent = At & { readonly type: "sttFailed" };
-export type TimerFiredEvent = At & {
-  readonly type: "timerFired";
-  readonly timer: TimerName;
+/** The earliest deadline of the call is due, and perhaps others with it. */
+export type DeadlineReachedEvent = At & {
+  readonly type: "deadlineReached";
   /** How long ago TTS gave the newest audio of the turn, where it has given some. */
   readonly ttsAudioAgoMs?: number | undefined;
   /** How long ago the server last heard a voice in the caller's audio; left out where it never did. */
@@ -219,7 +190,7 @@ export type SessionEvent =
   | DigitEvent
   | WrittenEvent
   | ListeningFailedEvent
-  | TimerFiredEvent
+  | DeadlineReachedEvent
   | EndRequestedEvent
   | TransferTakenEvent
   | TransferRefusedEvent

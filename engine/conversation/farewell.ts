@@ -7,6 +7,7 @@ import {
   SPEECH_FAILED,
 } from "./call-end.js";
 import { commitTurn, endCall, stopTurn } from "./commit-turn.js";
+import { clearDeadline, setDeadline } from "./deadlines.js";
 import type { SessionEffect } from "./effects.js";
 import { beginScripted } from "./playout.js";
 import type { SessionState, Turn } from "./state.js";
@@ -20,11 +21,12 @@ const CONVERSED_TURNS_MIN = 2;
 /** A call that may not be longer than this ends without a word. */
 const DURATION_WITH_WORDS_MIN_MS = 30_000;
 
-export function watchDuration(state: SessionState, out: SessionEffect[]): void {
+/** The limit of the call's duration counts from `atMs`. */
+export function watchDuration(state: SessionState, atMs: number): void {
   const { durationMaxMs, phrases } = state.settings;
-  out.push({ type: "startTimer", timer: "duration", delayMs: durationMaxMs });
+  setDeadline(state, "maxDuration", atMs + durationMaxMs);
   if (phrases === undefined || durationMaxMs < DURATION_WITH_WORDS_MIN_MS) return;
-  out.push({ type: "startTimer", timer: "timeUp", delayMs: durationMaxMs - TIME_UP_BEFORE_MS });
+  setDeadline(state, "timeUp", atMs + durationMaxMs - TIME_UP_BEFORE_MS);
 }
 
 export function durationLimit(state: SessionState): Ending {
@@ -127,14 +129,14 @@ function sayLast(
 ): SessionState {
   const { turn } = state;
   const free = turn === undefined ? state : cutOff(state, turn, atMs, out);
-  out.push({ type: "cancelTimer", timer: "silence" });
-  out.push({ type: "cancelTimer", timer: "falseInterruption" });
+  clearDeadline(state, "endpointing");
+  clearDeadline(state, "falseInterruption");
   const last = { ...free, cutSentences: [], cutEndReason: undefined };
   return beginScripted(last, "farewell", [words], atMs, out, ending);
 }
 
 function cutOff(state: SessionState, turn: Turn, atMs: number, out: SessionEffect[]): SessionState {
   if (turn.sentCount > 0) out.push({ type: "send", message: { type: "audioStop" } });
-  stopTurn(state, turn, out);
+  stopTurn(turn, out);
   return commitTurn(state, turn, "cutOff", atMs, out);
 }

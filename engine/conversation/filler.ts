@@ -1,5 +1,6 @@
+import { setDeadline } from "./deadlines.js";
 import type { SessionEffect } from "./effects.js";
-import type { PhraseReadyEvent, TimerFiredEvent } from "./events.js";
+import type { DeadlineReachedEvent, PhraseReadyEvent } from "./events.js";
 import { markWords, recordSent } from "./playback-ledger.js";
 import { quietUntilMs, sayWhatIsSent, watchSilence } from "./playout.js";
 import {
@@ -59,9 +60,9 @@ export function preparedPhrases({ settings }: SessionState): readonly string[] {
 }
 
 /** The agent is at work on a reply and the caller hears nothing: it says so, in words that are ready. */
-export function onWaitingTimer(
+export function onFillerDeadline(
   state: SessionState,
-  event: TimerFiredEvent,
+  event: DeadlineReachedEvent,
   out: SessionEffect[],
 ): SessionState {
   const { turn } = state;
@@ -72,7 +73,7 @@ export function onWaitingTimer(
   const isSpokenTo = isCallerHeard(state, turn, voiceAgoMs);
   const phrase = nextPhrase(state, turn);
   if (leftMs >= 1 || isSpokenTo || phrase === undefined || isHindered(state, turn, atMs)) {
-    out.push({ type: "startTimer", timer: "waiting", delayMs: Math.max(leftMs, LOOK_AGAIN_MS) });
+    setDeadline(state, "filler", atMs + Math.max(leftMs, LOOK_AGAIN_MS));
     return state;
   }
   return { ...state, turn: sayPhrase(state, turn, phrase, atMs, out) };
@@ -82,7 +83,7 @@ export function onWaitingTimer(
  * When a filler may be played. While TTS is at work on the sentence that comes next, within the time that it usually needs, there is
  * nothing to fill: the filler would only delay that sentence.
  */
-function fillerDueMs(state: SessionState, turn: Turn, event: TimerFiredEvent): number {
+function fillerDueMs(state: SessionState, turn: Turn, event: DeadlineReachedEvent): number {
   const quietMs = quietUntilMs(state, turn);
   const sentence = turn.sentences[turn.sentCount];
   const { askedAtMs, attempt = 1, durationMs, text = "" } = sentence ?? {};
@@ -144,6 +145,6 @@ export function sayPhrase(
   };
   out.push({ type: "playPhrase", turnId: turn.id, index: slot, text });
   sayWhatIsSent(said.ledger, out);
-  watchSilence(state, said, atMs, out);
+  watchSilence(state, said, atMs);
   return said;
 }

@@ -1,8 +1,9 @@
 /** A caller who is silent, and one who speaks without any result of STT. */
 
 import { CALLER_SILENT } from "./call-end.js";
+import { setDeadline } from "./deadlines.js";
 import type { SessionEffect } from "./effects.js";
-import type { TimerFiredEvent, VoiceHeardEvent } from "./events.js";
+import type { DeadlineReachedEvent, VoiceHeardEvent } from "./events.js";
 import { beginScripted } from "./playout.js";
 import { isBeingTransferred, type SessionState } from "./state.js";
 import { pendingText } from "./transcript-buffer.js";
@@ -11,16 +12,16 @@ import { pendingText } from "./transcript-buffer.js";
 const REMINDERS_MAX = 2;
 
 /** It is the caller's turn to speak from now on. */
-export function watchCaller(state: SessionState, out: SessionEffect[]): void {
+export function watchCaller(state: SessionState, atMs: number): void {
   const { idleTimeoutMs, phrases } = state.settings;
   if (idleTimeoutMs === 0 || phrases === undefined) return;
-  out.push({ type: "startTimer", timer: "idle", delayMs: idleTimeoutMs });
+  setDeadline(state, "idle", atMs + idleTimeoutMs);
 }
 
 /** Nobody has said a word for a while, and nobody makes a sound that might become one. */
-export function onIdleTimer(
+export function onIdleDeadline(
   state: SessionState,
-  { atMs, voiceAgoMs }: TimerFiredEvent,
+  { atMs, voiceAgoMs }: DeadlineReachedEvent,
   out: SessionEffect[],
 ): SessionState {
   const { phrases, idleTimeoutMs } = state.settings;
@@ -30,7 +31,7 @@ export function onIdleTimer(
   const voiceLeftMs = voiceAgoMs === undefined ? 0 : idleTimeoutMs - voiceAgoMs;
   if (isUnderway || voiceLeftMs >= 1) {
     const delayMs = isUnderway ? idleTimeoutMs : voiceLeftMs;
-    out.push({ type: "startTimer", timer: "idle", delayMs });
+    setDeadline(state, "idle", atMs + delayMs);
     return state;
   }
   if (state.reminders >= REMINDERS_MAX) {
@@ -90,21 +91,17 @@ export class VoicePieces {
 }
 
 /** The STT has some seconds to return words for a voice that is the caller's. */
-export function onVoiceHeard(
-  state: SessionState,
-  event: VoiceHeardEvent,
-  out: SessionEffect[],
-): SessionState {
+export function onVoiceHeard(state: SessionState, event: VoiceHeardEvent): SessionState {
   const { settings, turn, repeatRequests } = state;
   if (settings.repeatRequest === "" || repeatRequests >= REPEAT_REQUESTS_MAX) return state;
   if (state.phase !== "live" || turn !== undefined || mayBeEcho(state, event)) return state;
-  out.push({ type: "startTimer", timer: "unrecognized", delayMs: unrecognizedAfterMs(state) });
+  setDeadline(state, "unrecognizedVoice", event.atMs + unrecognizedAfterMs(state));
   return { ...state, unrecognizedVoiceAtMs: event.atMs - event.beganAgoMs };
 }
 
-export function onUnrecognizedTimer(
+export function onUnrecognizedVoiceDeadline(
   state: SessionState,
-  { atMs, voiceAgoMs = Number.POSITIVE_INFINITY }: TimerFiredEvent,
+  { atMs, voiceAgoMs = Number.POSITIVE_INFINITY }: DeadlineReachedEvent,
   out: SessionEffect[],
 ): SessionState {
   const { unrecognizedVoiceAtMs: voiceAtMs, settings } = state;
@@ -114,7 +111,7 @@ export function onUnrecognizedTimer(
   if (isAgentsTurn || isRecognized(state, voiceAtMs)) return dropped;
   const leftMs = unrecognizedAfterMs(state) - voiceAgoMs;
   if (leftMs >= 1) {
-    out.push({ type: "startTimer", timer: "unrecognized", delayMs: leftMs });
+    setDeadline(state, "unrecognizedVoice", atMs + leftMs);
     return state;
   }
   const asked = { ...dropped, repeatRequests: state.repeatRequests + 1 };

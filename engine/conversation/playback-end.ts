@@ -3,6 +3,7 @@
 import { backchannelPhrases } from "./backchannel.js";
 import { type Ending, isRevocable, SPEECH_FAILED } from "./call-end.js";
 import { commitTurn } from "./commit-turn.js";
+import { clearDeadline, setDeadline } from "./deadlines.js";
 import type { SessionEffect } from "./effects.js";
 import type { PlayedEvent, SoundLateEvent } from "./events.js";
 import { watchCaller } from "./idle.js";
@@ -51,7 +52,7 @@ export function onPlaybackEnd(
   if (turn === undefined) return state;
   const graceMs = farewellGraceMs(state, turn, atMs, voiceAgoMs);
   if (graceMs > 0) {
-    out.push({ type: "startTimer", timer: "playback", delayMs: graceMs });
+    setDeadline(state, "playbackEnd", atMs + graceMs);
     return state;
   }
   // A timer may fire a fraction early; what it was set for has been heard all the same.
@@ -75,7 +76,7 @@ export function onPlaybackEnd(
   if (counted.unanswered !== "") {
     return beginReply({ ...counted, callerEndedAtMs: atMs }, atMs, out);
   }
-  watchCaller(counted, out);
+  watchCaller(counted, atMs);
   return counted;
 }
 
@@ -157,7 +158,7 @@ export function onPlayed(
   const ledger = wasPlayed ? turn.ledger : told;
   const aligned = { ...turn, ledger };
   if (isAllSent(turn) && ledger.endsAtMs <= event.atMs) {
-    out.push({ type: "cancelTimer", timer: "playback" });
+    clearDeadline(state, "playbackEnd");
     return onPlaybackEnd({ ...state, turn: aligned }, event.atMs, out);
   }
   return advanceSpeech(state, aligned, event.atMs, out);

@@ -1,6 +1,7 @@
 /** Has sentences synthesized ahead of what plays, and sends them to the caller in order. */
 
 import type { Ending } from "./call-end.js";
+import { clearDeadline, setDeadline } from "./deadlines.js";
 import type { SessionEffect, TurnKind } from "./effects.js";
 import { type PlaybackLedger, recordSent } from "./playback-ledger.js";
 import {
@@ -19,15 +20,9 @@ import { sendDtmf } from "./tools.js";
 const AGAIN_AFTER_MS = 3_500;
 
 /** Starts the watch over a silence that begins now, or when all that was sent has been heard. */
-export function watchSilence(
-  state: SessionState,
-  turn: Turn,
-  atMs: number,
-  out: SessionEffect[],
-): void {
+export function watchSilence(state: SessionState, turn: Turn, atMs: number): void {
   if (state.settings.fillerAfterMs === 0 || turn.kind !== "reply") return;
-  const delayMs = quietUntilMs(state, turn) - atMs;
-  out.push({ type: "startTimer", timer: "waiting", delayMs: Math.max(0, delayMs) });
+  setDeadline(state, "filler", Math.max(atMs, quietUntilMs(state, turn)));
 }
 
 /** When the caller will have heard nothing for longer than the agent lets pass without a word. */
@@ -95,7 +90,7 @@ export function beginScripted(
     ending,
   };
   const unanswered = state.unanswered.slice(userText.length).trimStart();
-  out.push({ type: "startTimer", timer: "stall", delayMs: STALL_MAX_MS });
+  setDeadline(state, "turnStall", atMs + STALL_MAX_MS);
   return advanceSpeech({ ...state, lastTurnId: id, unanswered }, turn, atMs, out);
 }
 
@@ -127,8 +122,8 @@ export function advanceSpeech(
   if (state.outputPausedAtMs === undefined) {
     const slackMs = state.settings.isPaced ? MARK_SLACK_MS : 0;
     const hasProgressed = asked.sentCount > turn.sentCount;
-    watchPlayback(asked, hasProgressed, atMs, slackMs, out);
-    if (hasProgressed && !isAllSent(asked)) watchSilence(state, asked, atMs, out);
+    watchPlayback(state, asked, hasProgressed, atMs, slackMs);
+    if (hasProgressed && !isAllSent(asked)) watchSilence(state, asked, atMs);
   }
   const charsAsked = charsBetween(asked.sentences, turn.askedCount, asked.askedCount);
   const metrics = { ...state.metrics, ttsChars: state.metrics.ttsChars + charsAsked };
@@ -171,8 +166,7 @@ function sendReady(state: SessionState, turn: Turn, atMs: number, out: SessionEf
     sentCount += 1;
     sayWhatIsSent(ledger, out);
     if (sentence.isWhole) continue;
-    const delayMs = Math.max(0, growthDueMs(sentence, ledger) - atMs);
-    out.push({ type: "startTimer", timer: "growth", delayMs });
+    setDeadline(state, "underrun", Math.max(atMs, growthDueMs(sentence, ledger)));
     break;
   }
   if (sentCount === turn.sentCount) return turn;
@@ -208,19 +202,14 @@ export function sayWhatIsSent(ledger: PlaybackLedger, out: SessionEffect[]): voi
   });
 }
 
-function askForSpeech(
-  { voiceMsPerChar, settings }: SessionState,
-  turn: Turn,
-  atMs: number,
-  out: SessionEffect[],
-): Turn {
+function askForSpeech(state: SessionState, turn: Turn, atMs: number, out: SessionEffect[]): Turn {
+  const { voiceMsPerChar, settings } = state;
   const nextChars = settings.isStreamed ? 0 : (turn.sentences[turn.askedCount]?.text.length ?? 0);
   const nextMs = nextChars * voiceMsPerChar + FIRST_AUDIO_USUAL_MAX_MS;
   const aheadMaxMs = Math.max(SPEECH_AHEAD_MAX_MS, nextMs);
   const mayAsk = turn.ledger.endsAtMs - atMs < aheadMaxMs;
   if (!mayAsk) {
-    const delayMs = turn.ledger.endsAtMs - atMs - aheadMaxMs + 1;
-    out.push({ type: "startTimer", timer: "ahead", delayMs });
+    setDeadline(state, "synthesisAhead", turn.ledger.endsAtMs - aheadMaxMs + 1);
     return turn;
   }
   let { askedCount, sentences } = turn;
@@ -238,20 +227,19 @@ function askForSpeech(
 
 /** Either the turn is whole and its end is waited for, or more must come before the caller hears a dead call. */
 function watchPlayback(
+  state: SessionState,
   turn: Turn,
   progressed: boolean,
   atMs: number,
   slackMs: number,
-  out: SessionEffect[],
 ): void {
-  const leftMs = Math.max(0, turn.ledger.endsAtMs - atMs);
+  const endsAtMs = Math.max(atMs, turn.ledger.endsAtMs);
   if (isAllSent(turn)) {
-    out.push({ type: "cancelTimer", timer: "stall" });
+    clearDeadline(state, "turnStall");
     // No mark comes back for what was not sent.
-    const delayMs = leftMs + (turn.sentCount === 0 ? 0 : slackMs);
-    out.push({ type: "startTimer", timer: "playback", delayMs });
+    setDeadline(state, "playbackEnd", endsAtMs + (turn.sentCount === 0 ? 0 : slackMs));
   } else if (progressed) {
-    out.push({ type: "startTimer", timer: "stall", delayMs: leftMs + STALL_MAX_MS });
+    setDeadline(state, "turnStall", endsAtMs + STALL_MAX_MS);
   }
 }
 

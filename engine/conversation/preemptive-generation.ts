@@ -1,10 +1,11 @@
 import { isBackchannel } from "./backchannel.js";
+import { clearDeadline, setDeadline } from "./deadlines.js";
 import { ownEcho } from "./echo.js";
 import type { SessionEffect } from "./effects.js";
 import { predictsContinuation } from "./endpointing.js";
 import type {
   CallerTurnEndingEvent,
-  TimerFiredEvent,
+  DeadlineReachedEvent,
   TranscriptEvent,
   TurnEvent,
 } from "./events.js";
@@ -35,19 +36,19 @@ export function watchForEarly(
 ): SessionState {
   if (!isFinal || hasTurnDetection === true || !mayBegin(state, atMs)) return state;
   if (endedAgoMs >= QUIET_MIN_MS) return beginEarly(state, atMs, out);
-  out.push({ type: "startTimer", timer: "early", delayMs: QUIET_MIN_MS - endedAgoMs });
+  setDeadline(state, "preemptiveGeneration", atMs + QUIET_MIN_MS - endedAgoMs);
   return state;
 }
 
-export function onEarlyTimer(
+export function onPreemptiveGenerationDeadline(
   state: SessionState,
-  { atMs, voiceAgoMs = QUIET_MIN_MS }: TimerFiredEvent,
+  { atMs, voiceAgoMs = QUIET_MIN_MS }: DeadlineReachedEvent,
   out: SessionEffect[],
 ): SessionState {
   if (state.hearing.interim !== "" || !mayBegin(state, atMs)) return state;
   const leftMs = QUIET_MIN_MS - voiceAgoMs;
   if (leftMs < 1) return beginEarly(state, atMs, out);
-  out.push({ type: "startTimer", timer: "early", delayMs: leftMs });
+  setDeadline(state, "preemptiveGeneration", atMs + leftMs);
   return state;
 }
 
@@ -124,7 +125,7 @@ function beginEarly(state: SessionState, atMs: number, out: SessionEffect[]): Se
   const words = pendingText(state.hearing);
   const userText = joinWords(state.unanswered, words);
   const history = withMessages(state.history, turnMessages(userText, ""));
-  out.push({ type: "cancelTimer", timer: "early" });
+  clearDeadline(state, "preemptiveGeneration");
   out.push({ type: "startPreemptiveReply", turnId, history });
   const early = { turnId, userText, words, askedAtMs: atMs, text: "", done: undefined };
   return { ...state, lastTurnId: turnId, early, preemptiveTries: state.preemptiveTries + 1 };

@@ -1,5 +1,6 @@
 import { type Ending, LANGUAGE_MODEL_FAILED, SPEECH_FAILED } from "./call-end.js";
 import { commitTurn, givenUpAtMs, waitedBeforeMs } from "./commit-turn.js";
+import { setDeadline } from "./deadlines.js";
 import type { SessionEffect } from "./effects.js";
 import type { ReplyDoneEvent, ReplyFailedEvent, ReplyTokenEvent, ToolDoneEvent } from "./events.js";
 import { answerEndsAtMs, lengthMsOf } from "./playback-ledger.js";
@@ -58,9 +59,9 @@ export function askAnew(
   const splitter = splitterFor(state.settings);
   const turn: Turn = { ...newTurn({ id, kind: "reply", ...fields }), splitter, ...fields };
   const pendingMs = pendingToolsMs(state, turn.progressAtMs);
-  if (pendingMs > 0) out.push({ type: "startTimer", timer: "stall", delayMs: pendingMs });
+  if (pendingMs > 0) setDeadline(state, "turnStall", turn.progressAtMs + pendingMs);
   else askModel(state, turn, out);
-  if (turn.attempt === 1) watchSilence(state, turn, turn.decidedAtMs, out);
+  if (turn.attempt === 1) watchSilence(state, turn, turn.decidedAtMs);
   return { ...state, lastTurnId: id, turn: { ...turn, waitsForTools: pendingMs > 0 } };
 }
 
@@ -111,7 +112,7 @@ function saidOf(turn: Turn): Partial<Turn> {
 /** Asks for the rest of the reply, now that it is known what came of the tools. */
 export function askModel(state: SessionState, turn: Turn, out: SessionEffect[]): void {
   out.push({ type: "askModel", turnId: turn.id, ...conversationOf(state, turn) });
-  out.push({ type: "startTimer", timer: "stall", delayMs: firstStallMs(turn) });
+  setDeadline(state, "turnStall", turn.progressAtMs + firstStallMs(turn));
 }
 
 /** So long the model has before it is looked after. */
@@ -185,8 +186,8 @@ function goOnWithEarly(
     splitter: splitterFor(state.settings),
     preemptiveMs: atMs - askedAtMs,
   };
-  out.push({ type: "startTimer", timer: "stall", delayMs: firstStallMs(turn) });
-  watchSilence(state, turn, atMs, out);
+  setDeadline(state, "turnStall", atMs + firstStallMs(turn));
+  watchSilence(state, turn, atMs);
   const begun: SessionState = { ...state, turn };
   const told = { turnId, text, atMs };
   const spoken = text === "" ? begun : onReplyToken(begun, turn, told, out);
@@ -204,7 +205,7 @@ export function onReplyToken(
   const split = splitReplyToken(turn.splitter, event.text);
   const next = withToken(turn, split.state, event.text.length, event.atMs);
   const stallMs = stallMsOf(split.state);
-  if (stallMs !== undefined) out.push({ type: "startTimer", timer: "flush", delayMs: stallMs });
+  if (stallMs !== undefined) setDeadline(state, "sentenceFlush", event.atMs + stallMs);
   if (split.sentences.length === 0 && next.replyChars < REPLY_CHARS_MAX) {
     return withTurnInState(state, next);
   }
@@ -217,7 +218,7 @@ export function onReplyToken(
 }
 
 /** The model has given nothing since a sentence seemed to end: if it is whole, TTS gets it without the character after it. */
-export function onFlushTimer(
+export function onSentenceFlushDeadline(
   state: SessionState,
   turn: Turn,
   atMs: number,
@@ -284,32 +285,35 @@ export function onReplyFailed(
 }
 
 /** Nothing came in time: ask again, or say what there is, or give up with a reason. Never just silence. */
-export function onStall(state: SessionState, atMs: number, out: SessionEffect[]): SessionState {
+export function onTurnStallDeadline(
+  state: SessionState,
+  atMs: number,
+  out: SessionEffect[],
+): SessionState {
   const turn = state.turn;
   if (turn === undefined) return state;
   if (turn.waitsForTools) {
     const pendingMs = pendingToolsMs(state, atMs);
     if (pendingMs <= 0) return askAfterTools(state, atMs, out);
-    out.push({ type: "startTimer", timer: "stall", delayMs: pendingMs });
+    setDeadline(state, "turnStall", atMs + pendingMs);
     return state;
   }
   if (answersSent(turn) === 0 && turn.kind === "reply") {
     // A waiting word that is being heard is heard to its end.
     const waitMs = Math.max(progressDueMs(turn), turn.ledger.endsAtMs) - atMs;
     if (waitMs < 1) return giveUpHung(state, turn, atMs, out);
-    out.push({ type: "startTimer", timer: "stall", delayMs: waitMs });
+    setDeadline(state, "turnStall", atMs + waitMs);
     return state;
   }
   // The sentence that plays has become longer since the timer was set.
   const heardMs = answerEndsAtMs(turn.ledger);
   const sinceMs = turn.generating ? Math.max(heardMs, turn.progressAtMs) : heardMs;
   const dueMs = Math.max(sinceMs + STALL_MAX_MS, toolsDueMs(turn));
-  const leftMs = dueMs - atMs;
-  if (leftMs > 0) {
-    out.push({ type: "startTimer", timer: "stall", delayMs: leftMs });
+  if (dueMs > atMs) {
+    setDeadline(state, "turnStall", dueMs);
     return state;
   }
-  const cut = cutSentence(turn, atMs, out);
+  const cut = cutSentence(state, turn, atMs, out);
   out.push({ type: "abortTurn", turnId: turn.id });
   const restLost = cut.sentences.length > cut.sentCount;
   return giveUpRest(state, { ...cut, restLost }, cut.sentCount, atMs, out);
@@ -380,10 +384,9 @@ function apologize(
   atMs: number,
   out: SessionEffect[],
 ): SessionState {
-  if (state.outputPausedAtMs !== undefined) {
-    out.push({ type: "cancelTimer", timer: "hold" });
-    // Else the apology would wait for the end of a hold that nobody ends any more.
-    if (state.settings.isPaced) out.push({ type: "resumeAudio" });
+  // Else the apology would wait for the end of a pause that nothing ends any more.
+  if (state.outputPausedAtMs !== undefined && state.settings.isPaced) {
+    out.push({ type: "resumeAudio" });
   }
   const settled = commitTurn(state, turn, "failed", atMs, out);
   const failedTurns = settled.failedTurns + 1;

@@ -1,4 +1,4 @@
-/** Performs the effects of a call: LLM, TTS, timers, tools, messages. */
+/** Performs the effects of a call: LLM, TTS, tools, messages; and keeps its one timer. */
 
 import type { Logger } from "../log.js";
 import type { CancelTimer, Clock } from "../time/clock.js";
@@ -6,7 +6,7 @@ import { type ChatMessage, type LanguageModel, VendorError } from "../vendors/co
 import type { Ending } from "./call-end.js";
 import type { CallerChannel, SentenceId } from "./caller-channel.js";
 import type { ClientMessage, EffectPerformer, SessionEffect, TurnSave } from "./effects.js";
-import type { SessionEvent, TimerName } from "./events.js";
+import type { SessionEvent } from "./events.js";
 import type { PhraseKeeper } from "./prepared-phrases.js";
 import type { BargeIn, EndOfTurn } from "./reasons.js";
 import type { SpeechCache, SpokenSentence, VoicePaces } from "./speech-cache.js";
@@ -25,16 +25,47 @@ const LATE_MAX_MS = 50;
 const READING_MS = 100;
 
 /**
- * Calls `action` after `delayMs`, or a little later where the thread was busy when it was due: what the timer waits for may have
- * come meanwhile, and be the next that is read.
+ * The one timer of a call, for its next deadline. Where the thread was busy when a deadline was due, it is reported a little later: what
+ * it waits for may have arrived meanwhile, and be the next that is read.
  */
-export function afterReading(clock: Clock, delayMs: number, action: () => void): CancelTimer {
-  const dueAtMs = clock.monotonicMs() + delayMs;
-  let cancel = clock.after(delayMs, () => {
-    if (clock.monotonicMs() - dueAtMs <= LATE_MAX_MS) return action();
-    cancel = clock.after(READING_MS, action);
-  });
-  return () => cancel();
+export class DeadlineTimer {
+  readonly #clock: Clock;
+  readonly #onDue: () => void;
+  #dueMs: number | undefined;
+  #readUntilMs = Number.NEGATIVE_INFINITY;
+  #cancel: CancelTimer = () => undefined;
+
+  constructor(clock: Clock, onDue: () => void) {
+    this.#clock = clock;
+    this.#onDue = onDue;
+  }
+
+  /** `dueMs` is of the clock; undefined stops the timer. A due time that is armed already changes nothing. */
+  arm(dueMs: number | undefined): void {
+    if (dueMs === this.#dueMs) return;
+    this.#cancel();
+    this.#dueMs = dueMs;
+    if (dueMs === undefined) return;
+    this.#wait(Math.max(dueMs, this.#readUntilMs));
+  }
+
+  #wait(untilMs: number): void {
+    const nowMs = this.#clock.monotonicMs();
+    const fireMs = Math.max(untilMs, nowMs);
+    this.#cancel = this.#clock.after(fireMs - nowMs, () => this.#onFired(fireMs));
+  }
+
+  #onFired(expectedMs: number): void {
+    const nowMs = this.#clock.monotonicMs();
+    // The system's timers count whole milliseconds, and may fire early.
+    if (nowMs < expectedMs) return this.#wait(expectedMs);
+    if (nowMs - expectedMs > LATE_MAX_MS && expectedMs !== this.#readUntilMs) {
+      this.#readUntilMs = nowMs + READING_MS;
+      return this.#wait(this.#readUntilMs);
+    }
+    this.#dueMs = undefined;
+    this.#onDue();
+  }
 }
 
 /** The greeting goes to the voice first. */
@@ -175,7 +206,7 @@ type Unstamped<Event> = Event extends SessionEvent ? Omit<Event, "atMs"> : never
 export class EffectRunner implements EffectPerformer {
   readonly #deps: EffectDeps;
   readonly #startedAtMs: number;
-  readonly #timers = new Map<TimerName, CancelTimer>();
+  readonly #deadline: DeadlineTimer;
   readonly #turns = new Map<number, TurnWork>();
   readonly #phrases: CallPhrases;
   readonly #callEnds = new AbortController();
@@ -189,6 +220,10 @@ export class EffectRunner implements EffectPerformer {
       this.report({ type: "phraseReady", text, durationMs, words });
     });
     this.#startedAtMs = startedAtMs;
+    this.#deadline = new DeadlineTimer(deps.clock, () => {
+      const { voiceAgoMs } = this;
+      this.report({ type: "deadlineReached", voiceAgoMs, ttsAudioAgoMs: this.#ttsAudioAgoMs });
+    });
   }
 
   /** Where the answers go; set once, before the first effect. */
@@ -248,10 +283,6 @@ export class EffectRunner implements EffectPerformer {
         return this.#abortTurn(effect.turnId);
       case "stopModel":
         return this.#turns.get(effect.turnId)?.model.abort();
-      case "startTimer":
-        return this.#startTimer(effect.timer, effect.delayMs);
-      case "cancelTimer":
-        return this.#cancelTimer(effect.timer);
       case "reportBargeIn":
         return this.#deps.recorder.bargedIn(effect.turnId, effect.bargeIn);
       case "reportEndOfTurn":
@@ -263,12 +294,15 @@ export class EffectRunner implements EffectPerformer {
     }
   }
 
+  wakeAt(dueMs: number | undefined): void {
+    this.#deadline.arm(dueMs === undefined ? undefined : dueMs + this.#startedAtMs);
+  }
+
   /** Stops everything under way; also after a crash, when no transition asks for it. */
   dispose(): void {
     this.#phrases.close();
     this.#callEnds.abort();
-    for (const cancel of this.#timers.values()) cancel();
-    this.#timers.clear();
+    this.#deadline.arm(undefined);
     for (const turnId of this.#turns.keys()) this.#abortTurn(turnId);
   }
 
@@ -412,16 +446,6 @@ export class EffectRunner implements EffectPerformer {
     for (const delivery of work.deliveries.values()) delivery.drop();
   }
 
-  #startTimer(timer: TimerName, delayMs: number): void {
-    this.#timers.get(timer)?.();
-    const fire = () => {
-      this.#timers.delete(timer);
-      const tts = timer === "waiting" ? { ttsAudioAgoMs: this.#ttsAudioAgoMs } : {};
-      this.report({ type: "timerFired", timer, voiceAgoMs: this.voiceAgoMs, ...tts });
-    };
-    this.#timers.set(timer, afterReading(this.#deps.clock, delayMs, fire));
-  }
-
   /** How long ago the caller's audio held a voice; undefined before the first. */
   get voiceAgoMs(): number | undefined {
     return this.#voiceAtMs === undefined ? undefined : this.nowMs - this.#voiceAtMs;
@@ -434,11 +458,6 @@ export class EffectRunner implements EffectPerformer {
     );
     const newestMs = Math.max(...times);
     return Number.isFinite(newestMs) ? this.nowMs - newestMs : undefined;
-  }
-
-  #cancelTimer(timer: TimerName): void {
-    this.#timers.get(timer)?.();
-    this.#timers.delete(timer);
   }
 
   #end(ending: Ending, save: TurnSave): void {

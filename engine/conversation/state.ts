@@ -10,6 +10,7 @@ import type {
 } from "../../storage/records.js";
 import type { ChatMessage, ToolCall } from "../vendors/contracts.js";
 import type { Ending } from "./call-end.js";
+import { type Deadlines, noDeadlines } from "./deadlines.js";
 import {
   NO_METRICS,
   type SaidMessage,
@@ -531,6 +532,8 @@ export const VOICE_MS_PER_CHAR = 65;
 export interface SessionState {
   readonly phase: "opening" | "live" | "ended";
   readonly settings: SessionSettings;
+  /** Changed in place; a call that has ended has none. */
+  readonly deadlines: Deadlines;
   readonly hearing: HearingState;
   readonly late: LateWords;
   /** The recognizer decides turns; after so much silence it has failed to. */
@@ -610,6 +613,7 @@ export function newSession(
   return {
     phase: "opening",
     settings,
+    deadlines: noDeadlines(),
     hearing: EMPTY_HEARING,
     late: NO_LATE_WORDS,
     undecidedMaxMs: undefined,
@@ -659,6 +663,7 @@ export function withTurnInState(state: SessionState, turn: Turn | undefined): Se
   return {
     phase: state.phase,
     settings: state.settings,
+    deadlines: state.deadlines,
     hearing: state.hearing,
     late: state.late,
     undecidedMaxMs: state.undecidedMaxMs,

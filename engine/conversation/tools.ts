@@ -1,6 +1,7 @@
 import type { HistoryMessage } from "../../storage/records.js";
 import type { ChatMessage, ToolCall } from "../vendors/contracts.js";
 import { AGENT_HUNG_UP, type Ending } from "./call-end.js";
+import { setDeadline } from "./deadlines.js";
 import type { SessionEffect } from "./effects.js";
 import type { ReplyDoneEvent, ToolDoneEvent } from "./events.js";
 import {
@@ -55,7 +56,7 @@ export function useTools(
     const until = toolOf(call)?.kind === "client" ? "callEnds" : "done";
     out.push({ type: "runTool", turnId: turn.id, call, until });
   }
-  out.push({ type: "startTimer", timer: "stall", delayMs: TOOLS_MAX_MS });
+  setDeadline(state, "turnStall", atMs + TOOLS_MAX_MS);
   const said = turn.sentences.filter((sentence) => !isFiller(sentence));
   const content = said.map((sentence) => sentence.text).join(" ");
   return {

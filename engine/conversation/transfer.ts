@@ -1,5 +1,6 @@
 import type { Ending } from "./call-end.js";
 import { endCall } from "./commit-turn.js";
+import { clearDeadline, setDeadline } from "./deadlines.js";
 import type { SessionEffect } from "./effects.js";
 import type { TransferRefusedEvent } from "./events.js";
 import { beginScripted } from "./playout.js";
@@ -26,7 +27,7 @@ export function endAfterSpeech(
   const { transferTo } = ending;
   if (transferTo === undefined) return endCall(state, ending, atMs, out);
   out.push({ type: "transfer", turnId, to: transferTo });
-  out.push({ type: "startTimer", timer: "transfer", delayMs: TRANSFER_MAX_MS });
+  setDeadline(state, "transfer", atMs + TRANSFER_MAX_MS);
   return { ...state, transfer: { turnId, ending, isGivenUp: false, left: undefined } };
 }
 
@@ -48,12 +49,12 @@ export function onTransferRefused(
   if (transfer === undefined || transfer.turnId !== turnId) return state;
   const here = { ...state, transfer: undefined };
   if (transfer.isGivenUp) return here;
-  out.push({ type: "cancelTimer", timer: "transfer" });
+  clearDeadline(state, "transfer");
   return goOnHere(here, transfer, atMs, out);
 }
 
 /** No answer in time is none; the vendor may still take the call, and then it ends so. */
-export function onTransferTimer(
+export function onTransferDeadline(
   state: SessionState,
   atMs: number,
   out: SessionEffect[],

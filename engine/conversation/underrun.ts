@@ -1,9 +1,10 @@
+import { clearDeadline, setDeadline } from "./deadlines.js";
 import type { SessionEffect } from "./effects.js";
 import type {
+  DeadlineReachedEvent,
   SentenceFailedEvent,
   SentenceGrewEvent,
   SentenceWholeEvent,
-  TimerFiredEvent,
 } from "./events.js";
 import { isCallerHeard, nextPhrase, sayPhrase } from "./filler.js";
 import {
@@ -88,7 +89,7 @@ export function onSentenceAudio(
   const next = { ...turn, sentences, firstByteAtMs, ledger, underruns };
   // Growth alone lets nothing begin; only what it is the first or the last of does.
   if (isBeingSent && !isWhole) return withTurnInState(paced, next);
-  if (isBeingSent) out.push({ type: "cancelTimer", timer: "growth" });
+  if (isBeingSent) clearDeadline(state, "underrun");
   return advanceSpeech(paced, next, atMs, out);
 }
 
@@ -113,10 +114,10 @@ export function onSentenceFailed(
 }
 
 /** No more comes of a sentence, and the caller has heard all that has, or soon will have. */
-export function onGrowthMissed(
+export function onUnderrunDeadline(
   state: SessionState,
   turn: Turn,
-  event: Pick<TimerFiredEvent, "atMs" | "voiceAgoMs">,
+  event: Pick<DeadlineReachedEvent, "atMs" | "voiceAgoMs">,
   out: SessionEffect[],
 ): SessionState {
   const { atMs } = event;
@@ -132,7 +133,7 @@ export function onGrowthMissed(
   if (bridged !== undefined) return bridged;
   const lookInMs = isHeld ? undefined : bridgeInMs(state, turn, sentence, atMs);
   const delayMs = Math.min(dueMs - atMs, lookInMs ?? Number.POSITIVE_INFINITY);
-  out.push({ type: "startTimer", timer: "growth", delayMs });
+  setDeadline(state, "underrun", atMs + delayMs);
   return state;
 }
 
@@ -184,16 +185,21 @@ function goOnAfterFailure(
   if (speakable(rest) === "") {
     const ended = { ...sentence, came: { ...came, text: sentence.text } };
     const sentences = turn.sentences.with(index, ended);
-    return advanceSpeech(state, cutSentence({ ...turn, sentences }, playedAtMs, out), atMs, out);
+    return advanceSpeech(
+      state,
+      cutSentence(state, { ...turn, sentences }, playedAtMs, out),
+      atMs,
+      out,
+    );
   }
   if (mayRetry) {
     const asked = askAgain(state, turn, index, again, rest, out);
     const failsInMs = dueOf({ ...again, attempt: SYNTHESIS_ATTEMPTS_MAX }, turn) - atMs;
     const gapInMs = turn.ledger.endsAtMs + GAP_MAX_MS - atMs;
-    out.push({ type: "startTimer", timer: "growth", delayMs: Math.min(failsInMs, gapInMs) });
+    setDeadline(state, "underrun", atMs + Math.min(failsInMs, gapInMs));
     return asked;
   }
-  return apologizeForRest(state, cutSentence(turn, playedAtMs, out), atMs, out);
+  return apologizeForRest(state, cutSentence(state, turn, playedAtMs, out), atMs, out);
 }
 
 /** The caller is told why the sentence ends there, in words that are ready, and hears nothing more of the turn. */
@@ -219,7 +225,7 @@ function bridgeGap(
   state: SessionState,
   turn: Turn,
   sentence: Sentence,
-  { atMs, voiceAgoMs }: Pick<TimerFiredEvent, "atMs" | "voiceAgoMs">,
+  { atMs, voiceAgoMs }: Pick<DeadlineReachedEvent, "atMs" | "voiceAgoMs">,
   out: SessionEffect[],
 ): SessionState | undefined {
   const { slot } = sentence;
@@ -227,7 +233,7 @@ function bridgeGap(
   if (!isAwaited(sentence) || phrase === undefined) return;
   if (atMs < turn.ledger.endsAtMs + GAP_MAX_MS || turn.sentences.length >= SENTENCES_MAX) return;
   if (isCallerHeard(state, turn, voiceAgoMs)) return;
-  const cut = cutSentence(turn, atMs, out);
+  const cut = cutSentence(state, turn, atMs, out);
   out.push({ type: "dropAudio", turnId: turn.id, index: slot + 1 });
   const said = sayPhrase(state, cut, phrase, atMs, out);
   const rest = { ...newSentence(restOf(sentence), slot + 1), attempt: SYNTHESIS_ATTEMPTS_MAX };
@@ -245,13 +251,18 @@ function restOf({ text, came }: Sentence): string {
 }
 
 /** The sentence that is being sent ends at `atMs` with what has come of it. */
-export function cutSentence(turn: Turn, atMs: number, out: SessionEffect[]): Turn {
+export function cutSentence(
+  state: SessionState,
+  turn: Turn,
+  atMs: number,
+  out: SessionEffect[],
+): Turn {
   const index = turn.sentCount - 1;
   const sentence = turn.sentences[index];
   const sent = turn.ledger.sent.at(-1);
   if (sentence === undefined || sent === undefined || !isGrowing(turn)) return turn;
   out.push({ type: "cutSentence", turnId: turn.id, index: sentence.slot });
-  out.push({ type: "cancelTimer", timer: "growth" });
+  clearDeadline(state, "underrun");
   const { came } = sentence;
   const text = came?.durationMs === sent.durationMs ? came.text : receivedOf(sent);
   const cut: Sentence = { ...sentence, text, isWhole: true, marks: [], came: undefined };

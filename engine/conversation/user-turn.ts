@@ -9,6 +9,7 @@ import {
   onFalseInterruption,
 } from "./barge-in.js";
 import { keypadText } from "./commit-turn.js";
+import { clearDeadline, setDeadline } from "./deadlines.js";
 import type { SessionEffect } from "./effects.js";
 import {
   decideEndOfTurn,
@@ -20,9 +21,9 @@ import {
 } from "./endpointing.js";
 import type {
   CallerTurnEndedEvent,
+  DeadlineReachedEvent,
   DigitEvent,
   SpeechStartedEvent,
-  TimerFiredEvent,
   TranscriptEvent,
   UtteranceEndEvent,
   WrittenEvent,
@@ -48,7 +49,7 @@ export function onSpeechStarted(
   out: SessionEffect[],
 ): SessionState {
   if (detector.pendingText(state.hearing) !== "" && !isUndecided(state)) {
-    out.push({ type: "startTimer", timer: "silence", delayMs: UNSETTLED_MAX_MS });
+    setDeadline(state, "endpointing", event.atMs + UNSETTLED_MAX_MS);
   }
   const voiced = { ...state, voicedAtMs: event.atMs };
   return handleVoice(voiced, event, out);
@@ -95,7 +96,7 @@ export function onTranscript(
   out.push({ type: "send", message: { type: "transcript", role: "user", text, isFinal: false } });
   // A guess that is told again is no sign that the caller goes on.
   if (!isRepeated(state, event)) {
-    recheck(decideEndOfTurn(noted, { type: "words", event, text }), event.atMs, out);
+    recheck(noted, decideEndOfTurn(noted, { type: "words", event, text }));
   }
   return watchForEarly(floor, event, out);
 }
@@ -109,21 +110,21 @@ export function onUtteranceEnd(
   if (heard.turnText === undefined) return { ...state, hearing: heard.state };
   const decision = decideEndOfTurn(state, { type: "utteranceEnd", event });
   if (decision.isDone) return turnEnded(state, heard, decision, event.atMs, out);
-  recheck(decision, event.atMs, out);
+  recheck(state, decision);
   return state;
 }
 
 /** The STT never reported that the caller was done: the local timer decides. */
-export function onSilence(
+export function onEndpointingDeadline(
   state: SessionState,
-  event: TimerFiredEvent,
+  event: DeadlineReachedEvent,
   out: SessionEffect[],
 ): SessionState {
   const decision = decideEndOfTurn(state, { type: "timer", event });
   if (decision.isDone) {
     return turnEnded(state, detector.onSilenceTimeout(state.hearing), decision, event.atMs, out);
   }
-  recheck(decision, event.atMs, out);
+  recheck(state, decision);
   return state;
 }
 
@@ -137,14 +138,13 @@ export function onCallerTurnEnded(
   if (decision.isDone) {
     return turnEnded(state, detector.onSilenceTimeout(state.hearing), decision, event.atMs, out);
   }
-  recheck(decision, event.atMs, out);
+  recheck(state, decision);
   return { ...state, undecidedMaxMs: undefined };
 }
 
 /** Has the end of the turn decided again, if nothing happens until then. */
-function recheck(decision: EndOfTurnDecision, atMs: number, out: SessionEffect[]): void {
-  if (decision.isDone) return;
-  out.push({ type: "startTimer", timer: "silence", delayMs: decision.recheckAtMs - atMs });
+function recheck(state: SessionState, decision: EndOfTurnDecision): void {
+  if (!decision.isDone) setDeadline(state, "endpointing", decision.recheckAtMs);
 }
 
 type DoneEnd = Pick<EndOfTurn, "reason" | "waitedFor">;
@@ -175,14 +175,14 @@ function turnEnded(
 }
 
 /** An interruption that no words followed; words that are still on their way get more time. */
-export function onPhantomTimer(
+export function onFalseInterruptionDeadline(
   state: SessionState,
   atMs: number,
   out: SessionEffect[],
 ): SessionState {
   const isUnderway = detector.pendingText(state.hearing) !== "" || state.digits !== "";
   if (!isUnderway) return onFalseInterruption(state, atMs, out);
-  out.push({ type: "startTimer", timer: "falseInterruption", delayMs: FALSE_INTERRUPTION_MAX_MS });
+  setDeadline(state, "falseInterruption", atMs + FALSE_INTERRUPTION_MAX_MS);
   return state;
 }
 
@@ -207,12 +207,16 @@ export function onDigit(
   }
   const isNumber = digits.length > 1 || detector.pendingText(state.hearing) !== "";
   const delayMs = isNumber ? NUMBER_PAUSE_MS : DIGITS_PAUSE_MS;
-  out.push({ type: "startTimer", timer: "digits", delayMs });
+  setDeadline(state, "dtmf", event.atMs + delayMs);
   return floor;
 }
 
 /** No key has followed for a while. */
-export function onDtmfTimer(state: SessionState, atMs: number, out: SessionEffect[]): SessionState {
+export function onDtmfDeadline(
+  state: SessionState,
+  atMs: number,
+  out: SessionEffect[],
+): SessionState {
   return takeDigits(state, "dtmfTimeout", atMs, out);
 }
 
@@ -223,7 +227,7 @@ function takeDigits(
   out: SessionEffect[],
 ): SessionState {
   if (state.digits === "") return state;
-  out.push({ type: "cancelTimer", timer: "digits" });
+  clearDeadline(state, "dtmf");
   // "My PIN is", and the keys of it: the words are not settled for the keys, but were said before them.
   const { hearing } = state;
   const isSaidBefore = hearing.finals !== "" && hearing.interim === "";

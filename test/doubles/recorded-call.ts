@@ -1,6 +1,13 @@
 import { SessionActor } from "../../engine/conversation/actor.js";
+import {
+  DEADLINE_NAMES,
+  type DeadlineName,
+  type Deadlines,
+  dueDeadlines,
+  noDeadlines,
+} from "../../engine/conversation/deadlines.js";
 import type { SessionEffect, TurnSave } from "../../engine/conversation/effects.js";
-import type { SessionEvent, TimerName } from "../../engine/conversation/events.js";
+import type { SessionEvent } from "../../engine/conversation/events.js";
 import { newSession, type SessionSettings } from "../../engine/conversation/state.js";
 import type { CancelTimer } from "../../engine/time/clock.js";
 import type { HistoryMessage } from "../../storage/records.js";
@@ -35,13 +42,17 @@ export const PLAIN_SETTINGS: SessionSettings = {
   systemPromptChars: 100,
 };
 
-/** A call whose effects are written down as lines instead of being performed; its timers run on a virtual clock. */
+/** A call whose effects are written down as lines instead of being performed; its timer runs on a virtual clock. */
 export class RecordedCall {
   readonly clock = new VirtualClock(0);
   readonly actor: SessionActor;
   readonly crashes: unknown[] = [];
   readonly effects: SessionEffect[] = [];
-  readonly #timers = new Map<TimerName, CancelTimer>();
+  /** Those that a step has set, as `NAME DELAY`. */
+  readonly deadlinesSet: string[] = [];
+  #deadlines: Deadlines = noDeadlines();
+  #armedMs: number | undefined;
+  #cancelTimer: CancelTimer = () => undefined;
   #lines: string[] = [];
   #voiceAtMs: number | undefined;
   #isSpeaking = false;
@@ -51,19 +62,36 @@ export class RecordedCall {
     history: readonly HistoryMessage[] = [],
     voiceMsPerChar?: number,
   ) {
-    const performer = { perform: (effect: SessionEffect) => this.#perform(effect) };
+    const performer = {
+      perform: (effect: SessionEffect) => this.#perform(effect),
+      wakeAt: (dueMs: number | undefined) => this.#wakeAt(dueMs),
+    };
     const begun = newSession(settings, history, voiceMsPerChar);
     this.actor = new SessionActor(begun, performer, (error) => {
       this.crashes.push(error);
     });
   }
 
-  get pendingTimers(): readonly TimerName[] {
-    return [...this.#timers.keys()];
+  get pendingDeadlines(): readonly DeadlineName[] {
+    return DEADLINE_NAMES.filter((name) => this.actor.state.deadlines[name] !== undefined);
   }
 
   send(event: Unstamped<SessionEvent>): void {
     this.actor.send({ ...event, atMs: this.clock.monotonicMs() });
+  }
+
+  /** As if nothing but this deadline were due now. */
+  reach(
+    name: DeadlineName,
+    agos: { readonly voiceAgoMs?: number | undefined; readonly ttsAudioAgoMs?: number } = {},
+  ): void {
+    const { deadlines } = this.actor.state;
+    for (const other of dueDeadlines(this.actor.state, this.clock.monotonicMs())) {
+      if (other !== name) throw new Error(`${other} is due as well`);
+    }
+    deadlines[name] = this.clock.monotonicMs();
+    this.#deadlines[name] = undefined;
+    this.send({ type: "deadlineReached", voiceAgoMs: undefined, ...agos });
   }
 
   /** The server hears a voice in the audio from now on, or no longer. */
@@ -73,7 +101,7 @@ export class RecordedCall {
     this.#isSpeaking = isSpeaking;
   }
 
-  /** The effects since the last look, a line each; what a timer did carries its moment. */
+  /** The effects and changed deadlines since the last look, a line each; what a deadline did carries its moment. */
   takeLines(): string[] {
     const lines = this.#lines;
     this.#lines = [];
@@ -82,32 +110,42 @@ export class RecordedCall {
 
   #perform(effect: SessionEffect): void {
     this.effects.push(effect);
-    if (effect.type === "startTimer") this.#startTimer(effect.timer, effect.delayMs);
-    if (effect.type === "cancelTimer") this.#cancelTimer(effect.timer);
-    if (effect.type === "end") {
-      for (const timer of this.#timers.keys()) this.#cancelTimer(timer);
-    }
     this.#lines.push(describe(effect));
   }
 
-  #startTimer(timer: TimerName, delayMs: number): void {
-    this.#timers.get(timer)?.();
+  #wakeAt(dueMs: number | undefined): void {
+    this.#describeDeadlines();
+    if (dueMs === this.#armedMs) return;
+    this.#cancelTimer();
+    this.#armedMs = dueMs;
+    if (dueMs === undefined) return;
     const fire = () => {
-      this.#timers.delete(timer);
-      this.#lines.push(`-- at ${this.clock.monotonicMs()}: ${timer}`);
-      this.send({ type: "timerFired", timer, voiceAgoMs: this.voiceAgoMs });
+      this.#armedMs = undefined;
+      const names = dueDeadlines(this.actor.state, this.clock.monotonicMs());
+      for (const name of names) this.#deadlines[name] = undefined;
+      this.#lines.push(`-- at ${this.clock.monotonicMs()}: ${names.join(", ")}`);
+      this.send({ type: "deadlineReached", voiceAgoMs: this.voiceAgoMs });
     };
-    this.#timers.set(timer, this.clock.after(delayMs, fire));
+    this.#cancelTimer = this.clock.after(dueMs - this.clock.monotonicMs(), fire);
+  }
+
+  #describeDeadlines(): void {
+    const { deadlines, phase } = this.actor.state;
+    for (const name of DEADLINE_NAMES) {
+      const dueMs = deadlines[name];
+      if (dueMs === this.#deadlines[name]) continue;
+      this.#deadlines[name] = dueMs;
+      if (dueMs !== undefined) {
+        const delayMs = dueMs - this.clock.monotonicMs();
+        this.deadlinesSet.push(`${name} ${delayMs}`);
+        this.#lines.push(`deadline ${name} in ${delayMs}`);
+      } else if (phase !== "ended") this.#lines.push(`no deadline ${name}`);
+    }
   }
 
   get voiceAgoMs(): number | undefined {
     if (this.#voiceAtMs === undefined) return undefined;
     return this.#isSpeaking ? 0 : this.clock.monotonicMs() - this.#voiceAtMs;
-  }
-
-  #cancelTimer(timer: TimerName): void {
-    this.#timers.get(timer)?.();
-    this.#timers.delete(timer);
   }
 }
 
@@ -150,10 +188,6 @@ function describe(effect: SessionEffect): string {
       return `abort turn #${effect.turnId}${effect.hung === undefined ? "" : `, ${effect.hung} hung`}`;
     case "stopModel":
       return `stop model #${effect.turnId}`;
-    case "startTimer":
-      return `start timer ${effect.timer} ${effect.delayMs}`;
-    case "cancelTimer":
-      return `cancel timer ${effect.timer}`;
     case "reportBargeIn": {
       const { action, reason } = effect.bargeIn;
       return `barge-in: ${action}, ${reason}`;

@@ -1,4 +1,5 @@
 import assert from "node:assert/strict";
+import { DEADLINE_NAMES } from "../../engine/conversation/deadlines.js";
 import type { SaidMessage } from "../../engine/conversation/effects.js";
 import { HISTORY_MESSAGES_MAX } from "../../engine/conversation/state.js";
 import type { SimulatedCaller } from "./simulated-caller.js";
@@ -12,12 +13,12 @@ export function assertSound(world: SimulatedWorld): void {
   assert.ok(state.unsaved.length <= 64, "what is not stored yet has a bound");
   if (state.phase !== "live") return;
   const waitsForAnswer = state.unanswered !== "" || state.turn !== undefined;
-  const names = [...world.timers.keys()].filter((name) => name !== "duration");
+  const names = DEADLINE_NAMES.filter((name) => state.deadlines[name] !== undefined);
   assert.ok(
-    !waitsForAnswer || names.length > 0,
-    "a call that owes the caller something has a timer that sees to it",
+    !waitsForAnswer || names.some((name) => name !== "maxDuration"),
+    "a call that owes the caller something has a deadline that sees to it",
   );
-  assert.ok(world.timers.has("duration"), "the limit of the call is watched");
+  assert.ok(names.includes("maxDuration"), "the limit of the call is watched");
 }
 
 /** What must hold of everything that one call did. */
@@ -161,10 +162,10 @@ function assertOnlyHeardWasWritten({ effects, asked }: SimulatedWorld): void {
   }
 }
 
-function assertEndedOnce({ effects, timers, actor }: SimulatedWorld): void {
+function assertEndedOnce({ effects, wakesAtMs, actor }: SimulatedWorld): void {
   const ends = effects.filter((effect) => effect.type === "end");
   assert.equal(ends.length, 1, "a call ends once");
   assert.equal(effects.at(-1)?.type, "end", "nothing happens after the end");
   assert.equal(actor.state.phase, "ended");
-  assert.equal(timers.size, 0, "no timer outlives its call");
+  assert.equal(wakesAtMs, undefined, "no timer outlives its call");
 }

@@ -4,6 +4,7 @@ import type { SessionEvent } from "../../engine/conversation/events.js";
 import { isQuestion } from "../../engine/conversation/lexicon.js";
 import { newSession, type SessionSettings } from "../../engine/conversation/state.js";
 import { VOICE_QUIET_MAX_MS } from "../../engine/conversation/synthesis.js";
+import type { CancelTimer } from "../../engine/time/clock.js";
 import { VirtualClock } from "../doubles/virtual-clock.js";
 import { AudioCome, charsHeard } from "./audio-come.js";
 import { CallerWait } from "./caller-wait.js";
@@ -15,7 +16,6 @@ import { SeededRandom } from "./seeded-random.js";
 import { SimulatedBrowser } from "./simulated-browser.js";
 import { modelSteps } from "./simulated-model.js";
 import { SimulatedTelephone } from "./simulated-telephone.js";
-import { SimulatedTimers } from "./simulated-timers.js";
 import { MS_PER_CHARACTER, voiceSteps } from "./simulated-voice.js";
 
 type Unstamped<Event> = Event extends SessionEvent ? Omit<Event, "atMs"> : never;
@@ -38,9 +38,8 @@ export class SimulatedWorld {
   readonly effects: SessionEffect[] = [];
   readonly crashes: unknown[] = [];
   readonly actor: SessionActor;
-  readonly timers = new SimulatedTimers(this.clock, (timer) =>
-    this.send({ type: "timerFired", timer }),
-  );
+  #wakesAtMs: number | undefined;
+  #cancelTimer: CancelTimer = () => undefined;
   /** Sentences that were given to synthesis, by turn. */
   readonly asked = new Map<number, Map<number, string>>();
   readonly #come = new AudioCome();
@@ -66,7 +65,10 @@ export class SimulatedWorld {
     this.#isStreamed = settings.isStreamed;
     const mayReport = reports && settings.isStreamed;
     this.loudspeaker = settings.isPaced ? this.#newTelephone() : this.#newBrowser(mayReport);
-    const performer = { perform: (effect: SessionEffect) => this.#perform(effect) };
+    const performer = {
+      perform: (effect: SessionEffect) => this.#perform(effect),
+      wakeAt: (dueMs: number | undefined) => this.#wakeAt(dueMs),
+    };
     this.actor = new SessionActor(newSession(settings, []), performer, (error) => {
       this.crashes.push(error);
     });
@@ -77,6 +79,21 @@ export class SimulatedWorld {
     if (event.type === "speechStarted") this.callerWait.settle();
     if (["speechStarted", "transcript"].includes(event.type)) this.loudspeaker.forgetHole();
     this.actor.send({ ...event, atMs: this.clock.monotonicMs() });
+  }
+
+  get wakesAtMs(): number | undefined {
+    return this.#wakesAtMs;
+  }
+
+  #wakeAt(dueMs: number | undefined): void {
+    if (dueMs === this.#wakesAtMs) return;
+    this.#cancelTimer();
+    this.#wakesAtMs = dueMs;
+    if (dueMs === undefined) return;
+    this.#cancelTimer = this.clock.after(dueMs - this.clock.monotonicMs(), () => {
+      this.#wakesAtMs = undefined;
+      this.send({ type: "deadlineReached" });
+    });
   }
 
   #perform(effect: SessionEffect): void {
@@ -95,10 +112,6 @@ export class SimulatedWorld {
       case "abortTurn":
         this.#aborted.add(effect.turnId);
         return;
-      case "startTimer":
-        return this.timers.start(effect.timer, effect.delayMs);
-      case "cancelTimer":
-        return this.timers.stop(effect.timer);
       case "playPhrase":
         return this.#playPhrase(effect.turnId, effect.index, effect.text);
       case "preparePhrases":
@@ -108,8 +121,7 @@ export class SimulatedWorld {
         if (effect.save.report?.outcome !== "failed") this.callerWait.settle();
         return this.#noteTruth(effect.save);
       case "end":
-        this.#noteTruth(effect.save);
-        return this.timers.stopAll();
+        return this.#noteTruth(effect.save);
       case "play":
         return this.#play(effect.turnId, effect.index);
       case "pauseOutput":

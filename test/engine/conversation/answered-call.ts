@@ -63,8 +63,11 @@ export class AnsweredCall extends RecordedCall {
     return this;
   }
 
-  fire(timer: "stall" | "playback" | "growth" | "ahead", voiceAgoMs?: number): this {
-    this.send({ type: "timerFired", timer, voiceAgoMs });
+  fire(
+    name: "turnStall" | "playbackEnd" | "underrun" | "synthesisAhead",
+    voiceAgoMs?: number,
+  ): this {
+    this.reach(name, { voiceAgoMs });
     return this;
   }
 

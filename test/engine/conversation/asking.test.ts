@@ -39,10 +39,8 @@ test("a model that has had something done is not asked again, lest that be done 
 
 /** So long before a reply's model is looked after, in the last second of which the caller has waited for too long. */
 function stallMsOf(call: RecordedCall): number | undefined {
-  const started = call.effects.findLast(
-    (effect) => effect.type === "startTimer" && effect.timer === "stall",
-  );
-  return started?.type === "startTimer" ? started.delayMs : undefined;
+  const dueMs = call.actor.state.deadlines.turnStall;
+  return dueMs === undefined ? undefined : dueMs - call.clock.monotonicMs();
 }
 
 test("a model that goes on after a tool has all its time, though the caller has waited for long", () => {

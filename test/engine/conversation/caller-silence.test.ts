@@ -21,7 +21,7 @@ const saying = (call: RecordedCall) => call.actor.state.turn?.kind;
 /** The timer of the caller's silence fires, whose voice was heard so long ago. */
 function fire(call: RecordedCall, voiceAgoMs?: number): readonly string[] {
   call.takeLines();
-  call.send({ type: "timerFired", timer: "idle", voiceAgoMs });
+  call.reach("idle", { voiceAgoMs });
   return call.takeLines();
 }
 
@@ -38,13 +38,13 @@ test("nobody is asked where the agent says nothing by itself, or lets any silenc
     { ...SETTINGS, phrases: undefined },
     { ...SETTINGS, idleTimeoutMs: 0 },
   ]) {
-    assert.ok(!quietCall(settings).pendingTimers.includes("idle"));
+    assert.ok(!quietCall(settings).pendingDeadlines.includes("idle"));
   }
 });
 
 test("a voice of a moment ago is waited for, until it is as long ago as any silence may be", () => {
-  assert.deepEqual(fire(quietCall(), 7_999), ["start timer idle 1"]);
-  assert.deepEqual(fire(quietCall(), 500), ["start timer idle 7500"]);
+  assert.deepEqual(fire(quietCall(), 7_999), ["deadline idle in 1"]);
+  assert.deepEqual(fire(quietCall(), 500), ["deadline idle in 7500"]);
   const call = quietCall();
   fire(call, 8_000);
   assert.equal(saying(call), "reminder");
@@ -59,7 +59,7 @@ test("who is saying something, pressing keys or waiting for an answer is there",
   pressing.send({ type: "digit", digit: "1" });
   for (const call of [speaking, pressing]) {
     for (const voiceAgoMs of [undefined, 100, 9_000]) {
-      assert.deepEqual(fire(call, voiceAgoMs), ["start timer idle 8000"]);
+      assert.deepEqual(fire(call, voiceAgoMs), ["deadline idle in 8000"]);
     }
     assert.equal(saying(call), undefined);
   }
@@ -71,7 +71,7 @@ test("a question that waits for the caller's next words keeps the agent from ask
   call.send({ type: "transcript", text: "and", ...GUESSED });
   call.send({ type: "transcript", text: "", ...GUESSED, isFinal: true });
   assert.equal(call.actor.state.unanswered, "what time is it");
-  assert.deepEqual(fire(call), ["start timer idle 8000"]);
+  assert.deepEqual(fire(call), ["deadline idle in 8000"]);
 });
 
 test("who is asked twice and says nothing is told goodbye", () => {

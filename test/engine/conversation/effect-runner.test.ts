@@ -163,36 +163,27 @@ test("work for a new turn lets go of the old one", () => {
   );
 });
 
-test("a timer that is started again starts over, and fires once", () => {
+test("a deadline that is moved is reported once, and one that is taken back never", () => {
   const trial = new EffectTrial();
-  const start: SessionEffect = { type: "startTimer", timer: "silence", delayMs: 100 };
-  trial.perform(start);
+  trial.runner.wakeAt(100);
   trial.clock.advance(60);
-  trial.perform(start);
+  trial.runner.wakeAt(160);
+  trial.runner.wakeAt(160);
+  assert.equal(trial.clock.pendingTimerCount, 1);
   trial.clock.advance(60);
   assert.deepEqual(trial.events, []);
   trial.clock.advance(40);
-  assert.deepEqual(trial.events, [
-    { type: "timerFired", timer: "silence", voiceAgoMs: undefined, atMs: 160 },
-  ]);
+  const reached = { type: "deadlineReached", voiceAgoMs: undefined, ttsAudioAgoMs: undefined };
+  assert.deepEqual(trial.events, [{ ...reached, atMs: 160 }]);
+  trial.runner.wakeAt(200);
+  trial.runner.wakeAt(undefined);
   assert.equal(trial.clock.pendingTimerCount, 0);
 });
 
-test("a cancelled timer does not fire; cancelling one that is not there does nothing", () => {
+test("the end stops the timer and vendors, ends the leg, then writes the call down", () => {
   const trial = new EffectTrial();
+  trial.runner.wakeAt(100);
   trial.perform(
-    { type: "startTimer", timer: "stall", delayMs: 100 },
-    { type: "cancelTimer", timer: "stall" },
-    { type: "cancelTimer", timer: "ahead" },
-  );
-  trial.clock.advance(1_000);
-  assert.deepEqual(trial.events, []);
-});
-
-test("the end stops timers and vendors, ends the leg, then writes the call down", () => {
-  const trial = new EffectTrial();
-  trial.perform(
-    { type: "startTimer", timer: "duration", delayMs: 100 },
     { type: "synthesize", turnId: 1, index: 0, text: "one" },
     { type: "end", ending: CALLER_LEFT, save: NOTHING },
   );

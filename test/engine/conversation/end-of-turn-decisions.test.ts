@@ -51,7 +51,7 @@ const vendor = (voiceAgoMs?: number): EndOfTurnSignal => ({
 });
 const timer = (voiceAgoMs?: number): EndOfTurnSignal => ({
   type: "timer",
-  event: { type: "timerFired", timer: "silence", voiceAgoMs, atMs: AT_MS },
+  event: { type: "deadlineReached", voiceAgoMs, atMs: AT_MS },
 });
 
 /** The STT is a second and a half late, and a voice was heard after its newest words. */

@@ -79,11 +79,11 @@ test("words of a turn that is over are the caller's in the record, at the moment
   call.clock.advance(1_000);
   const heard = { isFinal: true, speechFinal: false, lastWordEndMs: undefined, endedAgoMs: 300 };
   call.send({ type: "transcript", text: "what do you offer", ...heard });
-  assert.ok(call.pendingTimers.includes("silence"));
+  assert.ok(call.pendingDeadlines.includes("endpointing"));
   assert.equal(call.actor.state.callerEndedAtMs, 700);
   call.clock.advance(100);
   call.send({ type: "transcript", text: "me", ...heard, speechFinal: true, endedAgoMs: 50 });
-  assert.ok(!call.pendingTimers.includes("silence"));
+  assert.ok(!call.pendingDeadlines.includes("endpointing"));
   const said = { role: "user", text: "what do you offer me", atMs: 700 };
   assert.deepEqual(call.actor.state.unsaved, [said]);
   assert.equal(call.actor.state.callerEndedAtMs, 1_050);

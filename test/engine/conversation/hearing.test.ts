@@ -126,7 +126,7 @@ test("a voice before the first sound of the reply keeps it back, one in that sou
       call.clock.advance(afterMs);
     }
     call.send({ type: "speechStarted", voiceAgoMs: undefined });
-    return call.pendingTimers.includes("onset");
+    return call.pendingDeadlines.includes("overlapBeforeReply");
   };
   assert.deepEqual([0, 100].map(waits), [true, false]);
 });

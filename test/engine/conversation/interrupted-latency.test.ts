@@ -38,7 +38,7 @@ test("the wait of a turn after an interruption begins with the end of the voice,
   call.hearVoice(false);
   call.clock.advance(600);
   if (call.actor.state.turn === undefined) call.send({ type: "callerTurnEnded" });
-  call.send({ type: "timerFired", timer: "silence", voiceAgoMs: call.voiceAgoMs });
+  call.reach("endpointing", { voiceAgoMs: call.voiceAgoMs });
   const { turn } = call.actor.state;
   assert.equal(turn?.kind, "reply");
   assert.equal(turn?.callerEndedAtMs, 2_400);

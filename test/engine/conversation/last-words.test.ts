@@ -9,10 +9,7 @@ function timeUpAfterMs(durationMaxMs: number): number | undefined {
   const phrases = stockPhrases("en");
   const call = new RecordedCall({ ...PLAIN_SETTINGS, phrases, durationMaxMs });
   call.send({ type: "opened", resumed: true });
-  const started = call.effects.find(
-    (effect) => effect.type === "startTimer" && effect.timer === "timeUp",
-  );
-  return started?.type === "startTimer" ? started.delayMs : undefined;
+  return call.actor.state.deadlines.timeUp;
 }
 
 test("who hears a goodbye already is not told that the time is up", () => {
@@ -23,7 +20,7 @@ test("who hears a goodbye already is not told that the time is up", () => {
   call.send({ type: "endRequested", ending: ORGANIZATION_ENDED });
   const goodbye = call.actor.state.turn;
   assert.deepEqual(goodbye?.ending, ORGANIZATION_ENDED);
-  call.send({ type: "timerFired", timer: "timeUp", voiceAgoMs: undefined });
+  call.reach("timeUp");
   assert.equal(call.actor.state.turn, goodbye);
 });
 

@@ -3,9 +3,10 @@ import { test } from "node:test";
 import { PLAIN_SETTINGS, RecordedCall } from "../../doubles/recorded-call.js";
 
 function delaysMs(call: RecordedCall): readonly number[] {
-  return call.effects.flatMap((effect) =>
-    effect.type === "startTimer" && effect.timer === "onset" ? [effect.delayMs] : [],
-  );
+  return call.deadlinesSet.flatMap((deadline) => {
+    const [name, delayMs] = deadline.split(" ");
+    return name === "overlapBeforeReply" ? [Number(delayMs)] : [];
+  });
 }
 
 test("a reply waits once for the words of a caller who makes a sound, however often they cough before it", () => {
@@ -52,7 +53,7 @@ test("a voice is waited for no longer when it has gone on for three seconds to t
     call.send({ type: "speechStarted", voiceAgoMs: 0 });
     call.hearVoice(true);
     call.clock.advance(ms);
-    call.send({ type: "timerFired", timer: "onset", voiceAgoMs: 0 });
+    call.reach("overlapBeforeReply", { voiceAgoMs: 0 });
     return call.actor.state.turn?.overlapAtMs !== undefined;
   };
   assert.deepEqual([2_999, 3_000].map(isWaitedAt), [true, false]);

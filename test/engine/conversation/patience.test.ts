@@ -50,7 +50,7 @@ test("a turn is over when the voice in it has been quiet for the agent's silence
     call.send({ type: "transcript", text: "what do you offer", ...HEARD });
     call.clock.advance(600);
     call.takeLines();
-    call.send({ type: "timerFired", timer: "silence", voiceAgoMs });
+    call.reach("endpointing", { voiceAgoMs });
     return isAnswered(call) ? 0 : Number(call.takeLines()[0]?.split(" ").at(-1));
   };
   assert.deepEqual([0, 500, 699, 699.5, 700].map(leftMs), [700, 200, 1, 0, 0]);

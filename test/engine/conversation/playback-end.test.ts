@@ -63,9 +63,10 @@ function hungUpAtMs(given: Partial<SessionState>, voiceUntilMs?: number): number
     const voiceAgoMs = voiceUntilMs === undefined ? undefined : Math.max(0, atMs - voiceUntilMs);
     state = onPlaybackEnd(state, atMs, out, voiceAgoMs);
     if (state.phase === "ended") return atMs;
-    const [timer] = out;
-    assert.ok(out.length === 1 && timer?.type === "startTimer" && timer.timer === "playback");
-    atMs += timer.delayMs;
+    assert.deepEqual(out, []);
+    const { playbackEnd } = state.deadlines;
+    assert.ok(playbackEnd !== undefined);
+    atMs = playbackEnd;
   }
   return Number.POSITIVE_INFINITY;
 }
@@ -90,7 +91,8 @@ test("the last millisecond of that wait is waited for, too", () => {
   const out: SessionEffect[] = [];
   const state = stateWith(turnOf(GOODBYE), { voicedAtMs: 900 });
   assert.equal(onPlaybackEnd(state, 1_999, out), state);
-  assert.deepEqual(out, [{ type: "startTimer", timer: "playback", delayMs: 1 }]);
+  assert.deepEqual(out, []);
+  assert.equal(state.deadlines.playbackEnd, 2_000);
 });
 
 test("a timer that goes off early, or late, finds all heard that it was set for", () => {

@@ -62,9 +62,9 @@ test("a report that all was played ends the turn once there is nothing more to s
   const call = new AnsweredCall().ask().reply("It is ten.").whole(0, 1_500).wait(1_000);
   call.takeLines();
   call.send({ type: "played", turnId: 1, playedMs: 1_400 });
-  assert.deepEqual(call.linesOf("start timer playback"), ["start timer playback 100"]);
+  assert.deepEqual(call.linesOf("deadline playbackEnd in"), ["deadline playbackEnd in 100"]);
   call.send({ type: "played", turnId: 1, playedMs: 1_500 });
-  assert.equal(call.takeLines()[0], "cancel timer playback");
+  assert.ok(!call.pendingDeadlines.includes("playbackEnd"));
   assert.equal(call.actor.state.turn, undefined);
   const open = new AnsweredCall().ask().token("It is ten. So ").whole(0, 1_500).wait(1_000);
   open.send({ type: "played", turnId: 1, playedMs: 1_500 });

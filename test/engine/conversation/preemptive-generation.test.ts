@@ -58,12 +58,12 @@ test("a voice of less than 150 ms ago may be going on: the reply is begun when i
     call.send({ type: "opened", resumed: true });
     call.send({ type: "transcript", text: "what do you offer", ...HEARD, endedAgoMs: 100 });
     call.takeLines();
-    call.send({ type: "timerFired", timer: "early", voiceAgoMs });
-    return call.takeLines().filter((line) => line !== "cancel timer early");
+    call.reach("preemptiveGeneration", { voiceAgoMs });
+    return call.takeLines().filter((line) => line !== "no deadline preemptiveGeneration");
   };
   assert.deepEqual([0, 149, 149.5, 150].map(startedAfter), [
-    ["start timer early 150"],
-    ["start timer early 1"],
+    ["deadline preemptiveGeneration in 150"],
+    ["deadline preemptiveGeneration in 1"],
     ['ask early #1: user "what do you offer"'],
     ['ask early #1: user "what do you offer"'],
   ]);
@@ -111,7 +111,7 @@ test("no reply is begun early to words that are still guessed at, to keys, or wh
   guessing.send({ type: "preemptiveRefused", turnId: -1 });
   const guess = { ...HEARD, isFinal: false, endedAgoMs: 0 };
   guessing.send({ type: "transcript", text: "and when", ...guess });
-  guessing.send({ type: "timerFired", timer: "early", voiceAgoMs: 200 });
+  guessing.reach("preemptiveGeneration", { voiceAgoMs: 200 });
   for (const call of [pressing, unwanted, guessing]) {
     assert.equal(call.actor.state.early, undefined);
   }

@@ -51,7 +51,7 @@ test("a look at the growth of a sentence that has become whole finds nothing to 
   call.send({ type: "sentenceWhole", turnId, index: 0, durationMs: 900, firstByteAtMs: 0 });
   const before = call.actor.state;
   call.takeLines();
-  call.send({ type: "timerFired", timer: "growth", voiceAgoMs: undefined });
+  call.reach("underrun");
   assert.deepEqual(call.takeLines(), []);
   assert.equal(call.actor.state.turn, before.turn);
 });

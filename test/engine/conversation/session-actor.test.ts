@@ -15,7 +15,10 @@ const NOISE: SessionEvent = { type: "speechStarted", atMs: 2 };
 
 function actorWith(perform: (effect: SessionEffect, actor: () => SessionActor) => void) {
   const crashes: unknown[] = [];
-  const performer = { perform: (effect: SessionEffect) => perform(effect, () => actor) };
+  const performer = {
+    perform: (effect: SessionEffect) => perform(effect, () => actor),
+    wakeAt: () => undefined,
+  };
   const actor: SessionActor = new SessionActor(newSession(PLAIN_SETTINGS, []), performer, (error) =>
     crashes.push(error),
   );
@@ -35,10 +38,10 @@ test("an event that an effect causes waits until the effects before it are done"
     if (performed.length === 0) self().send(HANG_UP);
     performed.push(effect.type);
   });
-  actor.send(OPENED);
+  actor.send({ ...OPENED, resumed: false });
   assert.equal(actor.state.phase, "ended");
   assert.equal(performed.at(-1), "end");
-  assert.deepEqual(performed.slice(0, 2), ["send", "startTimer"]);
+  assert.deepEqual(performed.slice(0, 2), ["send", "synthesize"]);
 });
 
 test("an effect that throws ends this call once, and later events are dropped", () => {

@@ -1,5 +1,5 @@
 import * as fc from "fast-check";
-import type { SessionEvent, TimerName } from "../../../engine/conversation/events.js";
+import type { SessionEvent } from "../../../engine/conversation/events.js";
 import { stockPhrases } from "../../../engine/conversation/lexicon.js";
 
 type Kind = SessionEvent["type"];
@@ -16,27 +16,6 @@ type Generators = {
     readonly weight: number;
     readonly arbitrary: fc.Arbitrary<Omit<EventOf<Type>, "type">>;
   };
-};
-
-const TIMERS: Readonly<Record<TimerName, true>> = {
-  silence: true,
-  stall: true,
-  growth: true,
-  flush: true,
-  ahead: true,
-  playback: true,
-  falseInterruption: true,
-  duration: true,
-  hold: true,
-  digits: true,
-  waiting: true,
-  onset: true,
-  nextWord: true,
-  idle: true,
-  unrecognized: true,
-  timeUp: true,
-  transfer: true,
-  early: true,
 };
 
 /** The tools that the calls of the properties offer, and one that no agent has. */
@@ -110,12 +89,12 @@ const GENERATORS: Generators = {
   digit: { weight: 1, arbitrary: fc.record({ digit: fc.constantFrom("0", "7", "*", "#", "A") }) },
   written: { weight: 1, arbitrary: fc.record({ text: words }) },
   sttFailed: { weight: 1, arbitrary: fc.constant({}) },
-  timerFired: {
+  deadlineReached: {
     weight: 4,
-    arbitrary: fc.record({
-      timer: fc.constantFrom(...(Object.keys(TIMERS) as TimerName[])),
-      voiceAgoMs: fc.option(ms, { nil: undefined }),
-    }),
+    arbitrary: fc.record(
+      { voiceAgoMs: fc.option(ms, { nil: undefined }), ttsAudioAgoMs: ms },
+      { requiredKeys: ["voiceAgoMs"] },
+    ),
   },
   endRequested: { weight: 1, arbitrary: fc.record({ ending }) },
   transferTaken: { weight: 1, arbitrary: fc.record({ turnId }) },

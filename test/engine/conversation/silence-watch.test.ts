@@ -33,8 +33,8 @@ test("the agent says that it is at work after the silence that it lets pass, and
 
 test("an agent that is to say nothing of it watches no silence, nor does one over its greeting", () => {
   const { call } = waitingCall(0);
-  assert.ok(!call.pendingTimers.includes("waiting"));
+  assert.ok(!call.pendingDeadlines.includes("filler"));
   const greeting = new RecordedCall({ ...PLAIN_SETTINGS, fillerAfterMs: 1_500 });
   greeting.send({ type: "opened", resumed: false });
-  assert.ok(!greeting.pendingTimers.includes("waiting"));
+  assert.ok(!greeting.pendingDeadlines.includes("filler"));
 });

@@ -96,7 +96,9 @@ test("a telephone's mark is waited for 1,500 ms beyond the end of its sound, a b
     const call = new AnsweredCall(settings).ask().reply("One is here.");
     call.takeLines();
     call.whole(0, 900);
-    assert.deepEqual(call.linesOf("start timer playback"), [`start timer playback ${delayMs}`]);
+    assert.deepEqual(call.linesOf("deadline playbackEnd in"), [
+      `deadline playbackEnd in ${delayMs}`,
+    ]);
   }
 });
 
@@ -104,7 +106,7 @@ test("of a turn of which nothing could be sent no mark is waited for", () => {
   const call = new AnsweredCall(PACED).ask().reply("One is here.").mute(0);
   call.takeLines();
   call.mute(0);
-  assert.deepEqual(call.linesOf("start timer playback"), ["start timer playback 0"]);
+  assert.deepEqual(call.linesOf("deadline playbackEnd in"), ["deadline playbackEnd in 0"]);
 });
 
 test("a sentence is tried twice", () => {
@@ -171,5 +173,5 @@ test("a sentence that begins while the sound stands still is looked after at onc
   assert.equal(call.actor.state.outputPausedAtMs, 1_000);
   call.wait(1_100).takeLines();
   call.grew(1, 100);
-  assert.deepEqual(call.linesOf("start timer growth"), ["start timer growth 0"]);
+  assert.deepEqual(call.linesOf("deadline underrun in"), ["deadline underrun in 0"]);
 });

@@ -108,10 +108,10 @@ test("keys in the middle of words do not settle the words", () => {
   call.send({ type: "opened", resumed: true });
   hear(call, "my number is");
   call.send({ type: "digit", digit: "#" });
-  assert.ok(call.pendingTimers.includes("silence"));
+  assert.ok(call.pendingDeadlines.includes("endpointing"));
   hear(call, "my number is five", true);
   call.send({ type: "written", text: "five" });
-  assert.ok(call.pendingTimers.includes("silence"));
+  assert.ok(call.pendingDeadlines.includes("endpointing"));
 });
 
 /** Words that may be the agent's own wait until it has spoken; it is speaking. */

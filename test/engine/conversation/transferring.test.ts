@@ -34,7 +34,7 @@ test("a call that is refused goes on here, and its caller is told", () => {
   const call = transferringCall();
   refuse(call, 1);
   assert.equal(saying(call), "transferRefused");
-  assert.ok(!call.pendingTimers.includes("transfer"));
+  assert.ok(!call.pendingDeadlines.includes("transfer"));
 });
 
 test("a refusal of another transfer, or of none, changes nothing", () => {
@@ -60,7 +60,7 @@ test("no answer in five seconds is none: the caller is told once, whatever comes
   assert.equal(saying(call), "transferRefused");
   const { turn } = call.actor.state;
   call.takeLines();
-  call.send({ type: "timerFired", timer: "transfer", voiceAgoMs: undefined });
+  call.reach("transfer");
   refuse(call, 1);
   assert.deepEqual(call.takeLines(), []);
   assert.equal(call.actor.state.turn, turn);

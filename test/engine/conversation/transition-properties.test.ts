@@ -2,6 +2,7 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import * as fc from "fast-check";
 import { transition } from "../../../engine/conversation/conversation.js";
+import { DEADLINE_NAMES, type DeadlineName } from "../../../engine/conversation/deadlines.js";
 import { stockPhrases } from "../../../engine/conversation/lexicon.js";
 import {
   newSession,
@@ -13,7 +14,11 @@ import { anyEvent, type UnstampedEvent } from "./session-events.js";
 
 const HISTORY_MESSAGES_MAX = 20;
 
-const steps = fc.array(fc.tuple(fc.integer({ min: 0, max: 3_000 }), anyEvent), { maxLength: 60 });
+const steps = fc.array(
+  fc.tuple(fc.integer({ min: 0, max: 3_000 }), anyEvent, fc.constantFrom(...DEADLINE_NAMES)),
+  { maxLength: 60 },
+);
+type Step = readonly [passedMs: number, event: UnstampedEvent, dueDeadline: DeadlineName];
 const TOOLS = [
   { kind: "http", name: "weather" },
   { kind: "hangup", name: "hangup" },
@@ -48,13 +53,16 @@ type Given = Pick<
 
 function play(
   given: Given,
-  events: readonly [number, UnstampedEvent][],
+  events: readonly Step[],
   look: (before: SessionState, after: SessionState, effects: readonly unknown[]) => void,
 ): SessionState {
   let state = newSession({ ...PLAIN_SETTINGS, ...given }, []);
   let atMs = 0;
-  for (const [passedMs, event] of events) {
+  for (const [passedMs, event, dueDeadline] of events) {
     atMs += passedMs;
+    const isDue = event.type === "deadlineReached" && state.phase !== "ended";
+    // Also one that is due though nothing waits for it.
+    if (isDue) state.deadlines[dueDeadline] = atMs;
     const step = transition(state, { ...event, atMs });
     look(state, step.state, step.effects);
     state = step.state;
@@ -81,8 +89,9 @@ test("the state that an event is applied to stays as it was", () => {
   fc.assert(
     fc.property(settings, steps, (given, events) => {
       play(given, events, (before, after) => {
-        deepFreeze(before);
-        deepFreeze(after);
+        // Deadlines are changed in place.
+        deepFreeze({ ...before, deadlines: undefined });
+        deepFreeze({ ...after, deadlines: undefined });
       });
     }),
     { numRuns: 300 },

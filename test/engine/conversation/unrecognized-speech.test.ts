@@ -2,7 +2,6 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import { PCM_16K } from "../../../engine/audio/audio-format.js";
 import { VoiceActivityDetector } from "../../../engine/audio/vad.js";
-import type { SessionEffect } from "../../../engine/conversation/effects.js";
 import { onVoiceHeard, VoicePieces } from "../../../engine/conversation/idle.js";
 import { stockPhrases } from "../../../engine/conversation/lexicon.js";
 import { PLAIN_SETTINGS, RecordedCall } from "../../doubles/recorded-call.js";
@@ -76,9 +75,8 @@ test("an STT that was slow in this call has longer to return words, and never lo
     [30_000, 8_000],
   ] as const) {
     const { state } = liveCall().actor;
-    const out: SessionEffect[] = [];
-    onVoiceHeard({ ...state, wordsLateMs }, { ...WORD, atMs: 3_000 }, out);
-    assert.deepEqual(out, [{ type: "startTimer", timer: "unrecognized", delayMs }]);
+    onVoiceHeard({ ...state, wordsLateMs }, { ...WORD, atMs: 3_000 });
+    assert.equal(state.deadlines.unrecognizedVoice, 3_000 + delayMs);
   }
 });
 
@@ -89,7 +87,7 @@ test("keys that the caller presses behind a voice are the answer", () => {
   call.send({ type: "digit", digit: "1" });
   call.clock.advance(500);
   assert.equal(call.actor.state.turn, undefined);
-  assert.ok(!call.pendingTimers.includes("unrecognized"));
+  assert.ok(!call.pendingDeadlines.includes("unrecognizedVoice"));
 });
 
 test("a voice after two requests is left alone until words come", () => {
@@ -106,5 +104,5 @@ test("a voice after two requests is left alone until words come", () => {
   }
   const asked = call.effects.filter((each) => each.type === "synthesize" && each.text === REQUEST);
   assert.equal(asked.length, 2);
-  assert.ok(!call.pendingTimers.includes("unrecognized"));
+  assert.ok(!call.pendingDeadlines.includes("unrecognizedVoice"));
 });

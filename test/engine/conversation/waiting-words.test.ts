@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import type { SessionEffect } from "../../../engine/conversation/effects.js";
-import { onWaitingTimer } from "../../../engine/conversation/filler.js";
+import { onFillerDeadline } from "../../../engine/conversation/filler.js";
 import { stockPhrases } from "../../../engine/conversation/lexicon.js";
 import { PLAIN_SETTINGS, RecordedCall } from "../../doubles/recorded-call.js";
 
@@ -9,9 +9,10 @@ test("while no words are ready, or the caller speaks, the agent looks again ever
   const phrases = stockPhrases("en");
   const call = new RecordedCall({ ...PLAIN_SETTINGS, phrases, fillerAfterMs: 1_500 });
   const delaysMs = () =>
-    call.effects.flatMap((effect) =>
-      effect.type === "startTimer" && effect.timer === "waiting" ? [effect.delayMs] : [],
-    );
+    call.deadlinesSet.flatMap((deadline) => {
+      const [name, delayMs] = deadline.split(" ");
+      return name === "filler" ? [Number(delayMs)] : [];
+    });
   call.send({ type: "opened", resumed: true });
   call.send({ type: "written", text: "what is my balance" });
   call.clock.advance(2_000);
@@ -61,7 +62,7 @@ function isSaidAt(atMs: number, voiceAtMs?: number): boolean {
     call.hearVoice(false);
   }
   call.clock.advance(atMs - (voiceAtMs ?? 0));
-  call.send({ type: "timerFired", timer: "waiting", voiceAgoMs: call.voiceAgoMs });
+  call.reach("filler", { voiceAgoMs: call.voiceAgoMs });
   return call.effects.some(({ type }) => type === "playPhrase");
 }
 
@@ -89,7 +90,7 @@ test("a line that nothing was held on is not told to go on when the apology take
   call.send({ type: "replyFailed", turnId: 1, retryable: false });
   assert.equal(call.actor.state.turn?.kind, "apology");
   assert.ok(!call.effects.some(({ type }) => type === "resumeAudio"));
-  assert.ok(!call.pendingTimers.includes("hold"));
+  assert.ok(!call.pendingDeadlines.includes("outputPause"));
 });
 
 test("the agent says six times that it is at work, and no seventh time", () => {
@@ -103,12 +104,12 @@ test("the agent says six times that it is at work, and no seventh time", () => {
   const { turn } = state;
   assert.ok(turn !== undefined);
   const lines = [5, 6, 7].map((fillerCount) => {
-    const event = { type: "timerFired", timer: "waiting", atMs: 60_000 } as const;
+    const event = { type: "deadlineReached", atMs: 60_000 } as const;
     const out: SessionEffect[] = [];
-    onWaitingTimer({ ...state, turn: { ...turn, fillerCount } }, event, out);
+    onFillerDeadline({ ...state, turn: { ...turn, fillerCount } }, event, out);
     return out.map(({ type }) => type);
   });
-  assert.deepEqual(lines, [["playPhrase", "send", "startTimer"], [], []]);
+  assert.deepEqual(lines, [["playPhrase", "send"], [], []]);
 });
 
 const SENTENCE = "Your table for four is booked for Friday at seven.";
@@ -154,7 +155,7 @@ test("a filler is played where TTS gives nothing, or nothing more, for longer th
   const atWork = (ttsAudioAgoMs: number): number => {
     const call = waitingForTts();
     call.clock.advance(1_750);
-    call.send({ type: "timerFired", timer: "waiting", ttsAudioAgoMs });
+    call.reach("filler", { ttsAudioAgoMs });
     return fillersOf(call);
   };
   assert.deepEqual([atWork(700), atWork(800)], [0, 1]);
@@ -162,7 +163,7 @@ test("a filler is played where TTS gives nothing, or nothing more, for longer th
 
 test("a TTS that is slow for ever holds the filler back for 2.5 s at most", () => {
   const call = waitingForTts();
-  const fire = () => call.send({ type: "timerFired", timer: "waiting", ttsAudioAgoMs: 100 });
+  const fire = () => call.reach("filler", { ttsAudioAgoMs: 100 });
   call.clock.advance(1_000);
   for (let waitedMs = 1_600; waitedMs < 3_900; waitedMs += 100) {
     fire();

@@ -1,0 +1,121 @@
+/** When something has to happen in a call though no event comes. The runner keeps one timer, for the earliest of them. */
+
+/** In the order in which deadlines of the same moment are handled. */
+export const DEADLINE_NAMES = [
+  /** The caller's turn may be over, though the STT has not said so. */
+  "endpointing",
+  /** The caller has been quiet for long enough to request a reply before the end of the turn is certain. */
+  "preemptiveGeneration",
+  /** A word may become a backchannel with the next one. */
+  "nextWord",
+  /** No DTMF digit has followed. */
+  "dtmf",
+  /** No words have followed an interruption. */
+  "falseInterruption",
+  /** No words have followed the voice that output was paused for. */
+  "outputPause",
+  /** The caller speaks before the reply does. */
+  "overlapBeforeReply",
+  /** The LLM may have stalled behind a whole sentence. */
+  "sentenceFlush",
+  /** Enough of the audio has played that TTS may get the next sentence. */
+  "synthesisAhead",
+  /** More of a sentence must arrive before the caller has heard all there is. */
+  "underrun",
+  /** The caller has heard nothing of a reply for a while. */
+  "filler",
+  /** The caller has heard all of the turn. */
+  "playbackEnd",
+  /** LLM, TTS or tools have given nothing for too long. */
+  "turnStall",
+  /** The caller has said nothing for too long. */
+  "idle",
+  /** The STT has returned no words for a voice. */
+  "unrecognizedVoice",
+  /** The telephony vendor has not answered a request to transfer the call. */
+  "transfer",
+  /** The limit of the call's duration is near. */
+  "timeUp",
+  /** The limit of the call's duration. */
+  "maxDuration",
+] as const;
+
+/** Due times are sums of fractions: a moment is reached, give or take less than this. */
+const ROUNDING_MS = 0.001;
+
+export type DeadlineName = (typeof DEADLINE_NAMES)[number];
+
+/** Due times on the call's clock; undefined where nothing is waited for. */
+export type Deadlines = Record<DeadlineName, number | undefined>;
+
+export interface WithDeadlines {
+  readonly deadlines: Deadlines;
+}
+
+export function noDeadlines(): Deadlines {
+  return {
+    endpointing: undefined,
+    preemptiveGeneration: undefined,
+    nextWord: undefined,
+    dtmf: undefined,
+    falseInterruption: undefined,
+    outputPause: undefined,
+    overlapBeforeReply: undefined,
+    sentenceFlush: undefined,
+    synthesisAhead: undefined,
+    underrun: undefined,
+    filler: undefined,
+    playbackEnd: undefined,
+    turnStall: undefined,
+    idle: undefined,
+    unrecognizedVoice: undefined,
+    transfer: undefined,
+    timeUp: undefined,
+    maxDuration: undefined,
+  };
+}
+
+/** Replaces an earlier due time of the same name. */
+export function setDeadline({ deadlines }: WithDeadlines, name: DeadlineName, dueMs: number): void {
+  deadlines[name] = dueMs;
+}
+
+export function clearDeadline({ deadlines }: WithDeadlines, name: DeadlineName): void {
+  deadlines[name] = undefined;
+}
+
+export function clearDeadlines({ deadlines }: WithDeadlines, names: readonly DeadlineName[]): void {
+  for (const name of names) deadlines[name] = undefined;
+}
+
+/** The earliest due time; undefined where nothing is waited for. */
+export function nextDeadline({ deadlines }: WithDeadlines): number | undefined {
+  let earliestMs: number | undefined;
+  for (const name of DEADLINE_NAMES) {
+    const dueMs = deadlines[name];
+    if (dueMs !== undefined && (earliestMs === undefined || dueMs < earliestMs)) earliestMs = dueMs;
+  }
+  return earliestMs;
+}
+
+/** What is due at `atMs`, in the order of the due times. */
+export function dueDeadlines({ deadlines }: WithDeadlines, atMs: number): readonly DeadlineName[] {
+  return DEADLINE_NAMES.filter((name) => isDue(deadlines[name], atMs)).sort(
+    (one, other) => (deadlines[one] ?? 0) - (deadlines[other] ?? 0),
+  );
+}
+
+/** Whether it is still due: a rule that ran before may have moved it. A due deadline is cleared by this. */
+export function takeDueDeadline(
+  { deadlines }: WithDeadlines,
+  name: DeadlineName,
+  atMs: number,
+): boolean {
+  if (!isDue(deadlines[name], atMs)) return false;
+  deadlines[name] = undefined;
+  return true;
+}
+
+function isDue(dueMs: number | undefined, atMs: number): boolean {
+  return dueMs !== undefined && dueMs <= atMs + ROUNDING_MS;
+}
