@@ -11,6 +11,7 @@ const FRESH_MS = 5_000;
 const VOICES_FRESH_MS = 60_000;
 const TRIES_MAX = 2;
 const CALLS_PER_PAGE = 100;
+const EXPORTED_CALLS_MAX = 1_000;
 const MODELS_PER_PAGE = 100;
 const MODEL_PAGES_MAX = 20;
 
@@ -111,6 +112,18 @@ export function useCalls(filters: CallFilters) {
       return items.length === 0 || next >= total ? undefined : next;
     },
   });
+}
+
+/** The newest calls that match, page by page, as many as a table of a spreadsheet should have. */
+export async function callsToExport(filters: CallFilters) {
+  const calls: Answered<"listCalls">["items"] = [];
+  while (calls.length < EXPORTED_CALLS_MAX) {
+    const query = { ...filters, skip: calls.length, limit: CALLS_PER_PAGE };
+    const page = await answered(api.GET("/api/dashboard/calls", { params: { query } }));
+    calls.push(...page.items);
+    if (page.items.length === 0 || calls.length >= page.total) break;
+  }
+  return calls;
 }
 
 /** A few calls that are looked at as they change; `isTold` as in `useStats`. */

@@ -78,6 +78,49 @@ export function vendorsCsv(vendors: readonly VendorUse[]): string {
   return `${[VENDOR_HEAD, ...lines].join("\r\n")}\r\n`;
 }
 
+interface ListedCall {
+  readonly _id: string;
+  readonly agentId: string;
+  readonly channel: string;
+  readonly status: string;
+  readonly startedAt: string;
+  readonly durationSec?: number | undefined;
+  readonly metrics: { readonly turnCount: number; readonly avgLatencyMs: number };
+  readonly metadata?: Readonly<Record<string, unknown>> | undefined;
+}
+
+const CALLS_HEAD =
+  "startedAt,id,agent,direction,from,to,channel,status,endReason,durationSec,turns,avgLatencyMs";
+
+/** One line for each call, without what was said in it. */
+export function callsCsv(
+  calls: readonly ListedCall[],
+  agentName: (agentId: string) => string,
+): string {
+  const lines = calls.map((call) => {
+    const { metrics } = call;
+    const known = (name: string) => {
+      const value = call.metadata?.[name];
+      return typeof value === "string" ? quoted(value) : "";
+    };
+    return [
+      call.startedAt,
+      quoted(call._id),
+      quoted(agentName(call.agentId)),
+      known("direction"),
+      known("from"),
+      known("to"),
+      call.channel,
+      call.status,
+      known("endReason"),
+      call.durationSec ?? "",
+      metrics.turnCount,
+      metrics.avgLatencyMs,
+    ].join(",");
+  });
+  return `${[CALLS_HEAD, ...lines].join("\r\n")}\r\n`;
+}
+
 /** Nothing of an empty text. */
 function quoted(name: string): string {
   if (name === "") return "";

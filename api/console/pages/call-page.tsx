@@ -21,7 +21,9 @@ import { SERVER_URL } from "../model/server-address.js";
 import type { ToolUse } from "../model/tool-uses.js";
 import { percentile, recordsOf, type SaidTurn, saidTurns } from "../model/turns.js";
 import { agentNameOf, type ListedAgent } from "../parts/calls/call-rows.js";
+import { saveFile } from "../parts/calls/csv-button.js";
 import { Waterfall } from "../parts/calls/waterfall.js";
+import { CopyButton } from "../parts/copy-button.js";
 import { type Figure, Figures } from "../parts/figures.js";
 import { AskDialog } from "../parts/forms/ask-dialog.js";
 import { Moment } from "../parts/moment.js";
@@ -32,7 +34,7 @@ import { themeColor } from "../parts/theme-color.js";
 import { answersOf } from "../words/answer-words.js";
 import { endingWords, numberFacts, otherEndWords } from "../words/call-words.js";
 import { decisionsOf } from "../words/decision-words.js";
-import { lengthWords, momentWords, waitWords } from "../words/durations.js";
+import { exactWords, lengthWords, momentWords, waitWords } from "../words/durations.js";
 import { toolWords } from "../words/tool-words.js";
 
 /** Ends a call in progress, after asking. */
@@ -161,7 +163,7 @@ async function recordingOf(callId: string): Promise<Blob | "none" | "large"> {
   return response.blob();
 }
 
-function Lanes({ sound, turns, seek, beginSec, onTime }: RecordingProps & { sound: Blob }) {
+function Lanes({ sound, callId, turns, seek, beginSec, onTime }: RecordingProps & { sound: Blob }) {
   const place = useRef<HTMLDivElement>(null);
   const player = useRef<WaveSurfer>(undefined);
   const [isPlaying, setPlaying] = useState(false);
@@ -186,7 +188,12 @@ function Lanes({ sound, turns, seek, beginSec, onTime }: RecordingProps & { soun
     };
   }, [sound, seek]);
   return (
-    <Frame isPlaying={isPlaying} onPlay={() => void player.current?.playPause()} lengthSec={length}>
+    <Frame
+      isPlaying={isPlaying}
+      onPlay={() => void player.current?.playPause()}
+      onSave={() => saveFile(`call-${callId}.wav`, "audio/wav", sound)}
+      lengthSec={length}
+    >
       <div ref={place} className="lanes" />
     </Frame>
   );
@@ -196,12 +203,13 @@ interface FrameProps {
   readonly isPlaying: boolean;
   /** Undefined while the sound is being loaded. */
   readonly onPlay: (() => void) | undefined;
+  readonly onSave?: () => void;
   readonly lengthSec: number;
   readonly children: ReactNode;
 }
 
 /** As high while the sound is being loaded as afterwards: what stands below is not pushed away. */
-function Frame({ isPlaying, onPlay, lengthSec, children }: FrameProps) {
+function Frame({ isPlaying, onPlay, onSave, lengthSec, children }: FrameProps) {
   return (
     <section className="card stack tight recording">
       <div className="row">
@@ -210,6 +218,11 @@ function Frame({ isPlaying, onPlay, lengthSec, children }: FrameProps) {
           {isPlaying ? <Pause size={16} aria-hidden /> : <Play size={16} aria-hidden />}
           {isPlaying ? "Pause" : "Play"}
         </button>
+        {onSave === undefined ? null : (
+          <button type="button" className="button" onClick={onSave}>
+            Save recording
+          </button>
+        )}
         <span className="soft">
           Caller above, agent below, {momentWords(lengthSec)}. A click plays from there.
         </span>
@@ -481,6 +494,16 @@ function WholeCall({ call, agents, onTold }: WholeCallProps) {
         about={<Moment at={call.startedAt} />}
       >
         {call.status === "active" ? <EndCall callId={call._id} /> : null}
+        <CopyButton text={call._id} what="the id of the call" />
+        {turns.length === 0 ? null : (
+          <button
+            type="button"
+            className="button"
+            onClick={() => saveFile(`call-${call._id}.txt`, "text/plain", transcriptText(turns))}
+          >
+            Save transcript
+          </button>
+        )}
         <a className="button" href="#raw">
           Raw JSON
         </a>
@@ -512,12 +535,20 @@ function WholeCall({ call, agents, onTold }: WholeCallProps) {
   );
 }
 
+function transcriptText(turns: readonly SaidTurn[]): string {
+  const lines = turns.map(({ atSec, role, text }) => {
+    return `${momentWords(atSec)} ${role === "user" ? "Caller" : "Agent"}: ${text}`;
+  });
+  return `${lines.join("\n")}\n`;
+}
+
 function CallFigures({ call, turns }: { call: Call; turns: readonly SaidTurn[] }) {
   const waits = turns.flatMap(({ wait }) => (wait === undefined ? [] : [wait.totalMs]));
   const p50Ms = percentile(waits, 0.5);
   const p95Ms = percentile(waits, 0.95);
   const figures: readonly Figure[] = [
     [call.status === "active" ? "State" : "Ended how", endingWords(call)],
+    ["Started", exactWords(Date.parse(call.startedAt))],
     ...numberFacts(call),
     ["Length", call.durationSec === undefined ? "–" : lengthWords(call.durationSec)],
     ["Waited, half of the replies", p50Ms === undefined ? "–" : waitWords(p50Ms)],

@@ -1,11 +1,13 @@
+import { useMutation } from "@tanstack/react-query";
 import { useVirtualizer } from "@tanstack/react-virtual";
 import { type ReactNode, useEffect, useRef, useSyncExternalStore } from "react";
 import { Link, useSearchParams } from "wouter";
-import { filtersOf, WORDS_CHARACTERS_MAX } from "../model/call-filters.js";
+import { type CallFilters, filtersOf, WORDS_CHARACTERS_MAX } from "../model/call-filters.js";
 import type { Answered } from "../model/contract-paths.js";
 import { isKnown } from "../model/known.js";
 import { useLiveCalls } from "../model/live-calls.js";
-import { useAgents, useCalls, useLatestCalls } from "../model/queries.js";
+import { callsToExport, useAgents, useCalls, useLatestCalls } from "../model/queries.js";
+import { callsCsv } from "../model/usage-csv.js";
 import { Attention } from "../parts/calls/attention.js";
 import {
   agentNameOf,
@@ -15,6 +17,7 @@ import {
   type ListedAgent,
   type ListedCall,
 } from "../parts/calls/call-rows.js";
+import { saveFile } from "../parts/calls/csv-button.js";
 import {
   ChipSelect,
   type Choice,
@@ -22,7 +25,7 @@ import {
   WordsField,
 } from "../parts/forms/filter-fields.js";
 import { PageHead } from "../parts/page-head.js";
-import { Empty, Loaded, Outline } from "../parts/states.js";
+import { Empty, Fault, Loaded, Outline } from "../parts/states.js";
 
 const OUTCOMES: readonly Choice[] = [
   { value: "", label: "Any outcome" },
@@ -209,7 +212,9 @@ export function CallsPage() {
   );
   return (
     <>
-      <PageHead title="Calls" about={pages === undefined ? NO_COUNT : countWords(total)} />
+      <PageHead title="Calls" about={pages === undefined ? NO_COUNT : countWords(total)}>
+        <ExportCalls filters={filters} agents={agents.data} isDisabled={items.length === 0} />
+      </PageHead>
       <CallFilterChips agents={agents.data ?? []} />
       {isFiltered ? (
         list
@@ -218,6 +223,39 @@ export function CallsPage() {
           {list}
         </Latest>
       )}
+    </>
+  );
+}
+
+interface ExportCallsProps {
+  readonly filters: CallFilters;
+  readonly agents: readonly ListedAgent[] | undefined;
+  readonly isDisabled: boolean;
+}
+
+/** The calls that match, newest first, without their words. */
+function ExportCalls({ filters, agents, isDisabled }: ExportCallsProps) {
+  const exporting = useMutation({
+    mutationFn: () => callsToExport(filters),
+    onSuccess: (calls) =>
+      saveFile(
+        "calls.csv",
+        "text/csv",
+        callsCsv(calls, (id) => agentNameOf(id, agents)),
+      ),
+  });
+  return (
+    <>
+      {exporting.error === null ? null : <Fault error={exporting.error} />}
+      <button
+        type="button"
+        className="button"
+        title="The newest 1,000 that match, as CSV"
+        disabled={isDisabled || exporting.isPending}
+        onClick={() => exporting.mutate()}
+      >
+        Export CSV
+      </button>
     </>
   );
 }

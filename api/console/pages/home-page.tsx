@@ -7,16 +7,20 @@ import { isKnown } from "../model/known.js";
 import { useLiveCalls } from "../model/live-calls.js";
 import {
   useAgents,
+  useCall,
   useLatestCalls,
   useProviders,
   useReady,
   useStats,
+  useUsage,
   useWaits,
 } from "../model/queries.js";
 import { spanOf } from "../model/spans.js";
 import { Attention } from "../parts/calls/attention.js";
+import { agentNameOf, CallRows } from "../parts/calls/call-rows.js";
 import { PageHead } from "../parts/page-head.js";
 import { Loaded, Outline } from "../parts/states.js";
+import { otherEndWords } from "../words/call-words.js";
 import { againstWords, lengthWords, totalWords, waitWords } from "../words/durations.js";
 import { KIND_WORDS } from "../words/provider-words.js";
 
@@ -94,6 +98,9 @@ export function FirstSteps() {
 
 const WEEK_DAYS = 8;
 const ATTENTION_MAX = 5;
+const LATEST_MAX = 5;
+/** Each is asked for by itself, for its last words. */
+const LIVE_MAX = 5;
 
 export function HomePage() {
   const isTold = useLiveCalls();
@@ -110,7 +117,11 @@ export function HomePage() {
 /** What comes later than the rest would push away what somebody is reading: all of it is waited for once. */
 function useAllBegun(stats: ReturnType<typeof useStats>, isTold: boolean): boolean {
   const attention = useLatestCalls({ attention: "true" }, ATTENTION_MAX, isTold);
-  const parts = [stats, attention, useWaits(WEEK_DAYS), useProviders(), useAgents()];
+  const active = useLatestCalls({ status: "active" }, LIVE_MAX, isTold);
+  const latest = useLatestCalls({}, LATEST_MAX, isTold);
+  const usage = useUsage(WEEK_DAYS);
+  const lists = [stats, attention, active, latest];
+  const parts = [...lists, usage, useWaits(WEEK_DAYS), useProviders(), useAgents()];
   return parts.every(isKnown);
 }
 
@@ -139,9 +150,141 @@ function Sections({ stats, isTold }: SectionsProps) {
           </>
         )}
       </Loaded>
+      <Days />
+      <LiveNow isTold={isTold} />
       <Attention callsMax={ATTENTION_MAX} isTold={isTold} isShownEmpty />
+      <LatestCalls isTold={isTold} />
       <VendorHealth />
     </>
+  );
+}
+
+const CHART_WIDTH = 320;
+const CHART_HEIGHT = 72;
+const BAR_SHARE = 0.7;
+
+/** Calls of each day as bars, with the minutes in words, and the latency beside them. */
+function Days() {
+  const usage = useUsage(WEEK_DAYS);
+  const waits = useWaits(WEEK_DAYS);
+  const days = usage.data ?? [];
+  const calls = days.reduce((sum, day) => sum + day.calls, 0);
+  if (calls === 0) return null;
+  const minutes = days.reduce((sum, day) => sum + day.minutes, 0);
+  const p50 = (waits.data ?? []).map(({ p50Ms }) => p50Ms);
+  const p95 = (waits.data ?? []).map(({ p95Ms }) => p95Ms);
+  return (
+    <section className="tiles" aria-label={`The last ${WEEK_DAYS} days`}>
+      <div className="card tile">
+        <h2>Calls by day</h2>
+        <DayBars days={days} />
+        <span className="soft">
+          {calls.toLocaleString()} calls, {totalWords(minutes * 60)} in {WEEK_DAYS} days
+        </span>
+      </div>
+      <div className="card tile">
+        <h2>Latency by day</h2>
+        <DayLine label="p50" values={p50} />
+        <DayLine label="p95" values={p95} />
+      </div>
+    </section>
+  );
+}
+
+function DayBars({ days }: { days: Answered<"getUsage"> }) {
+  const max = Math.max(...days.map((day) => day.calls), 1);
+  const step = CHART_WIDTH / days.length;
+  const words = days.map((day) => `${day.date}: ${day.calls}`).join(", ");
+  return (
+    <svg
+      className="day-bars"
+      viewBox={`0 0 ${CHART_WIDTH} ${CHART_HEIGHT}`}
+      role="img"
+      aria-label={`Calls by day. ${words}`}
+    >
+      {days.map((day, index) => {
+        const height = Math.max(day.calls === 0 ? 0 : 2, (day.calls / max) * CHART_HEIGHT);
+        return (
+          <rect
+            key={day.date}
+            x={(index + (1 - BAR_SHARE) / 2) * step}
+            y={CHART_HEIGHT - height}
+            width={step * BAR_SHARE}
+            height={height}
+            fill="var(--accent)"
+          >
+            <title>{`${day.date}: ${day.calls} calls, ${totalWords(day.minutes * 60)}`}</title>
+          </rect>
+        );
+      })}
+    </svg>
+  );
+}
+
+function DayLine({ label, values }: { label: string; values: readonly (number | null)[] }) {
+  const last = values.findLast((value) => value !== null);
+  return (
+    <div className="row">
+      <span className="soft">{label}</span>
+      <SparkLine values={values} label={`Latency ${label} of the last ${WEEK_DAYS} days`} />
+      <span>{typeof last === "number" ? waitWords(last) : "no replies"}</span>
+    </div>
+  );
+}
+
+interface LiveProps {
+  readonly isTold: boolean;
+}
+
+/** Calls in progress with what was said last in each. */
+function LiveNow({ isTold }: LiveProps) {
+  const active = useLatestCalls({ status: "active" }, LIVE_MAX, isTold);
+  const agents = useAgents();
+  const items = active.data?.items ?? [];
+  if (items.length === 0) return null;
+  return (
+    <section className="stack tight">
+      <h2>
+        <span className="state live">Calls now</span>
+      </h2>
+      <ul className="cards plain-list">
+        {items.map((call) => (
+          <li key={call._id} className="card stack tight">
+            <Link href={`/calls/${call._id}`}>
+              {agentNameOf(call.agentId, agents.data)} with {otherEndWords(call)}
+            </Link>
+            <LastWords callId={call._id} isTold={isTold} />
+          </li>
+        ))}
+      </ul>
+    </section>
+  );
+}
+
+function LastWords({ callId, isTold }: LiveProps & { readonly callId: string }) {
+  const call = useCall(callId, isTold);
+  const last = call.data?.transcript.at(-1);
+  if (last === undefined) return <span className="soft">Nothing was said yet.</span>;
+  return (
+    <span className="soft">
+      {last.role === "user" ? "Caller" : "Agent"}: <bdi className="clamped">{last.text}</bdi>
+    </span>
+  );
+}
+
+function LatestCalls({ isTold }: LiveProps) {
+  const latest = useLatestCalls({}, LATEST_MAX, isTold);
+  const agents = useAgents();
+  const items = latest.data?.items ?? [];
+  if (items.length === 0) return null;
+  return (
+    <section className="stack tight">
+      <div className="row">
+        <h2>Latest calls</h2>
+        <Link href="/calls">All calls</Link>
+      </div>
+      <CallRows calls={items} agents={agents.data} />
+    </section>
   );
 }
 

@@ -3,7 +3,7 @@ import { test } from "node:test";
 import { filtersOf } from "../../../api/console/model/call-filters.js";
 import { eventOf, serverEvents } from "../../../api/console/model/server-events.js";
 import { spanOf } from "../../../api/console/model/spans.js";
-import { sharesCsv, usageCsv, vendorsCsv } from "../../../api/console/model/usage-csv.js";
+import { callsCsv, sharesCsv, usageCsv, vendorsCsv } from "../../../api/console/model/usage-csv.js";
 import { auditSentence } from "../../../api/console/words/audit-words.js";
 import {
   attentionWords,
@@ -165,4 +165,21 @@ test("words of the address are cut to what the API takes, and nothing is no filt
   assert.deepEqual(filtersOf(new URLSearchParams({ words: " hello " })), { words: "hello" });
   const long = filtersOf(new URLSearchParams({ words: "x".repeat(200) }));
   assert.equal(long.words?.length, 100);
+});
+
+test("calls are written line by line, and no cell is taken for a formula", () => {
+  const call = {
+    _id: "c1",
+    agentId: "a1",
+    channel: "phone",
+    status: "completed",
+    startedAt: "2026-11-27T06:00:00.000Z",
+    durationSec: 12,
+    metrics: { turnCount: 2, avgLatencyMs: 640 },
+    metadata: { direction: "inbound", from: "+15550100", to: "+15550199" },
+  };
+  const [, line] = callsCsv([call], () => '=1+1 "x"').split("\r\n");
+  const cells = [call.startedAt, '"c1"', `"'=1+1 ""x"""`, '"inbound"', `"'+15550100"`];
+  const rest = [`"'+15550199"`, "phone", "completed", "", 12, 2, 640];
+  assert.equal(line, [...cells, ...rest].join(","));
 });

@@ -22,9 +22,9 @@ export function CsvButton({ name, label, text }: CsvButtonProps) {
   );
 }
 
-/** Has the browser save a text under this name. */
-export function saveFile(name: string, type: string, text: string): void {
-  const url = URL.createObjectURL(new Blob([text], { type }));
+/** Has the browser save this under a name. */
+export function saveFile(name: string, type: string, content: string | Blob): void {
+  const url = URL.createObjectURL(new Blob([content], { type }));
   const link = document.createElement("a");
   link.href = url;
   link.download = name;
