@@ -187,7 +187,15 @@ async function install(
   const rotation = new CredentialRotation({ database, cipher, clock, newId });
   const keyRefusal = await checkEncryptionKey(rotation, log);
   // Nothing is sealed with a key that would have to be taken back.
-  if (keyRefusal === undefined) await seedPlatform({ ...platform, sandbox: usesSandbox });
+  if (keyRefusal === undefined) {
+    const changedKeys = await seedPlatform({ ...platform, sandbox: usesSandbox });
+    for (const vendor of changedKeys) {
+      log.info(
+        { vendor },
+        "the environment has another key for this vendor; it is used from now on",
+      );
+    }
+  }
 
   const { jwtSecret: secret } = keys;
   const oldSecrets = config.jwtSecretsOld;

@@ -353,7 +353,7 @@ const USAGE = `Usage: npm run admin -- COMMAND
   number unreach E-MAIL TARGET  takes it away again; calls in progress finish
   setup --name NAME --email E-MAIL [--password PASSWORD] [--plan SLUG]
                              makes an active organization with its owner, an API key, and an agent of the vendors
-                             that are configured (start the server with their keys first)
+                             that are configured (start the server with their keys first); the plan is enterprise
   audit [E-MAIL] [--limit N] who changed what, newest first: in the organization of this owner, or everywhere
   credentials audit          how many sealed credentials each of the keys opens; changes nothing
   credentials reseal         moves all of them to ENCRYPTION_KEY; restart the server with it first, and with the

@@ -14,7 +14,8 @@ import { parseCommandLine } from "./command.js";
 import { UsageError } from "./command-error.js";
 import { printable, type Terminal } from "./terminal.js";
 
-const DEFAULT_PLAN = "free";
+/** The organization of who runs the server: a plan for strangers would only be in its way. */
+const DEFAULT_PLAN = "enterprise";
 const PLAN_CHARACTERS_MAX = 100;
 const AGENT_NAME = "First agent";
 

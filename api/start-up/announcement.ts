@@ -68,8 +68,10 @@ export function banner(
   if (sandboxUrl !== undefined) lines.push(`  sandbox     ${sandboxUrl}/faults`);
   if (demo !== undefined) {
     const own = port === 8080 ? "" : ` --url ${base}`;
-    lines.push(`  first call  npm run call${own === "" ? "" : ` --${own}`}`);
-    lines.push(`  telephone   npm run call -- --phone${own}`);
+    if (usesSandbox) {
+      lines.push(`  first call  npm run call${own === "" ? "" : ` --${own}`}`);
+      lines.push(`  telephone   npm run call -- --phone${own}`);
+    } else lines.push("  first call  open the console, press Talk and speak");
     lines.push(
       `  demo user   ${demo.email}, password and API key in ${join(dataDir, "demo.json")}`,
     );

@@ -6,6 +6,7 @@ import type { Clock } from "../../time/clock.js";
 import type { VendorKeys, VendorUrls } from "../../vendors/vendor-environment.js";
 import { vendorOf } from "../../vendors/vendors.js";
 import { modelString, providerModelNotice } from "../agents/agent-access.js";
+import { auditEntry, SERVER_ACTOR } from "../audit-entry.js";
 import { Plans } from "../plans.js";
 import { isSandboxed, SANDBOX_SETTING } from "../providers/provider-input.js";
 import { VENDOR_CATALOG, type VendorEntry } from "../providers/vendor-catalog.js";
@@ -33,9 +34,11 @@ type Credentials = Pick<ProviderRecord, "sealedCredentials" | "settings">;
 
 /**
  * Stores the plans, the global providers and the registry. What exists stays, except what only the sandbox had made; models
- * that this release is the first to have are added to it.
+ * that this release is the first to have are added to it, and a key that was changed in the environment counts. Answers with the
+ * vendors whose keys were changed.
  */
-export async function seedPlatform(options: SeedOptions): Promise<void> {
+export async function seedPlatform(options: SeedOptions): Promise<readonly string[]> {
+  const changedKeys = new Set<string>();
   const { database, clock } = options;
   const release = newInRelease(await database.registry.list());
   await new Plans(options).seed(release);
@@ -49,6 +52,7 @@ export async function seedPlatform(options: SeedOptions): Promise<void> {
     else {
       await addModels(options, existing, release.modelsOf(entry));
       await switchMode(options, entry, existing);
+      if (await followKey(options, entry, existing)) changedKeys.add(entry.providerKey);
     }
   }
   // The registry remembers what was offered, so it comes last: a start that is broken off is made up for by the next one.
@@ -57,6 +61,7 @@ export async function seedPlatform(options: SeedOptions): Promise<void> {
     const { models } = release.registryEntry(entry);
     await database.registry.put({ ...entry, models, createdAtMs });
   }
+  return [...changedKeys];
 }
 
 /** The log has no more of these at a start; the console has all of them. */
@@ -127,7 +132,43 @@ async function addModels(
   await database.providers.update(id, null, { models: [...models, ...missing] }, clock.epochMs());
 }
 
-/** Between sandbox and real. A real provider with a key is never touched: its key could not be had back. */
+/**
+ * A platform's key comes from the environment alone, so what stands there now is right. A variable that was removed changes nothing:
+ * calls go on with the stored key. True when the key was changed.
+ */
+async function followKey(
+  { database, cipher, clock, newId, vendorKeys, sandbox }: SeedOptions,
+  { providerKey, requiresKey }: VendorEntry,
+  { id, name, settings, sealedCredentials }: ProviderRecord,
+): Promise<boolean> {
+  const apiKey = vendorKeys[providerKey];
+  if (sandbox || !requiresKey || isSandboxed({ settings })) return false;
+  if (apiKey === undefined || apiKey === "") return false;
+  if (sealedCredentials !== null && storedKey(cipher, sealedCredentials) === apiKey) return false;
+  const atMs = clock.epochMs();
+  const auditRecord = auditEntry({
+    id: newId(),
+    atMs,
+    actor: SERVER_ACTOR,
+    action: "provider.update",
+    target: { type: "provider", id, orgId: null, name },
+    changes: ["credentials"],
+  });
+  const sealed = { sealedCredentials: cipher.seal({ apiKey }) };
+  await database.providers.update(id, null, sealed, atMs, auditRecord);
+  return true;
+}
+
+/** Undefined where it cannot be opened: then it is of no use to a call either. */
+function storedKey(cipher: CredentialCipher, sealed: string): unknown {
+  try {
+    return cipher.open(sealed)["apiKey"];
+  } catch {
+    return undefined;
+  }
+}
+
+/** Between sandbox and real. A real provider with a key is never given to the sandbox: its key could not be had back. */
 async function switchMode(
   options: SeedOptions,
   entry: VendorEntry,

@@ -209,7 +209,7 @@ describe("on an empty data folder", () => {
       /^ {2}agent {5}none: a language model and a voice and a speech recognizer is missing, or not in this plan\. Start the server with OPENAI_API_KEY or .*DEEPGRAM_API_KEY;$/m,
     );
     const { output } = await ran(command, "org", "list");
-    assert.match(output, /^active +free +first@example\.com +First /m);
+    assert.match(output, /^active +enterprise +first@example\.com +First /m);
   });
 
   test("check says what is wrong in a damaged database, and fails", async () => {

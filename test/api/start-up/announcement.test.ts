@@ -93,6 +93,12 @@ test("a developer gets a banner with the version and the first call", () => {
   ]);
 });
 
+test("with real vendors the first call is a person's: npm run call speaks in tones", () => {
+  const text = banner(SETTINGS, { ...SERVER, demo: { email: "demo@localhost" } });
+  assert.match(text, /first call {2}open the console, press Talk and speak/);
+  assert.doesNotMatch(text, /npm run call/);
+});
+
 test("a developer with keys sees which vendors are used, and what is missing", () => {
   const { llm, tts } = SERVER.configured;
   const configured = { ...NO_VENDORS, llm, tts };

@@ -75,7 +75,7 @@ export class SeededPlatform {
 
   readonly newId = (): string => `id-${++this.#idCount}`;
 
-  seed(options: Seed): Promise<void> {
+  seed(options: Seed): Promise<readonly string[]> {
     const { database, cipher, clock, newId } = this;
     return seedPlatform({ database, cipher, clock, newId, ...options });
   }

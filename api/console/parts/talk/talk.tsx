@@ -3,7 +3,7 @@ import { useEffect, useState, useSyncExternalStore } from "react";
 import { Link } from "wouter";
 import { MICROPHONE_ERRORS } from "../../../client/call-error.js";
 import { type SoundDevices, soundDevices } from "../../../client/client.js";
-import { useCall } from "../../model/queries.js";
+import { useAgent, useCall, useProviders } from "../../model/queries.js";
 import { type Talk, TalkSession } from "../../model/talk-session.js";
 import { recordsOf, waitOf } from "../../model/turns.js";
 import { waitWords } from "../../words/durations.js";
@@ -171,6 +171,7 @@ export function TalkPanel({ agentId }: { agentId: string }) {
     !talk.hasMicrophone && talk.fault !== undefined && MICROPHONE_ERRORS.has(talk.fault.code);
   return (
     <div className="stack">
+      <SimulatedEars agentId={agentId} />
       <TalkButton isOn={isOn} session={session} />
       <p className="row" role="status">
         <span className={`state ${isOn ? "live" : ""}`}>
@@ -214,6 +215,20 @@ export function TalkPanel({ agentId }: { agentId: string }) {
         <TalkRecord key={`${talk.callId} ${isOn}`} id={talk.callId} />
       )}
     </div>
+  );
+}
+
+/** Said before the call: whoever speaks to the sandbox gets no answer and does not know why. */
+function SimulatedEars({ agentId }: { agentId: string }) {
+  const agent = useAgent(agentId);
+  const providers = useProviders();
+  const stt = providers.data?.find(({ _id }) => _id === agent.data?.sttProviderId);
+  if (stt?.simulated !== true) return null;
+  return (
+    <p className="note warn">
+      Simulated speech recognition cannot understand speech. Start the call and type; the agent
+      answers by voice. <Link href="/providers">Connect a speech recognizer</Link>
+    </p>
   );
 }
 

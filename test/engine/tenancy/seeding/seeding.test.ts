@@ -104,7 +104,7 @@ test("seeding skips what exists", async (t) => {
   const platform = await openPlatform(t, DEEPGRAM_KEY);
   const before = await globals(platform);
   platform.clock.advance(1_000);
-  await platform.seed({ vendorKeys: { deepgram: "dg-another" }, sandbox: false });
+  await platform.seed(DEEPGRAM_KEY);
   assert.deepEqual(await globals(platform), before);
 });
 
@@ -242,6 +242,25 @@ test("vendors that need no key go between sandbox and real as the server does", 
   assert.deepEqual(await settingsOfEdge(), { active: true, settings: {} });
   await platform.seed(SANDBOX);
   assert.deepEqual(await settingsOfEdge(), { active: true, settings: { sandbox: true } });
+});
+
+test("a key that was corrected in the environment is used from the next start on, and the change is in the audit trail", async (t) => {
+  const platform = await openPlatform(t, { vendorKeys: { deepgram: "dg-wrong" }, sandbox: false });
+  const before = await deepgramOf(platform);
+  assert.deepEqual(await platform.seed(NO_KEYS), [], "a variable that was removed changes nothing");
+  assert.deepEqual(await deepgramOf(platform), before);
+  platform.clock.advance(1_000);
+  assert.deepEqual(await platform.seed(DEEPGRAM_KEY), ["deepgram"]);
+  const after = await deepgramOf(platform);
+  assert.equal(after.id, before.id);
+  const stored = { ...platform.cipher.open(after.sealedCredentials ?? "") };
+  assert.deepEqual(stored, { apiKey: "dg-real" });
+  assert.deepEqual(await platform.seed(DEEPGRAM_KEY), [], "the same key changes nothing");
+  assert.deepEqual(await deepgramOf(platform), after);
+  const entries = JSON.stringify(await platform.database.audit.listNewest(10));
+  assert.match(entries, /provider\.update/);
+  assert.ok(entries.includes(after.id));
+  assert.doesNotMatch(entries, /dg-real|dg-wrong/);
 });
 
 test("the sandbox never overwrites a provider with a real key", async (t) => {
