@@ -2,6 +2,7 @@ import { randomUUID } from "node:crypto";
 import { join } from "node:path";
 import { sharedLimits } from "./api/cluster/cluster-limits.js";
 import { joinNodes, soleWorker } from "./api/cluster/cluster-nodes.js";
+import { startJobs } from "./api/cluster/job-work.js";
 import { WorkerProcesses } from "./api/cluster/worker-processes.js";
 import { type SessionSettings, startWorkerServer } from "./api/cluster/worker-server.js";
 import { singleProcess } from "./api/cluster/worker-side.js";
@@ -76,13 +77,14 @@ export async function startParley(
     await installation.close();
   });
   const installation = await openInstallation(config, log, clock, () => void stop(0));
-  const { settings, database, cipher, tenancy, nodes } = installation;
-  const lone = nodes && soleWorker({ settings, database, nodes, clock, log });
+  const { settings, database, cipher, tenancy, nodes, jobs } = installation;
+  const moreMetrics = () => jobs.metrics.page();
+  const lone = nodes && soleWorker({ settings, database, nodes, moreMetrics, clock, log });
   const cluster = lone?.worker ?? singleProcess(settings.jwtSecret, clock);
   const about = { settings, database, cipher, tenancy, cluster, clock, newId: randomUUID, log };
   const runId = randomUUID();
   await nodes?.addRun(runId);
-  const starting = startWorkerServer({ ...about, isFirst: true, runId });
+  const starting = startWorkerServer({ ...about, isFirst: true, runId, moreMetrics });
   const server = await orClosed(starting, installation);
   if (lone !== undefined) {
     lone.worker.began(server);
@@ -107,13 +109,13 @@ export async function startServerWithWorkers(
     await installation.close();
   });
   const installation = await openInstallation(config, log, clock, () => void stop(0));
-  const { settings, keys, database, nodes } = installation;
+  const { settings, keys, database, nodes, jobs } = installation;
   const limits = sharedLimits(settings, clock, () => nodes?.liveCount ?? 1);
   const primary = new ClusterPrimary({
     limits,
     database,
     nodes,
-    metrics: processMetrics(),
+    metrics: processMetrics(() => jobs.metrics.page()),
     clock,
     log,
   });
@@ -224,6 +226,8 @@ async function install(
     isTwilioSimulated: usesSandbox && !hasTwilioAccount(config),
   };
 
+  const jobs = startJobs({ settings, database, cipher, clock, log });
+
   async function listensOn(port: number): Promise<void> {
     if (sandbox === undefined) return;
     const { telephones: twilioUrl, desk: deskUrl } = sandbox.urls;
@@ -233,6 +237,7 @@ async function install(
 
   async function close(): Promise<void> {
     stopPurging();
+    await jobs.close();
     await nodes?.leave();
     await database.close();
     await sandbox?.close();
@@ -255,6 +260,7 @@ async function install(
     nodes,
     cipher,
     tenancy,
+    jobs,
     usesSandbox,
     sandboxUrl: sandbox?.urls.desk,
     configured,

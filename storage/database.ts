@@ -4,6 +4,7 @@ import { CallStore } from "./calls/call-store.js";
 import { HistoryStore } from "./calls/history-store.js";
 import { RecordingStore } from "./calls/recording-store.js";
 import { UsageStore } from "./calls/usage-store.js";
+import { JobStore, JobsAdded } from "./jobs/job-store.js";
 import { type Mail, RECORDS_CHANGED } from "./nodes/message-bus.js";
 import { NodeStore } from "./nodes/node-store.js";
 import { OnceTokenStore } from "./nodes/once-token-store.js";
@@ -37,6 +38,7 @@ import { ProviderStore } from "./tenancy/provider-store.js";
 import { RegistryStore } from "./tenancy/registry-store.js";
 import { SealedCredentialStore } from "./tenancy/sealed-credential-store.js";
 import { UserStore } from "./tenancy/user-store.js";
+import { WebhookStore } from "./webhooks/webhook-store.js";
 
 export interface DatabaseOptions {
   /** Created, with its folder, when it does not exist. */
@@ -122,6 +124,8 @@ export class Database {
   readonly nodes: NodeStore;
   readonly callSlots: CallSlotStore;
   readonly onceTokens: OnceTokenStore;
+  readonly jobs: JobStore;
+  readonly webhooks: WebhookStore;
   /** Counts what changes of the records that are kept in memory. */
   readonly recordChanges = new RecordChanges();
   /** Counts what this process adds to the minutes of organizations. */
@@ -131,6 +135,7 @@ export class Database {
   constructor(backend: StoreBackend) {
     const db = new Kysely<Tables>({ dialect: backend.dialect });
     const atomic = new AtomicRequests(backend, this.recordChanges);
+    const jobsAdded = new JobsAdded();
     this.plans = new PlanStore(db, atomic);
     this.organizations = new OrganizationStore(db, atomic);
     this.organizationOverviews = new OrganizationOverviewStore(db);
@@ -139,8 +144,8 @@ export class Database {
     this.registry = new RegistryStore(db);
     this.agents = new AgentStore(db, atomic);
     this.apiKeys = new ApiKeyStore(db, atomic);
-    this.calls = new CallStore(db, atomic, this.usageChanges);
-    this.recordings = new RecordingStore(db, atomic);
+    this.calls = new CallStore(db, atomic, this.usageChanges, jobsAdded);
+    this.recordings = new RecordingStore(db, atomic, jobsAdded);
     this.phoneNumbers = new PhoneNumberStore(db, atomic);
     this.dialTargets = new DialTargetStore(db, atomic);
     this.usage = new UsageStore(db);
@@ -150,6 +155,8 @@ export class Database {
     this.nodes = new NodeStore(db, atomic);
     this.callSlots = new CallSlotStore(db, atomic);
     this.onceTokens = new OnceTokenStore(db, atomic);
+    this.jobs = new JobStore(db, atomic, jobsAdded);
+    this.webhooks = new WebhookStore(db, atomic, jobsAdded);
     this.#backend = backend;
   }
 

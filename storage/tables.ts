@@ -1,3 +1,4 @@
+import type { JobKind } from "./jobs/job-record.js";
 import {
   flag,
   json,
@@ -11,6 +12,7 @@ import {
   whole,
 } from "./schema/columns.js";
 import type { AuditRecord } from "./tenancy/audit-record.js";
+import type { EventType } from "./webhooks/event-record.js";
 
 /**
  * The schema of both databases, and the types of their rows. Columns have the names of the records' fields. A new table or
@@ -302,7 +304,7 @@ export const tables = {
       actorType: oneOf("user", "apiKey", "administrator"),
       actorId: text(),
       action: text<AuditRecord["action"]>(),
-      targetType: oneOf("agent", "provider", "apiKey", "organization", "node", "member"),
+      targetType: oneOf("agent", "provider", "apiKey", "organization", "node", "member", "webhook"),
       targetId: text(),
       targetName: text(),
       changes: json(),
@@ -316,6 +318,101 @@ export const tables = {
   auditTotals: {
     columns: { orgId: text().primaryKey(), entries: number() },
     withoutRowid: true,
+  },
+  /** Work that outlives the process that wants it. A job is removed when it is done. */
+  jobs: {
+    columns: {
+      sequence: sequence(),
+      id: text().unique(),
+      orgId: text().references("organizations.id"),
+      kind: text<JobKind>(),
+      /** Jobs of one queue share a limit of those that run at the same time. */
+      queue: text(),
+      /** Jobs of one lane run one after the other, in the order of `sequence`. */
+      lane: text().nullable(),
+      payload: json(),
+      state: oneOf("queued", "running", "failed"),
+      runAfterMs: number(),
+      attempts: number(),
+      /** Rises with each claim: a process that has lost its lease changes nothing any more. */
+      fence: number(),
+      leaseBy: text().nullable(),
+      leaseUntilMs: number().nullable(),
+      lastError: text().nullable(),
+      createdAtMs: number(),
+      failedAtMs: number().nullable(),
+    },
+    indexes: {
+      jobsDue: { columns: ["queue", "runAfterMs", "sequence"], where: `"state" = 'queued'` },
+      jobsNext: { columns: ["runAfterMs"], where: `"state" = 'queued'` },
+      jobsRunning: { columns: ["leaseUntilMs"], where: `"state" = 'running'` },
+      jobsOfLane: { columns: ["lane", "sequence"], where: `"lane" is not null` },
+      jobsOfOrganization: ["orgId", "state", "sequence"],
+      jobsByKind: ["kind", "state", "createdAtMs"],
+      jobsByFailure: { columns: ["failedAtMs"], where: `"state" = 'failed'` },
+    },
+  },
+  webhookEndpoints: {
+    columns: {
+      sequence: sequence(),
+      id: text().unique(),
+      orgId: text().references("organizations.id"),
+      name: text(),
+      url: text(),
+      eventTypes: json(),
+      includeTranscript: flag(),
+      sealedSecrets: text(),
+      state: oneOf("active", "disabled"),
+      disabledReason: text().nullable(),
+      /** Since when nothing was acknowledged; null after a success. */
+      failingSinceMs: number().nullable(),
+      createdAtMs: number(),
+      updatedAtMs: number(),
+    },
+    indexes: { webhookEndpointsOfOrganization: ["orgId"] },
+  },
+  /** Events that an endpoint wanted when they happened. */
+  webhookEvents: {
+    columns: {
+      sequence: sequence(),
+      id: text().unique(),
+      orgId: text().references("organizations.id"),
+      type: text<EventType>(),
+      callId: text().nullable(),
+      /** The place among the stored events of its call, from 1. */
+      callSequence: whole("integer").nullable(),
+      atMs: number(),
+      data: json(),
+    },
+    indexes: {
+      webhookEventsInOrder: ["orgId", "atMs", "sequence"],
+      webhookEventsOfCall: ["callId", "callSequence"],
+      webhookEventsByAge: ["atMs"],
+    },
+  },
+  /** One row for each try. */
+  webhookDeliveries: {
+    columns: {
+      sequence: sequence(),
+      id: text().unique(),
+      orgId: text().references("organizations.id"),
+      endpointId: text(),
+      eventId: text(),
+      type: text<EventType>(),
+      attempt: number(),
+      atMs: number(),
+      durationMs: number(),
+      requestBytes: number(),
+      /** null: no answer came. */
+      status: number().nullable(),
+      error: text().nullable(),
+      /** The first bytes of the answer. */
+      answer: text(),
+    },
+    indexes: {
+      webhookDeliveriesOfEndpoint: ["endpointId", "sequence"],
+      webhookDeliveriesByAge: ["atMs"],
+    },
   },
   /** A server among those of one PostgreSQL database; a file has one server, and no rows of it or of the next three. */
   nodes: {

@@ -3,6 +3,7 @@ import type { WorkerLink } from "../../engine/cluster/ipc-messages.js";
 import { Nodes } from "../../engine/cluster/nodes.js";
 import { ClusterPrimary } from "../../engine/cluster/primary.js";
 import type { Logger } from "../../engine/log.js";
+import type { Metric } from "../../engine/metrics/cluster-metrics.js";
 import type { Clock } from "../../engine/time/clock.js";
 import { VERSION } from "../../engine/version.js";
 import type { Database } from "../../storage/database.js";
@@ -39,6 +40,8 @@ export interface SoleWorkerOptions {
   readonly settings: SessionSettings;
   readonly database: Database;
   readonly nodes: Nodes;
+  /** What else the page of metrics has. */
+  readonly moreMetrics: () => Promise<readonly Metric[]>;
   readonly clock: Clock;
   readonly log: Logger;
 }
@@ -47,7 +50,7 @@ export interface SoleWorkerOptions {
 export function soleWorker(options: SoleWorkerOptions) {
   const { settings, database, clock, log, nodes } = options;
   const limits = sharedLimits(settings, clock, () => nodes.liveCount);
-  const primary = new ClusterPrimary({ ...options, limits, metrics: () => Promise.resolve([]) });
+  const primary = new ClusterPrimary({ ...options, limits, metrics: options.moreMetrics });
   const primarySide: { link?: WorkerLink } = {};
   const worker = new ClusterWorker({
     name: 1,

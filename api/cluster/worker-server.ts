@@ -12,6 +12,7 @@ import {
 } from "../../engine/calls/outbound/outbound-telephony.js";
 import { type LoneNode, NodeList } from "../../engine/cluster/node-registry.js";
 import type { Logger } from "../../engine/log.js";
+import type { Metric } from "../../engine/metrics/cluster-metrics.js";
 import { ClientTokens } from "../../engine/security/client-token.js";
 import type { CredentialCipher } from "../../engine/security/credential-cipher.js";
 import { OutboundTokens } from "../../engine/security/outbound-token.js";
@@ -34,6 +35,7 @@ import { SpeechDurations } from "../../engine/vendors/chain/speech-durations.js"
 import { LearnedParameters } from "../../engine/vendors/learned-parameters.js";
 import { Connections } from "../../engine/vendors/transport/connections.js";
 import type { VendorUrls } from "../../engine/vendors/vendor-environment.js";
+import { Webhooks } from "../../engine/webhooks/webhooks.js";
 import type { Database } from "../../storage/database.js";
 import type { LimiterOf } from "../http/request/rate-limiter.js";
 import type { HttpServer } from "../http/server.js";
@@ -93,6 +95,8 @@ export interface WorkerServerParts {
   /** Whether it is the first of its server, which has to put right what an earlier run has left. */
   readonly isFirst: boolean;
   readonly leavesAudioSocket?: boolean;
+  /** What else the page of metrics has, where this process is the only one of its server. */
+  readonly moreMetrics?: () => Promise<readonly Metric[]>;
   readonly runId: string;
   readonly clock: Clock;
   readonly newId: () => string;
@@ -183,7 +187,8 @@ function newCarrier(parts: WorkerServerParts, localBaseUrl: () => string) {
 }
 
 async function serve(parts: WorkerServerParts, carrier: Carrier) {
-  const { settings, database, tenancy, cluster, clock, newId, log } = parts;
+  const { settings, database, cipher, tenancy, cluster, clock, newId, log } = parts;
+  const { allowPrivateProviders: allowPrivateAddresses } = settings;
   const { learned, reachable, clients, breakers, chains } = carrier;
   const { calls, callControl, outboundCalls, placedCalls } = carrier;
   const { agents } = tenancy;
@@ -214,6 +219,7 @@ async function serve(parts: WorkerServerParts, carrier: Carrier) {
       agentChats: new AgentChats({ agents, llmOf, clock, log }),
       providerChecks: new ProviderChecks({ ...tenancy, clients, clock }),
       providerVoices: new ProviderVoices({ ...tenancy, clients, clock }),
+      webhooks: new Webhooks({ database, cipher, allowPrivateAddresses, clock, newId }),
     },
     logger: log,
     clock,
@@ -224,7 +230,7 @@ async function serve(parts: WorkerServerParts, carrier: Carrier) {
     storeRefusal: () => calls.storeRefusal,
     keyRefusal: settings.keyRefusal,
     usesSandbox: settings.isSandboxed,
-    metricsText: () => cluster.metricsText(calls.metrics),
+    metricsText: () => cluster.metricsText(calls.metrics, parts.moreMetrics),
     limiterOf,
     extend: async (server, edge) => {
       const { streamTokens, streamUuids, callInfos, answeredWebhooks, tokenUses } = cluster;

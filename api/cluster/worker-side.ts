@@ -5,6 +5,7 @@ import type { PlacedCalls } from "../../engine/calls/outbound/placed-calls.js";
 import type { Elsewhere } from "../../engine/cluster/coordination.js";
 import type { LimitName } from "../../engine/cluster/ipc-messages.js";
 import type { Ending } from "../../engine/conversation/call-end.js";
+import { clusterMetricsText, type Metric } from "../../engine/metrics/cluster-metrics.js";
 import type { Metrics } from "../../engine/metrics/metrics.js";
 import type { OutboundTokens } from "../../engine/security/outbound-token.js";
 import { type StreamTokenRegistry, StreamTokens } from "../../engine/security/stream-token.js";
@@ -33,7 +34,8 @@ export interface WorkerSide {
   liveCalls(own: LiveCalls): Pick<LiveCalls, "find">;
   /** False where no worker has the call. */
   endCall(own: LiveCalls, callId: string, ending: Ending): MaybePromise<boolean>;
-  metricsText(own: Metrics): Promise<string>;
+  /** `more`: what this process has beside the metrics of its calls. */
+  metricsText(own: Metrics, more?: () => Promise<readonly Metric[]>): Promise<string>;
   /** Where the next caller's stream is best sent; undefined where one address serves all. */
   streamAddress(): MaybePromise<string | undefined>;
   /** Whether another server takes callers who come by the address that all of them share. */
@@ -60,7 +62,8 @@ export function singleProcess(jwtSecret: string, clock: Clock): WorkerSide {
       call?.end(ending);
       return call !== undefined;
     },
-    metricsText: (own) => own.text(),
+    metricsText: async (own, more) =>
+      more === undefined ? own.text() : clusterMetricsText([await own.page(), await more()]),
     streamAddress: () => undefined,
     otherServersTake: false,
     elsewhere: () => undefined,

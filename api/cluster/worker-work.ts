@@ -44,6 +44,7 @@ async function begin(orders: WorkerOrders): Promise<void> {
     look: () => worker.primary.ask("lookAtStore", undefined),
   });
   database.recordChanges.tellOthersBy(() => worker.recordsChanged());
+  database.jobs.added.tellBy(() => worker.primary.tell("jobsAdded", undefined));
   const cipher = new CredentialCipher(keys.encryptionKey, keys.encryptionKeysOld);
   const { jwtSecretsOld: oldSecrets, jwtExpiresIn: expiresIn } = keys;
   const tokens = new AccessTokens({ secret: jwtSecret, oldSecrets, expiresIn, clock });

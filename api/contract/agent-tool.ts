@@ -133,7 +133,7 @@ function isObject(value: unknown): value is object {
 /** All are told to the model with every question. */
 const TOOLS_MAX = 16;
 const DESCRIPTION_CHARACTERS_MAX = 1_000;
-const URL_CHARACTERS_MAX = 2_000;
+export const URL_CHARACTERS_MAX = 2_000;
 const HEADERS_MAX = 16;
 const HEADER_VALUE_CHARACTERS_MAX = 4_096;
 const TIMEOUT_MIN_MS = 100;
@@ -315,7 +315,7 @@ function nameOf(tool: ToolFields): string {
   return "name" in tool ? tool.name : tool.type;
 }
 
-function isWebAddress(text: string): boolean {
+export function isWebAddress(text: string): boolean {
   if (!URL.canParse(text)) return false;
   const { protocol, username, password } = new URL(text);
   return /^https?:$/.test(protocol) && username === "" && password === "";

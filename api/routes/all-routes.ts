@@ -19,6 +19,7 @@ import type { ProviderVoices } from "../../engine/tenancy/providers/provider-voi
 import type { Providers } from "../../engine/tenancy/providers/providers.js";
 import type { Breakers } from "../../engine/vendors/chain/breakers.js";
 import type { LearnedParameters } from "../../engine/vendors/learned-parameters.js";
+import type { Webhooks } from "../../engine/webhooks/webhooks.js";
 import type { RouteId } from "../contract/routes/route-table.js";
 import type { Handlers } from "../http/endpoints/api-endpoint.js";
 import { agentRoutes, trialRoutes } from "./agent-routes.js";
@@ -34,6 +35,7 @@ import {
 } from "./organization-routes.js";
 import { providerRoutes } from "./provider-routes.js";
 import { type ServiceParts, serviceRoutes } from "./service-routes.js";
+import { webhookRoutes } from "./webhook-routes.js";
 
 /** The services that the REST API is a face of. */
 export interface ApiServices {
@@ -58,6 +60,7 @@ export interface ApiServices {
   readonly providerChecks: ProviderChecks;
   readonly providerVoices: ProviderVoices;
   readonly providers: Providers;
+  readonly webhooks: Webhooks;
 }
 
 /** A handler for every row of the route table; a row without one does not compile. */
@@ -83,5 +86,6 @@ export function allRoutes(
     ...clientTokenRoutes(services.clientAccess),
     ...trialRoutes(services),
     ...operatorRoutes(services),
+    ...webhookRoutes(services.webhooks),
   };
 }

@@ -90,6 +90,10 @@ async function answer(request: IncomingRequest, options: PhoneWebhookOptions): P
     const orgId = tenant.organization.id;
     const isHeld = held !== undefined;
     options.log.info({ orgId, reason, detail, isHeld }, "a telephone call was refused");
+    if (!isHeld) {
+      const callInfo = callInfoOf(body, found.callInfoFields);
+      options.opener.noteRefusal({ tenant, agentId, channel: "phone", callInfo }, refusal);
+    }
     return held ?? turnedAway(documents, refusal.callerWords);
   }
   const callId = callIdField === undefined ? "" : webhookField(body, callIdField);

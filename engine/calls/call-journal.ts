@@ -9,6 +9,7 @@ import type {
   UsageRecord,
 } from "../../storage/records.js";
 import { UniqueViolationError } from "../../storage/statements/unique-violation.js";
+import type { NewEvent } from "../../storage/webhooks/event-record.js";
 import type { Ending } from "../conversation/call-end.js";
 import {
   type ClientMessage,
@@ -27,6 +28,13 @@ import type { TurnTools } from "../tools/tool-log.js";
 import type { TurnAnswers } from "../vendors/chain/answer-log.js";
 import type { VendorError } from "../vendors/contracts.js";
 import type { CallFeed } from "./call-feed.js";
+import {
+  callEndedEvents,
+  callRefusedEvent,
+  callStartedEvent,
+  type RefusedCall,
+  turnEvents,
+} from "./call-stream.js";
 import type { CallSummaries } from "./call-summaries.js";
 import { EarlierMessages, type SummaryAccess } from "./earlier-messages.js";
 import { LiveTranscript } from "./live-transcript.js";
@@ -83,7 +91,10 @@ export function newCall(start: CallStart, atMs: number): CallRecord {
 }
 
 export interface JournalDeps {
-  readonly calls: Pick<CallStore, "start" | "findById" | "saveTurn" | "annotate" | "finish">;
+  readonly calls: Pick<
+    CallStore,
+    "start" | "findById" | "saveTurn" | "annotate" | "finish" | "refuse"
+  >;
   readonly history: HistoryAccess & SummaryAccess;
   readonly summaries: Pick<CallSummaries, "add" | "answer">;
   readonly metrics: Pick<
@@ -153,6 +164,18 @@ export class CallJournal {
     entry.endedBeforeItBegan({ ...ending, status: "failed" }, begin);
   }
 
+  /** A call was turned away before it had a record: its organization's endpoints are told. */
+  refused(call: RefusedCall): void {
+    const event = callRefusedEvent(call, this.#now().atMs);
+    void this.#writes.add({
+      callId: call.callId,
+      kind: "note",
+      chars: JSON.stringify(event).length,
+      store: () => this.#deps.calls.refuse(event),
+      lossMessage: "the event of a refused call could not be stored",
+    });
+  }
+
   /** The records of a call, and of the one that broke before it, name each other. */
   link(callId: string, before: string): void {
     this.annotate(before, { continuedBy: callId });
@@ -184,8 +207,9 @@ export class CallJournal {
   async #store(start: CallStart, began: Moment): Promise<void> {
     const { calls, runId } = this.#deps;
     const { spareSessionId: sessionId } = start;
+    const events = [callStartedEvent(start, began.atMs)];
     const write = (each: CallStart) =>
-      calls.start(newCall(each, began.atMs), runId, began.monotonicMs);
+      calls.start(newCall(each, began.atMs), runId, began.monotonicMs, events);
     try {
       await write(start);
     } catch (error) {
@@ -236,6 +260,7 @@ export class CallEntry implements CallRecorder {
   /** What the conversation's messages no longer hold. */
   readonly earlier: EarlierMessages;
   readonly #present = new LiveTranscript();
+  #savedTurns = 0;
   #isEnded = false;
 
   constructor(deps: JournalDeps, writes: CallWrites, start: CallStart, began: Moment) {
@@ -299,6 +324,7 @@ export class CallEntry implements CallRecorder {
       metrics: save.metrics,
       turn: save.report === undefined ? undefined : { ...save.report, ...answers, ...tools },
       atMs: this.#began.atMs + this.#durationMs(),
+      events: this.#turnEvents(save, tools),
     };
     const added = this.#history.add(save.added);
     this.earlier.add(save.added);
@@ -320,6 +346,12 @@ export class CallEntry implements CallRecorder {
       },
       lossMessage: "a turn could not be stored",
     });
+  }
+
+  #turnEvents(save: TurnSave, tools: TurnTools): readonly NewEvent[] {
+    this.#savedTurns += 1;
+    const about = { call: this.#start, place: this.#savedTurns, messages: this.#messages(save) };
+    return turnEvents({ ...about, save, tools }, this.#began.atMs + this.#durationMs());
   }
 
   #countReply(report: TurnSave["report"]): void {
@@ -413,11 +445,15 @@ export class CallEntry implements CallRecorder {
     const isUnanswered = this.#failedTurns > 0 && this.#answeredTurns === 0;
     // It ended as a call does, but its vendors had failed for good: decision 051.
     const everyReplyFailed = isUnanswered && ending.status === "completed";
+    const status = everyReplyFailed ? "failed" : ending.status;
+    const startedAtMs = this.#began.atMs;
+    const over = { startedAtMs, endedAtMs, durationSec, status, ending, metrics: save.metrics };
     return {
-      status: everyReplyFailed ? "failed" : ending.status,
+      status,
       endedAtMs,
       durationSec,
       metrics: save.metrics,
+      events: callEndedEvents(this.#start, over),
       metadata: {
         endReason: ending.reason,
         endMessage: ending.message,

@@ -57,6 +57,7 @@ import {
   agentRefused,
   CallRefusedError,
   cannotBeStored,
+  type RefusalReason,
   serverStops,
   tooManyCalls,
 } from "./call-refused-error.js";
@@ -251,6 +252,12 @@ export interface OpenRequest {
   readonly callInfo?: CallInfo | undefined;
 }
 
+const UNTOLD_REFUSALS: ReadonlySet<RefusalReason> = new Set([
+  "serverStopping",
+  "storeFailing",
+  "callerLeft",
+]);
+
 type Admitted = Pick<OpenRequest, "tenant" | "agentId" | "placedCallId">;
 
 interface Opening {
@@ -273,7 +280,7 @@ export interface OpenerDeps extends AssemblyDeps {
   readonly database: ConstructorParameters<typeof Conversations>[0]["database"] & MinutesStores;
   readonly agents: Pick<Agents, "forCall">;
   readonly vendors: AgentVendorsOptions;
-  readonly journal: Pick<CallJournal, "begin" | "link" | "stored" | "recordFailed">;
+  readonly journal: Pick<CallJournal, "begin" | "link" | "stored" | "recordFailed" | "refused">;
   readonly recordings: Pick<Recordings, "begin">;
   readonly metrics: Pick<Metrics, "callReady" | "callRefused">;
   /** Undefined: callers may be handed on to anybody, where the vendor is not real. */
@@ -330,9 +337,37 @@ export class CallOpener {
       this.#deps.metrics.callReady(this.#deps.clock.monotonicMs() - beganAtMs);
       return session;
     } catch (error) {
-      if (error instanceof CallRefusedError) this.#deps.metrics.callRefused(error.reason);
+      if (error instanceof CallRefusedError) {
+        this.#deps.metrics.callRefused(error.reason);
+        if (request.placedCallId === undefined) this.noteRefusal(request, error);
+      }
       throw error;
     }
+  }
+
+  /**
+   * A call is turned away without a record: the organization's endpoints are told. One that another server may take, that
+   * nothing can be stored of, or whose end has a record, is left out.
+   */
+  noteRefusal(
+    {
+      tenant,
+      agentId,
+      channel,
+      callInfo,
+    }: Omit<Admitted, "placedCallId"> & Pick<OpenRequest, "channel" | "callInfo">,
+    { reason }: CallRefusedError,
+  ): void {
+    if (UNTOLD_REFUSALS.has(reason)) return;
+    const orgId = tenant.organization.id;
+    this.#deps.journal.refused({
+      callId: this.#deps.newId(),
+      orgId,
+      agentId: agentId ?? null,
+      channel,
+      callInfo,
+      reason,
+    });
   }
 
   /** A telephone call whose audio nobody here can decode has a record that says so. Rejects with a CallRefusedError. */

@@ -52,6 +52,8 @@ interface PrimaryServices {
   /** Runs statements on the database. */
   store(request: RelayedRequest): Promise<RelayedOutcome>;
   lookAtStore(): Promise<StoreCondition>;
+  /** The asker has stored jobs, which the primary runs. */
+  jobsAdded(): void;
 }
 
 /** What the primary asks of a worker. */

@@ -2,6 +2,7 @@
 
 import { isDeepStrictEqual } from "node:util";
 import type { Database } from "../../storage/database.js";
+import type { JobsAdded } from "../../storage/jobs/job-store.js";
 import { CallSlots } from "../calls/admission.js";
 import type { CallTopic, PublishedEvent, Subscription } from "../calls/call-events.js";
 import type { Logger } from "../log.js";
@@ -451,7 +452,9 @@ export const HUNG_BEATS_AT_START = 60;
 
 export interface ClusterPrimaryOptions {
   readonly limits: Readonly<Record<LimitName, { take(key: string): number }>>;
-  readonly database: Pick<Database, "relay" | "look">;
+  readonly database: Pick<Database, "relay" | "look"> & {
+    readonly jobs: { readonly added: Pick<JobsAdded, "tell"> };
+  };
   /** Left out where this server has its database for itself. */
   readonly nodes?: OtherNodes | undefined;
   /** The metrics of this process. */
@@ -622,6 +625,7 @@ export class ClusterPrimary {
       subscribeBreakers: () => this.#breakers.sendAll(name),
       store: (request) => database.relay(request),
       lookAtStore: () => database.look(),
+      jobsAdded: () => database.jobs.added.tell(),
     };
   }
 

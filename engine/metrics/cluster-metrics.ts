@@ -36,9 +36,11 @@ export function clusterMetricsText(pages: readonly (readonly Metric[])[]): Promi
   return AggregatorRegistry.aggregate(named).metrics();
 }
 
-/** What a process that has no calls has to say. */
-export function processMetrics(): () => Promise<readonly Metric[]> {
+/** What a process that has no calls has to say, and `more`. */
+export function processMetrics(
+  more: () => Promise<readonly Metric[]> = () => Promise.resolve([]),
+): () => Promise<readonly Metric[]> {
   const registry = new Registry();
   collectProcessMetrics(registry);
-  return () => registry.getMetricsAsJSON();
+  return async () => [...(await registry.getMetricsAsJSON()), ...(await more())];
 }

@@ -2,6 +2,8 @@ import { type Kysely, type Selectable, sql } from "kysely";
 import type { AtomicRequests } from "../statements/atomic-requests.js";
 import { writeJson } from "../statements/json-column.js";
 import type { Tables } from "../tables.js";
+import { outboxOf } from "../webhooks/event-outbox.js";
+import { newEvent, terminalEventId } from "../webhooks/event-record.js";
 import { addUsage } from "./usage-store.js";
 
 /** Closed at a time, so that a crash with many calls does not become one long request. */
@@ -19,7 +21,18 @@ export function isAbandoned(endReason: string): boolean {
 
 type AbandonedCall = Pick<
   Selectable<Tables["calls"]>,
-  "id" | "orgId" | "startedAtMs" | "beganUptimeMs" | "lastSavedAtMs" | "ttsChars" | "totalTokens"
+  | "id"
+  | "orgId"
+  | "agentId"
+  | "channel"
+  | "direction"
+  | "fromNumber"
+  | "toNumber"
+  | "startedAtMs"
+  | "beganUptimeMs"
+  | "lastSavedAtMs"
+  | "ttsChars"
+  | "totalTokens"
 > & { readonly heartbeatAtMs: number | null; readonly uptimeMs: number | null };
 
 /**
@@ -104,6 +117,11 @@ function activeCalls(db: Kysely<Tables>) {
       .select([
         "calls.id",
         "calls.orgId",
+        "calls.agentId",
+        "calls.channel",
+        "calls.direction",
+        "calls.fromNumber",
+        "calls.toNumber",
         "calls.startedAtMs",
         "calls.beganUptimeMs",
         "calls.lastSavedAtMs",
@@ -159,7 +177,24 @@ function close(
     // The caller's audio goes to the vendor for as long as the call lasts.
     sttSeconds: durationSec,
   });
-  return atomic.runIf(end, [usage]);
+  const { agentId, channel, direction, fromNumber: from, toNumber: to } = call;
+  const event = newEvent({
+    id: terminalEventId(call.id),
+    orgId: call.orgId,
+    type: "call.failed",
+    callId: call.id,
+    atMs: endedAtMs,
+    data: {
+      ...{ agentId, channel, direction, from, to },
+      startedAt: new Date(call.startedAtMs).toISOString(),
+      endedAt: new Date(endedAtMs).toISOString(),
+      durationSec,
+      endReason,
+      isRefused: false,
+      metrics: null,
+    },
+  });
+  return atomic.runIf(end, [usage, ...outboxOf(db, event)]);
 }
 
 function endOf(call: AbandonedCall, nowMs: number): number {

@@ -1,4 +1,5 @@
-import { type Kysely, sql } from "kysely";
+import { type Compilable, type Kysely, sql } from "kysely";
+import type { JobsAdded } from "../jobs/job-store.js";
 import type {
   CallMetrics,
   CallRecord,
@@ -11,6 +12,8 @@ import type { AtomicRequests } from "../statements/atomic-requests.js";
 import { jsonObject, readJson, writeJson } from "../statements/json-column.js";
 import type { RecordChanges } from "../statements/record-changes.js";
 import type { Tables } from "../tables.js";
+import { outboxOf } from "../webhooks/event-outbox.js";
+import type { NewEvent } from "../webhooks/event-record.js";
 import {
   closeAbandonedCalls,
   closeCallsOfLostNode,
@@ -44,6 +47,8 @@ export interface SavedTurn {
   readonly metrics: CallMetrics;
   readonly turn: JsonObject | undefined;
   readonly atMs: number;
+  /** Stored with it, where an endpoint wants them. */
+  readonly events?: readonly NewEvent[];
 }
 
 export interface CallEnd {
@@ -58,6 +63,8 @@ export interface CallEnd {
   readonly turn?: JsonObject;
   /** Added to its day. */
   readonly usage: UsageRecord;
+  /** Stored with it, where an endpoint wants them. */
+  readonly events?: readonly NewEvent[];
 }
 
 /** A turn that is long over. */
@@ -78,21 +85,56 @@ export class CallStore {
   readonly #db: Kysely<Tables>;
   readonly #atomic: AtomicRequests;
   readonly #usageChanges: RecordChanges;
+  readonly #jobsAdded: JobsAdded;
 
-  constructor(db: Kysely<Tables>, atomic: AtomicRequests, usageChanges: RecordChanges) {
+  constructor(
+    db: Kysely<Tables>,
+    atomic: AtomicRequests,
+    usageChanges: RecordChanges,
+    jobsAdded: JobsAdded,
+  ) {
     this.#db = db;
     this.#atomic = atomic;
     this.#usageChanges = usageChanges;
+    this.#jobsAdded = jobsAdded;
   }
 
   /**
    * `uptimeMs` is what the run's monotonic clock shows now, as in `heartbeat`. Throws `UniqueViolationError` (calls, sessionId)
    * when there is a call of this session.
    */
-  async start(call: CallRecord, runId: string, uptimeMs: number | null = null): Promise<void> {
+  async start(
+    call: CallRecord,
+    runId: string,
+    uptimeMs: number | null = null,
+    events: readonly NewEvent[] = [],
+  ): Promise<void> {
     const begin = this.#db.insertInto("calls").values(rowOf(call, runId, uptimeMs));
     // Guarded, and so never a statement of its own: whether that had happened would not be known.
-    await this.#atomic.runIf(begin, [...appendMessages(this.#db, call.id, call.transcript)]);
+    await this.#withEvents(begin, [...appendMessages(this.#db, call.id, call.transcript)], events);
+  }
+
+  /** A call that has no record was turned away. Nothing where it has one, whose end tells of itself. */
+  async refuse(event: NewEvent): Promise<void> {
+    const record = this.#db
+      .selectFrom("calls")
+      .select("id")
+      .where("id", "=", event.callId ?? "");
+    if ((await record.executeTakeFirst()) !== undefined) return;
+    await this.#atomic.run(outboxOf(this.#db, event));
+    this.#jobsAdded.tell();
+  }
+
+  /** As `changesIf`; the changes are those of the queries, without the events'. */
+  async #withEvents(
+    guard: Compilable,
+    queries: readonly Compilable[],
+    events: readonly NewEvent[],
+  ): Promise<readonly number[] | undefined> {
+    const outbox = events.flatMap((event) => outboxOf(this.#db, event));
+    const changes = await this.#atomic.changesIf(guard, [...queries, ...outbox]);
+    if (changes?.slice(queries.length).some((count) => count > 0)) this.#jobsAdded.tell();
+    return changes?.slice(0, queries.length);
   }
 
   /**
@@ -100,17 +142,18 @@ export class CallStore {
    * spares a transaction: false when the turn is saved, but another call has saved the conversation meanwhile.
    */
   async saveTurn(callId: string, saved: SavedTurn, history?: HistoryChange): Promise<boolean> {
-    const { messages, metrics, turn, atMs } = saved;
+    const { messages, metrics, turn, atMs, events = [] } = saved;
     const progress = this.#db
       .updateTable("calls")
       .set({ ...metricsOf(metrics), lastSavedAtMs: atMs })
       .where("id", "=", callId)
       .where("status", "=", "active");
-    const changes = await this.#atomic.changesIf(progress, [
+    const queries = [
       ...appendMessages(this.#db, callId, messages),
       ...appendTurn(this.#db, callId, turn),
       ...(history === undefined ? [] : [replacementOf(this.#db, history)]),
-    ]);
+    ];
+    const changes = await this.#withEvents(progress, queries, events);
     if (changes === undefined) {
       throw new Error(`a turn was saved for call ${callId}, which is not active`);
     }
@@ -119,7 +162,7 @@ export class CallStore {
 
   /** All of it or nothing: false, with no usage added, when the call was not active any more. */
   finish(callId: string, callEnd: CallEnd): Promise<boolean> {
-    const { messages, turn, usage, endedAtMs } = callEnd;
+    const { messages, turn, usage, endedAtMs, events = [] } = callEnd;
     const addition = writeJson(withoutTurns(callEnd.metadata));
     const end = this.#db
       .updateTable("calls")
@@ -133,11 +176,14 @@ export class CallStore {
       })
       .where("id", "=", callId)
       .where("status", "=", "active");
-    const finished = this.#atomic.runIf(end, [
+    const queries = [
       ...appendMessages(this.#db, callId, messages),
       ...appendTurn(this.#db, callId, turn),
       addUsage(this.#db, usage),
-    ]);
+    ];
+    const finished = this.#withEvents(end, queries, events).then(
+      (changes) => changes !== undefined,
+    );
     return this.#usageChanges.after(finished);
   }
 
@@ -256,17 +302,17 @@ export class CallStore {
    * of this database.
    */
   closeAbandoned(runId: string, nowMs: number): Promise<number> {
-    return closeAbandonedCalls(this.#db, this.#atomic, runId, nowMs);
+    return this.#closed(closeAbandonedCalls(this.#db, this.#atomic, runId, nowMs));
   }
 
   /** Closes as failed every active call of a run that has died while its server lives, and says how many. */
   closeRun(runId: string, nowMs: number): Promise<number> {
-    return closeCallsOfRun(this.#db, this.#atomic, runId, nowMs);
+    return this.#closed(closeCallsOfRun(this.#db, this.#atomic, runId, nowMs));
   }
 
   /** As `closeRun`, of a run of another server of this database. */
   closeRunOfLostNode(runId: string, nowMs: number): Promise<number> {
-    return closeCallsOfLostNode(this.#db, this.#atomic, runId, nowMs);
+    return this.#closed(closeCallsOfLostNode(this.#db, this.#atomic, runId, nowMs));
   }
 
   /** The ids of the calls of this run that are stored as active. */
@@ -283,6 +329,13 @@ export class CallStore {
 
   /** Closes these calls of this run as failed, where they are still active, and returns how many: their end is unknown. */
   closeLost(callIds: readonly string[], nowMs: number): Promise<number> {
-    return closeLostCalls(this.#db, this.#atomic, callIds, nowMs);
+    return this.#closed(closeLostCalls(this.#db, this.#atomic, callIds, nowMs));
+  }
+
+  /** Their ends may have been wanted by endpoints. */
+  async #closed(closing: Promise<number>): Promise<number> {
+    const count = await closing;
+    if (count > 0) this.#jobsAdded.tell();
+    return count;
   }
 }

@@ -1,8 +1,11 @@
 import { type Kysely, sql } from "kysely";
+import type { JobsAdded } from "../jobs/job-store.js";
 import type { JsonObject } from "../records.js";
 import type { AtomicRequests } from "../statements/atomic-requests.js";
 import { writeJson } from "../statements/json-column.js";
 import type { Tables } from "../tables.js";
+import { outboxOf } from "../webhooks/event-outbox.js";
+import { callEventId, newEvent } from "../webhooks/event-record.js";
 
 /** The call whose recording is meant. */
 export interface RecordingKey {
@@ -14,10 +17,12 @@ export interface RecordingKey {
 export class RecordingStore {
   readonly #db: Kysely<Tables>;
   readonly #atomic: AtomicRequests;
+  readonly #jobsAdded: JobsAdded;
 
-  constructor(db: Kysely<Tables>, atomic: AtomicRequests) {
+  constructor(db: Kysely<Tables>, atomic: AtomicRequests, jobsAdded: JobsAdded) {
     this.#db = db;
     this.#atomic = atomic;
+    this.#jobsAdded = jobsAdded;
   }
 
   /** To be called before there is a file. */
@@ -29,7 +34,15 @@ export class RecordingStore {
   }
 
   /** The file can be heard; `facts` become the call's `metadata.recording`. */
-  async finish({ callId, orgId }: RecordingKey, facts: JsonObject): Promise<void> {
+  async finish({ callId, orgId }: RecordingKey, facts: JsonObject, atMs: number): Promise<void> {
+    const event = newEvent({
+      id: callEventId(callId, "recording"),
+      orgId,
+      type: "recording.ready",
+      callId,
+      atMs,
+      data: { recording: facts },
+    });
     await this.#atomic.run([
       this.#db
         .updateTable("recordings")
@@ -37,7 +50,9 @@ export class RecordingStore {
         .where("callId", "=", callId)
         .where("orgId", "=", orgId),
       this.#patch({ callId, orgId }, facts),
+      ...outboxOf(this.#db, event),
     ]);
+    this.#jobsAdded.tell();
   }
 
   /** To be called when there is no file any more. */

@@ -46,6 +46,7 @@ export const migrations: Readonly<Record<string, Migration>> = {
     await schema.renameJson("agents", "thresholds", RENAMED_THRESHOLDS);
     await schema.renameJson("calls", "metadata", RENAMED_CALL_METADATA);
   },
+  "019-jobs-and-webhooks": (schema) => schema.align(),
 };
 
 const RENAMED_THRESHOLDS: readonly RenamedField[] = [

@@ -24,7 +24,9 @@ export function afterChange(query: Compilable): AfterChange {
   return { compile: () => query.compile(), onlyAfterChange: true };
 }
 
-export interface LimitedInsert<Table extends "agents" | "apiKeys" | "providers" | "users"> {
+type LimitedTable = "agents" | "apiKeys" | "providers" | "users" | "webhookEndpoints";
+
+export interface LimitedInsert<Table extends LimitedTable> {
   readonly table: Table;
   readonly row: Insertable<Tables[Table]>;
   /** null: the platform's. */
@@ -75,7 +77,7 @@ export class AtomicRequests {
   }
 
   /** Inserts the row, and what follows, while its organization has fewer than `max` of them. Says whether it did. */
-  async insertWithin<Table extends "agents" | "apiKeys" | "providers" | "users">(
+  async insertWithin<Table extends LimitedTable>(
     db: Kysely<Tables>,
     { table, row, orgId, max, countsWhileNull }: LimitedInsert<Table>,
     queries: readonly Compilable[],

@@ -30,7 +30,13 @@ export type AuditAction =
   | "member.create"
   | "member.update"
   | "member.delete"
-  | "node.drain";
+  | "node.drain"
+  | "webhook.create"
+  | "webhook.update"
+  | "webhook.delete"
+  | "webhook.rotateSecret"
+  | "webhook.disable"
+  | "webhook.reseal";
 
 /** Who changed what, and when. Names what was changed, never holds what it was changed to. */
 export interface AuditRecord {
@@ -40,7 +46,14 @@ export interface AuditRecord {
   readonly atMs: number;
   readonly actor: AuditActor;
   readonly action: AuditAction;
-  readonly targetType: "agent" | "provider" | "apiKey" | "organization" | "member" | "node";
+  readonly targetType:
+    | "agent"
+    | "provider"
+    | "apiKey"
+    | "organization"
+    | "member"
+    | "node"
+    | "webhook";
   readonly targetId: string;
   /** The target's name at the time. */
   readonly targetName: string;

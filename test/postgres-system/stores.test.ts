@@ -32,4 +32,6 @@ await import("../storage/calls/recording-store.test.js");
 await import("../storage/tenancy/registry-store.test.js");
 await import("../storage/tenancy/sealed-credential-store.test.js");
 await import("../storage/calls/usage-store.test.js");
+await import("../storage/webhooks/webhook-store.test.js");
+await import("../storage/jobs/job-store.test.js");
 await import("../storage/tenancy/user-store.test.js");

@@ -2,6 +2,7 @@ import { AGENT_ROUTES } from "./agent-routes.js";
 import { OPERATOR_ROUTES } from "./operator-routes.js";
 import { MEMBER_ROUTES, ORGANIZATION_ROUTES } from "./organization-routes.js";
 import { PLATFORM_ROUTES } from "./platform-routes.js";
+import { WEBHOOK_ROUTES } from "./webhook-routes.js";
 
 /** Every endpoint of the REST API. What serves, validates, guards and documents them is made from this. */
 export const ROUTES = {
@@ -9,6 +10,7 @@ export const ROUTES = {
   ...ORGANIZATION_ROUTES,
   ...MEMBER_ROUTES,
   ...AGENT_ROUTES,
+  ...WEBHOOK_ROUTES,
   ...OPERATOR_ROUTES,
 };
 

@@ -153,7 +153,7 @@ export class RecordingUploads {
   }
 
   async #sendOne(key: RecordingKey): Promise<void> {
-    const { store, bucket, log } = this.#options;
+    const { store, bucket, clock, log } = this.#options;
     const path = this.#pathOf(key);
     if (!(await store.isKnown(key))) {
       await removeRecording(path);
@@ -169,7 +169,7 @@ export class RecordingUploads {
     } finally {
       await handle.close();
     }
-    await store.finish(key, { ...facts });
+    await store.finish(key, { ...facts }, clock.epochMs());
     // It has expired while it was sent: nobody else would delete it.
     if (!(await store.isKnown(key))) await this.remove(key);
     await removeRecording(path);
@@ -409,11 +409,11 @@ export class Recordings {
 
   /** With a bucket, one that became whole is sent by the next round, and one without a file may be another server's. */
   async #repairOne(key: RecordingKey): Promise<void> {
-    const { store, log } = this.#options;
+    const { store, clock, log } = this.#options;
     try {
       const facts = await repairRecording(this.#pathOf(key));
       if (this.#uploads !== undefined) return;
-      if (facts !== undefined) return await store.finish(key, { ...facts });
+      if (facts !== undefined) return await store.finish(key, { ...facts }, clock.epochMs());
       await removeRecording(this.#pathOf(key));
       await store.remove(key);
     } catch (error) {
@@ -435,11 +435,11 @@ export class Recordings {
   }
 
   async #finish(key: RecordingKey, file: RecordingFile): Promise<void> {
-    const { store, log } = this.#options;
+    const { store, clock, log } = this.#options;
     try {
       const facts = await file.finish();
       if (facts === undefined) return;
-      if (this.#uploads === undefined) await store.finish(key, { ...facts });
+      if (this.#uploads === undefined) await store.finish(key, { ...facts }, clock.epochMs());
       else await this.#uploads.send(key);
     } catch (error) {
       log.error({ callId: key.callId, error }, "a recording could not be finished");

@@ -45,6 +45,7 @@ import { seedPlatform } from "../../../engine/tenancy/seeding/seeding.js";
 import { Breakers } from "../../../engine/vendors/chain/breakers.js";
 import { LearnedParameters } from "../../../engine/vendors/learned-parameters.js";
 import { Connections } from "../../../engine/vendors/transport/connections.js";
+import { Webhooks } from "../../../engine/webhooks/webhooks.js";
 import { type Database, openDatabase } from "../../../storage/database.js";
 import type { ApiKeyScope } from "../../../storage/records.js";
 import { chainsOf } from "../../doubles/chains-of.js";
@@ -251,6 +252,7 @@ async function buildServices({
     }),
     agents,
     auditTrail: new AuditTrail(parts),
+    webhooks: new Webhooks({ ...parts, allowPrivateAddresses: true }),
     breakers: new Breakers(clock),
     learned: new LearnedParameters(),
     callReports: new CallReports(parts),

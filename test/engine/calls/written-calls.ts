@@ -39,6 +39,7 @@ export class WrittenCalls {
       return true;
     },
     annotate: (...given: readonly unknown[]) => this.#ask("annotate", given),
+    refuse: (...given: readonly unknown[]) => this.#ask("refuse", given),
     findById: async (...given: readonly unknown[]) => {
       await this.#ask("findById", given);
       return undefined;

@@ -47,6 +47,7 @@ export function newCluster({ nodes, metrics = [], log = new SilentLogger() }: Cl
     database: {
       relay: () => Promise.resolve({ results: [], fault: undefined, writeFault: undefined }),
       look: () => Promise.resolve({ fault: undefined, warning: undefined }),
+      jobs: { added: { tell: () => undefined } },
     },
     nodes,
     metrics: () => Promise.resolve(metrics),

@@ -38,7 +38,7 @@ test("a recording is known from its beginning, heard when it is whole, and gone 
   await recordings.begin(key, NOON_MS);
   assert.deepEqual(await seen(), [true, false]);
   await end("call");
-  await recordings.finish(key, { sizeBytes: 3, channels: ["caller", "agent"] });
+  await recordings.finish(key, { sizeBytes: 3, channels: ["caller", "agent"] }, 0);
   assert.deepEqual(await seen(), [true, true]);
   assert.deepEqual(await told("call"), { sizeBytes: 3, channels: ["caller", "agent"] });
   await recordings.remove(key);
@@ -51,7 +51,7 @@ test("another organization neither hears, ends nor removes a recording", async (
   const key = keyOf("call");
   const theirs = { ...key, orgId: "other" };
   await recordings.begin(key, NOON_MS);
-  await recordings.finish(theirs, { sizeBytes: 3 });
+  await recordings.finish(theirs, { sizeBytes: 3 }, 0);
   await recordings.remove(theirs);
   assert.deepEqual(
     [await recordings.isKnown(theirs), await recordings.isKnown(key), await told("call")],
@@ -65,7 +65,7 @@ test("what was left unfinished is found by calls that are over, in the order of 
   const { recordings, end } = await stand(context, ...ids);
   for (const id of ids) await recordings.begin(keyOf(id), NOON_MS);
   for (const id of ["a", "B", "c"]) await end(id);
-  await recordings.finish(keyOf("a"), {});
+  await recordings.finish(keyOf("a"), {}, 0);
   assert.deepEqual(await recordings.listUnfinished("", 10), [keyOf("B"), keyOf("c")]);
   assert.deepEqual(await recordings.listUnfinished("", 1), [keyOf("B")]);
   assert.deepEqual(await recordings.listUnfinished("B", 10), [keyOf("c")]);

@@ -1,0 +1,60 @@
+import { randomUUID } from "node:crypto";
+import { JobRunner } from "../../engine/jobs/job-runner.js";
+import type { Logger } from "../../engine/log.js";
+import { JobMetrics } from "../../engine/metrics/job-metrics.js";
+import type { CredentialCipher } from "../../engine/security/credential-cipher.js";
+import type { Clock } from "../../engine/time/clock.js";
+import { Connections } from "../../engine/vendors/transport/connections.js";
+import { WebhookDelivery } from "../../engine/webhooks/webhook-delivery.js";
+import { Webhooks } from "../../engine/webhooks/webhooks.js";
+import type { Database } from "../../storage/database.js";
+import type { SessionSettings } from "./worker-server.js";
+
+/** Requests that are under way when the server stops; what takes longer is sent again. */
+const LAST_JOBS_MAX_MS = 2_000;
+
+export interface JobWorkParts {
+  readonly settings: Pick<
+    SessionSettings,
+    "allowPrivateProviders" | "authorities" | "publicBaseUrl"
+  >;
+  readonly database: Database;
+  readonly cipher: CredentialCipher;
+  readonly clock: Clock;
+  readonly log: Logger;
+}
+
+export interface JobWork {
+  readonly metrics: JobMetrics;
+  close(): Promise<void>;
+}
+
+/** Runs the durable jobs, in the process that has the database open. */
+export function startJobs({ settings, database, cipher, clock, log }: JobWorkParts): JobWork {
+  const { allowPrivateProviders: allowPrivateAddresses, authorities, publicBaseUrl } = settings;
+  const newId = randomUUID;
+  const connections = new Connections({ clock, allowPrivateAddresses, authorities });
+  const metrics = new JobMetrics();
+  const webhook = new WebhookDelivery({
+    ...{ database, connections, cipher, publicBaseUrl, clock, newId, log },
+    random: Math.random,
+  });
+  const runner = new JobRunner({
+    store: database.jobs,
+    handlers: { webhook },
+    owner: newId(),
+    isAlone: database.writers === "one",
+    meter: metrics,
+    clock,
+    log,
+  });
+  runner.start();
+  const webhooks = new Webhooks({ database, cipher, allowPrivateAddresses, clock, newId });
+  const stopPurging = webhooks.startPurging(log);
+  const close = async () => {
+    stopPurging();
+    await runner.close(LAST_JOBS_MAX_MS);
+    await connections.close();
+  };
+  return { metrics, close };
+}

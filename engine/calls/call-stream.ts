@@ -1,0 +1,139 @@
+import type { CallMetrics, TranscriptMessage } from "../../storage/records.js";
+import {
+  type CallFacts,
+  callEventId,
+  type NewEvent,
+  newEvent,
+  terminalEventId,
+} from "../../storage/webhooks/event-record.js";
+import type { Ending } from "../conversation/call-end.js";
+import type { TurnSave } from "../conversation/effects.js";
+import type { CallInfo } from "../telephony/call-info.js";
+import type { TurnTools } from "../tools/tool-log.js";
+
+/** Words of one turn that an event carries, in bytes of JSON: a delivery has less than 20 kB. */
+const WORDS_MAX_BYTES = 12_000;
+
+/** Of which call an event is. */
+export interface StreamedCall {
+  readonly callId: string;
+  readonly orgId: string;
+  readonly agentId: string | null;
+  readonly channel: "web" | "phone";
+  readonly callInfo?: CallInfo | undefined;
+}
+
+export interface RefusedCall extends StreamedCall {
+  readonly reason: string;
+}
+
+export interface CallOver {
+  readonly startedAtMs: number;
+  readonly endedAtMs: number;
+  readonly durationSec: number;
+  readonly status: "completed" | "failed";
+  readonly ending: Ending;
+  readonly metrics: CallMetrics;
+}
+
+export interface FinishedTurn {
+  readonly call: StreamedCall;
+  /** Among the turns of the call, from 1. */
+  readonly place: number;
+  readonly save: TurnSave;
+  readonly messages: readonly TranscriptMessage[];
+  readonly tools: TurnTools;
+}
+
+function factsOf({ agentId, channel, callInfo }: StreamedCall): CallFacts {
+  const direction = channel === "web" ? "web" : (callInfo?.direction ?? null);
+  return { agentId, channel, direction, from: callInfo?.from ?? null, to: callInfo?.to ?? null };
+}
+
+function isoTime(atMs: number): string {
+  return new Date(atMs).toISOString();
+}
+
+export function callStartedEvent(call: StreamedCall, atMs: number): NewEvent {
+  const { callId, orgId } = call;
+  const id = callEventId(callId, "start");
+  const data = { ...factsOf(call), startedAt: isoTime(atMs) };
+  return newEvent({ id, orgId, type: "call.started", callId, atMs, data });
+}
+
+/** What a turn that is over tells, its tools first. */
+export function turnEvents(finished: FinishedTurn, atMs: number): readonly NewEvent[] {
+  const { call, place, save, messages, tools } = finished;
+  const { callId, orgId } = call;
+  const turn = save.report?.turn ?? null;
+  const toolEvents = (tools.tools ?? []).map(({ name, ok, ms }, index) => {
+    const id = callEventId(callId, `turn${place}-tool${index + 1}`);
+    const data = { turn, name, ok, durationMs: ms };
+    return newEvent({ id, orgId, type: "tool.completed", callId, atMs, data });
+  });
+  const isCut = Buffer.byteLength(JSON.stringify(messages)) > WORDS_MAX_BYTES;
+  const { kind = null, outcome = null, totalMs = null, endOfTurn } = save.report ?? {};
+  const completed = newEvent({
+    id: callEventId(callId, `turn${place}`),
+    orgId,
+    type: "turn.completed",
+    callId,
+    atMs,
+    data: {
+      ...{ turn, kind, outcome, totalMs },
+      endOfTurn: endOfTurn === undefined ? null : { ...endOfTurn },
+      messages: isCut ? [] : messages.map((message) => ({ ...message })),
+      isCut,
+      metrics: { ...save.metrics },
+    },
+  });
+  return [...toolEvents, completed];
+}
+
+/** The one event that says that a call with a record is over, and before it that its caller was handed on. */
+export function callEndedEvents(call: StreamedCall, over: CallOver): readonly NewEvent[] {
+  const { callId, orgId } = call;
+  const { startedAtMs, endedAtMs: atMs, durationSec, status, ending, metrics } = over;
+  const end = newEvent({
+    id: terminalEventId(callId),
+    orgId,
+    type: status === "completed" ? "call.ended" : "call.failed",
+    callId,
+    atMs,
+    data: {
+      ...factsOf(call),
+      startedAt: isoTime(startedAtMs),
+      endedAt: isoTime(atMs),
+      durationSec,
+      endReason: ending.reason,
+      isRefused: false,
+      metrics: { ...metrics },
+    },
+  });
+  const { transferTo: to } = ending;
+  if (to === undefined) return [end];
+  const id = callEventId(callId, "transfer");
+  return [newEvent({ id, orgId, type: "call.transferred", callId, atMs, data: { to } }), end];
+}
+
+/** A call that was turned away and has no record. */
+export function callRefusedEvent(call: RefusedCall, atMs: number): NewEvent {
+  const { callId, orgId, reason: endReason } = call;
+  const moment = isoTime(atMs);
+  return newEvent({
+    id: terminalEventId(callId),
+    orgId,
+    type: "call.failed",
+    callId,
+    atMs,
+    data: {
+      ...factsOf(call),
+      startedAt: moment,
+      endedAt: moment,
+      durationSec: 0,
+      endReason,
+      isRefused: true,
+      metrics: null,
+    },
+  });
+}

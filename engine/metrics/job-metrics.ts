@@ -1,0 +1,46 @@
+import { Counter, Gauge, Registry } from "prom-client";
+import type { JobKind } from "../../storage/jobs/job-record.js";
+import type { JobCount } from "../../storage/jobs/job-store.js";
+import type { Metric } from "./cluster-metrics.js";
+
+/** What the process that runs durable jobs has to say of them. */
+export class JobMetrics {
+  readonly #registry = new Registry();
+  readonly #jobs = new Gauge({
+    name: "parley_jobs",
+    help: "Durable jobs of this database; 10000 stands for so many and more",
+    labelNames: ["kind", "state"],
+    registers: [this.#registry],
+  });
+  readonly #age = new Gauge({
+    name: "parley_job_age_seconds",
+    help: "Age of the oldest job that is queued or running",
+    labelNames: ["kind"],
+    registers: [this.#registry],
+  });
+  readonly #failures = new Counter({
+    name: "parley_job_failures_total",
+    help: "Jobs that were given up",
+    labelNames: ["kind"],
+    registers: [this.#registry],
+  });
+
+  jobFailed(kind: JobKind): void {
+    this.#failures.inc({ kind });
+  }
+
+  jobsCounted(counts: readonly JobCount[], nowMs: number): void {
+    const oldestByKind = new Map<JobKind, number>();
+    for (const { kind, state, count, oldestAtMs } of counts) {
+      this.#jobs.set({ kind, state }, count);
+      if (state === "failed") continue;
+      const ageSec = oldestAtMs === null ? 0 : Math.max(0, nowMs - oldestAtMs) / 1_000;
+      oldestByKind.set(kind, Math.max(ageSec, oldestByKind.get(kind) ?? 0));
+    }
+    for (const [kind, ageSec] of oldestByKind) this.#age.set({ kind }, ageSec);
+  }
+
+  page(): Promise<readonly Metric[]> {
+    return this.#registry.getMetricsAsJSON();
+  }
+}

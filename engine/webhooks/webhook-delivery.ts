@@ -1,0 +1,207 @@
+import * as v from "valibot";
+import type { Database } from "../../storage/database.js";
+import type { ClaimedJob } from "../../storage/jobs/job-record.js";
+import { webhookQueue } from "../../storage/webhooks/event-outbox.js";
+import { type EventRecord, newEvent } from "../../storage/webhooks/event-record.js";
+import type { WebhookEndpointRecord } from "../../storage/webhooks/webhook-store.js";
+import type { JobHandler, JobOutcome } from "../jobs/job-runner.js";
+import type { Logger } from "../log.js";
+import type { CredentialCipher } from "../security/credential-cipher.js";
+import { auditEntry, SERVER_ACTOR } from "../tenancy/audit-entry.js";
+import type { Clock } from "../time/clock.js";
+import type { Connections } from "../vendors/transport/connections.js";
+import { webhookBody } from "./webhook-body.js";
+import { postWebhook, type WebhookAnswer } from "./webhook-request.js";
+import { openSecrets, webhookSignature } from "./webhook-secrets.js";
+
+const SECOND_MS = 1_000;
+const MINUTE_MS = 60 * SECOND_MS;
+const HOUR_MS = 60 * MINUTE_MS;
+/** From each failed try to the next: ten tries over 75 hours. */
+const DELAYS_MS = [
+  5 * SECOND_MS,
+  5 * MINUTE_MS,
+  30 * MINUTE_MS,
+  2 * HOUR_MS,
+  5 * HOUR_MS,
+  10 * HOUR_MS,
+  14 * HOUR_MS,
+  20 * HOUR_MS,
+  24 * HOUR_MS,
+];
+export const WEBHOOK_TRIES_MAX = DELAYS_MS.length + 1;
+/** A delay is so much longer, or less: what has failed together does not come back together. */
+const JITTER = 0.1;
+const RUNNING_MAX = 128;
+const RUNNING_PER_ENDPOINT_MAX = 4;
+/** The receiver wants less for a while, and does not say for how long. */
+const THROTTLE_MS = 30 * SECOND_MS;
+const THROTTLE_MAX_MS = HOUR_MS;
+const THROTTLING: ReadonlySet<number> = new Set([429, 502, 504]);
+/** An endpoint that acknowledges nothing for so long is disabled. */
+export const FAILING_MAX_MS = 5 * 24 * HOUR_MS;
+/** Endpoints whose state is remembered; one that falls out is only asked once too often. */
+const REMEMBERED_MAX = 10_000;
+const GONE = 410;
+
+const Payload = v.object({ endpointId: v.string(), eventId: v.string() });
+
+const TRANSCRIBED: ReadonlySet<string> = new Set(["call.ended", "call.failed"]);
+
+export interface WebhookDeliveryOptions {
+  readonly database: Pick<Database, "webhooks" | "calls">;
+  readonly connections: Connections;
+  readonly cipher: CredentialCipher;
+  readonly publicBaseUrl: string | undefined;
+  readonly clock: Clock;
+  readonly newId: () => string;
+  /** From 0 to 1. */
+  readonly random: () => number;
+  readonly log: Logger;
+}
+
+/** Delivers events to the endpoints of organizations, as Standard Webhooks has it. */
+export class WebhookDelivery implements JobHandler {
+  readonly runningMax = RUNNING_MAX;
+  readonly triesMax = WEBHOOK_TRIES_MAX;
+  readonly #options: WebhookDeliveryOptions;
+  /** Queues of endpoints that failed last: one request at a time asks whether they are back. */
+  readonly #failing = new Set<string>();
+  /** Queues of endpoints that want less, and until when, by the clock that never steps. */
+  readonly #throttledUntilMs = new Map<string, number>();
+
+  constructor(options: WebhookDeliveryOptions) {
+    this.#options = options;
+  }
+
+  runningPerQueue(queue: string): number {
+    const untilMs = this.#throttledUntilMs.get(queue);
+    if (untilMs !== undefined && this.#options.clock.monotonicMs() < untilMs) return 0;
+    this.#throttledUntilMs.delete(queue);
+    return this.#failing.has(queue) ? 1 : RUNNING_PER_ENDPOINT_MAX;
+  }
+
+  delayMs(tries: number): number {
+    const delayMs = DELAYS_MS[Math.min(tries, DELAYS_MS.length) - 1] ?? HOUR_MS;
+    return Math.round(delayMs * (1 + JITTER * (2 * this.#options.random() - 1)));
+  }
+
+  async run(job: ClaimedJob, signal: AbortSignal): Promise<JobOutcome> {
+    const { webhooks } = this.#options.database;
+    const { endpointId, eventId } = v.parse(Payload, job.payload);
+    const endpoint = await webhooks.find(job.orgId, endpointId);
+    // It was deleted: nobody waits for this.
+    if (endpoint === undefined) return { kind: "done" };
+    if (endpoint.state === "disabled") {
+      return { kind: "failed", error: "the endpoint is disabled" };
+    }
+    const event = await webhooks.findEvent(job.orgId, eventId);
+    if (event === undefined) return { kind: "failed", error: "the event is not kept any more" };
+    const answer = await this.#deliver(job, endpoint, event, signal);
+    return this.#judge(endpoint, answer);
+  }
+
+  async #deliver(
+    job: ClaimedJob,
+    endpoint: WebhookEndpointRecord,
+    event: EventRecord,
+    signal: AbortSignal,
+  ): Promise<WebhookAnswer> {
+    const { database, connections, cipher, clock, newId } = this.#options;
+    const body = await this.#bodyOf(endpoint, event);
+    const atMs = clock.epochMs();
+    const startedMs = clock.monotonicMs();
+    const timestampSec = Math.floor(atMs / SECOND_MS);
+    const secrets = openSecrets(endpoint.sealedSecrets, cipher, atMs);
+    const headers = {
+      "content-type": "application/json",
+      "user-agent": "Parley",
+      "webhook-id": event.id,
+      "webhook-timestamp": String(timestampSec),
+      "webhook-signature": webhookSignature(secrets, { id: event.id, timestampSec, body }),
+    };
+    const request = { url: endpoint.url, headers, body, orgId: endpoint.orgId };
+    const answer = await postWebhook(request, connections, clock, signal);
+    await database.webhooks.addDelivery({
+      id: newId(),
+      orgId: endpoint.orgId,
+      endpointId: endpoint.id,
+      eventId: event.id,
+      type: event.type,
+      attempt: job.attempts,
+      atMs,
+      durationMs: Math.round(clock.monotonicMs() - startedMs),
+      requestBytes: Buffer.byteLength(body),
+      status: answer.status ?? null,
+      error: answer.error ?? null,
+      answer: answer.answer,
+    });
+    return answer;
+  }
+
+  async #bodyOf(endpoint: WebhookEndpointRecord, event: EventRecord): Promise<string> {
+    const { database, publicBaseUrl = "" } = this.#options;
+    const { callId, orgId, type } = event;
+    const callUrl =
+      callId === null
+        ? undefined
+        : `${publicBaseUrl.replace(/\/$/, "")}/api/dashboard/calls/${callId}`;
+    const wantsWords = endpoint.includeTranscript && TRANSCRIBED.has(type) && callId !== null;
+    const call = wantsWords ? await database.calls.findById(orgId, callId) : undefined;
+    return webhookBody({ event, callUrl, transcript: call?.transcript });
+  }
+
+  async #judge(
+    endpoint: WebhookEndpointRecord,
+    { status, retryAfterMs, error }: WebhookAnswer,
+  ): Promise<JobOutcome> {
+    const { clock, database } = this.#options;
+    const queue = webhookQueue(endpoint.id);
+    if (status !== undefined && status >= 200 && status < 300) {
+      this.#failing.delete(queue);
+      if (endpoint.failingSinceMs !== null) await database.webhooks.noteSuccess(endpoint.id);
+      return { kind: "done" };
+    }
+    if (this.#failing.size >= REMEMBERED_MAX) this.#failing.clear();
+    this.#failing.add(queue);
+    const nowMs = clock.epochMs();
+    const reason = error ?? `the receiver answered ${status}`;
+    if (status === GONE) {
+      await this.#disable(endpoint, "the receiver answered 410: it is gone");
+      return { kind: "failed", error: reason };
+    }
+    if (endpoint.failingSinceMs === null) await database.webhooks.noteFailure(endpoint.id, nowMs);
+    else if (nowMs - endpoint.failingSinceMs >= FAILING_MAX_MS) {
+      await this.#disable(endpoint, "nothing was acknowledged for 5 days");
+      return { kind: "failed", error: reason };
+    }
+    const isThrottling = status !== undefined && THROTTLING.has(status);
+    const afterMs = retryAfterMs ?? (isThrottling ? THROTTLE_MS : 0);
+    if (isThrottling) this.#throttle(queue, Math.min(afterMs, THROTTLE_MAX_MS));
+    return { kind: "retry", error: reason, afterMs };
+  }
+
+  #throttle(queue: string, forMs: number): void {
+    if (this.#throttledUntilMs.size >= REMEMBERED_MAX) this.#throttledUntilMs.clear();
+    this.#throttledUntilMs.set(queue, this.#options.clock.monotonicMs() + forMs);
+  }
+
+  async #disable(endpoint: WebhookEndpointRecord, reason: string): Promise<void> {
+    const { database, clock, newId, log } = this.#options;
+    const { id, orgId, name } = endpoint;
+    const atMs = clock.epochMs();
+    const event = newEvent({
+      id: `evt_${newId()}`,
+      orgId,
+      type: "endpoint.disabled",
+      callId: null,
+      atMs,
+      data: { endpointId: id, reason },
+    });
+    const target = { type: "webhook", id, orgId, name } as const;
+    const about = { id: newId(), atMs, actor: SERVER_ACTOR, target } as const;
+    const entry = auditEntry({ ...about, action: "webhook.disable" });
+    const isDisabled = await database.webhooks.disable(endpoint, reason, event, entry);
+    if (isDisabled) log.warn({ endpointId: id, orgId, reason }, "a webhook endpoint was disabled");
+  }
+}

@@ -1,0 +1,34 @@
+import type { JsonObject } from "../records.js";
+
+/** `webhook`: a delivery to an endpoint. */
+export const JOB_KINDS = ["webhook"] as const;
+export type JobKind = (typeof JOB_KINDS)[number];
+
+export const JOB_STATES = ["queued", "running", "failed"] as const;
+export type JobState = (typeof JOB_STATES)[number];
+
+/** A job that is to be stored. */
+export interface NewJob {
+  /** A second job of the same id is not stored. */
+  readonly id: string;
+  readonly orgId: string;
+  readonly kind: JobKind;
+  readonly queue: string;
+  readonly payload: JsonObject;
+  readonly runAfterMs: number;
+  readonly createdAtMs: number;
+}
+
+export interface JobRecord extends NewJob {
+  readonly lane: string | null;
+  readonly state: JobState;
+  /** How often it was claimed. */
+  readonly attempts: number;
+  readonly lastError: string | null;
+  readonly failedAtMs: number | null;
+}
+
+/** A job that this process has claimed. */
+export interface ClaimedJob extends JobRecord {
+  readonly fence: number;
+}

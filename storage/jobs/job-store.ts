@@ -1,0 +1,344 @@
+import { type Compilable, type Kysely, type Selectable, sql } from "kysely";
+import type { AtomicRequests } from "../statements/atomic-requests.js";
+import { jsonObject, readJson, writeJson } from "../statements/json-column.js";
+import type { Tables } from "../tables.js";
+import {
+  type ClaimedJob,
+  JOB_KINDS,
+  JOB_STATES,
+  type JobKind,
+  type JobRecord,
+  type JobState,
+  type NewJob,
+} from "./job-record.js";
+
+/** Counted at most: a scrape of the metrics must not read a million rows. */
+export const COUNTED_JOBS_MAX = 10_000;
+/** Removed at a time, so that the purge of many does not delay other requests. */
+const PURGED_PER_STEP = 500;
+/** What is kept of why a job failed. */
+const ERROR_CHARACTERS_MAX = 500;
+
+export interface DueQueue {
+  readonly queue: string;
+  /** When its first job may run. */
+  readonly runAfterMs: number;
+}
+
+export interface JobClaim {
+  readonly queue: string;
+  readonly owner: string;
+  readonly nowMs: number;
+  readonly leaseUntilMs: number;
+  readonly limit: number;
+}
+
+export interface JobCount {
+  readonly kind: JobKind;
+  readonly state: JobState;
+  /** `COUNTED_JOBS_MAX` stands for so many and more. */
+  readonly count: number;
+  readonly oldestAtMs: number | null;
+}
+
+// Written out, not as parameters: only then does SQLite see that a partial index serves.
+const QUEUED = sql.lit("queued" as const);
+const RUNNING = sql.lit("running" as const);
+const FAILED = sql.lit("failed" as const);
+
+/** The statement alone. */
+function jobInsert(db: Kysely<Tables>, job: NewJob): Compilable {
+  return db
+    .insertInto("jobs")
+    .values({ ...job, payload: writeJson(job.payload), state: "queued", attempts: 0, fence: 0 })
+    .onConflict((conflict) => conflict.column("id").doNothing());
+}
+
+/** Counts jobs that were added, so that their runner looks at once. */
+export class JobsAdded {
+  #notify: () => void = () => {};
+
+  /** Sets what is called after jobs were added by this process. */
+  tellBy(notify: () => void): void {
+    this.#notify = notify;
+  }
+
+  tell(): void {
+    this.#notify();
+  }
+}
+
+/** Durable work: queued, claimed by a lease, done and removed, or failed and kept. */
+export class JobStore {
+  /** Tells the runner of new jobs. */
+  readonly added: JobsAdded;
+  readonly #db: Kysely<Tables>;
+  readonly #atomic: AtomicRequests;
+
+  constructor(db: Kysely<Tables>, atomic: AtomicRequests, added: JobsAdded) {
+    this.#db = db;
+    this.#atomic = atomic;
+    this.added = added;
+  }
+
+  async add(jobs: readonly NewJob[]): Promise<void> {
+    await this.#atomic.run(jobs.map((job) => jobInsert(this.#db, job)));
+    this.added.tell();
+  }
+
+  /** The queues that have queued jobs, by name, those after `after`, with the time of the first job of each. */
+  async queues(after: string, limit: number): Promise<readonly DueQueue[]> {
+    const next = (bound: ReturnType<typeof sql>) =>
+      sql`select min(jobs.queue) from jobs where jobs.state = 'queued' and jobs.queue > ${bound}`;
+    // Steps from one queue to the next in the index, however many jobs each has.
+    const { rows } = await sql<DueQueue>`with recursive steps(queue) as (
+        ${next(sql`${after}`)} union all
+        select (${next(sql`steps.queue`)}) from steps where steps.queue is not null)
+      select queue, (select min(${sql.ref("runAfterMs")}) from jobs
+        where jobs.state = 'queued' and jobs.queue = steps.queue) as ${sql.ref("runAfterMs")}
+      from steps where queue is not null limit ${limit}`.execute(this.#db);
+    return rows;
+  }
+
+  /** Takes jobs of a queue that are due, oldest first, and of each lane only its first. */
+  async claim({ queue, owner, nowMs, leaseUntilMs, limit }: JobClaim): Promise<ClaimedJob[]> {
+    const due = this.#db
+      .selectFrom("jobs as due")
+      .select("due.sequence")
+      .where("due.state", "=", QUEUED)
+      .where("due.queue", "=", queue)
+      .where("due.runAfterMs", "<=", nowMs)
+      .where((its) =>
+        its.or([
+          its("due.lane", "is", null),
+          its.not(
+            its.exists(
+              its
+                .selectFrom("jobs as earlier")
+                .select("earlier.sequence")
+                .whereRef("earlier.lane", "=", "due.lane")
+                .whereRef("earlier.sequence", "<", "due.sequence")
+                .where("earlier.state", "!=", FAILED),
+            ),
+          ),
+        ]),
+      )
+      .orderBy("due.runAfterMs")
+      .orderBy("due.sequence")
+      .limit(limit);
+    const claim = this.#db
+      .updateTable("jobs")
+      .set((its) => ({
+        state: "running" as const,
+        leaseBy: owner,
+        leaseUntilMs,
+        fence: its("fence", "+", 1),
+        attempts: its("attempts", "+", 1),
+      }))
+      .where("sequence", "in", due)
+      // Another server may have claimed it in between.
+      .where("state", "=", QUEUED)
+      .returningAll();
+    const [{ rows }] = await this.#atomic.run([claim]);
+    return rows
+      .toSorted((one, other) => one.sequence - other.sequence)
+      .map((row) => ({ ...recordOf(row), fence: row.fence }));
+  }
+
+  /** Extends the leases of this owner. */
+  async heartbeat(owner: string, leaseUntilMs: number): Promise<void> {
+    await this.#db
+      .updateTable("jobs")
+      .set({ leaseUntilMs })
+      .where("state", "=", RUNNING)
+      .where("leaseBy", "=", owner)
+      .execute();
+  }
+
+  /** Queues the jobs again whose leases are over; says how many. */
+  async takeOver(nowMs: number): Promise<number> {
+    const { numUpdatedRows } = await this.#db
+      .updateTable("jobs")
+      .set({ state: "queued", leaseBy: null, leaseUntilMs: null, runAfterMs: nowMs })
+      .where("state", "=", RUNNING)
+      .where("leaseUntilMs", "<", nowMs)
+      .executeTakeFirstOrThrow();
+    return Number(numUpdatedRows);
+  }
+
+  /** Done: false where the job is another process's by now. */
+  async finish(job: ClaimedJob): Promise<boolean> {
+    const { numDeletedRows } = await this.#db
+      .deleteFrom("jobs")
+      .where("id", "=", job.id)
+      .where("state", "=", RUNNING)
+      .where("fence", "=", job.fence)
+      .executeTakeFirstOrThrow();
+    return numDeletedRows > 0n;
+  }
+
+  /** Queues it again; the jobs behind it in its lane wait as long. `isTry`: whether the attempt counts. */
+  async postpone(
+    job: ClaimedJob,
+    { runAfterMs, error, isTry }: { runAfterMs: number; error: string | null; isTry: boolean },
+  ): Promise<void> {
+    const again = this.#db
+      .updateTable("jobs")
+      .set({
+        state: "queued",
+        leaseBy: null,
+        leaseUntilMs: null,
+        runAfterMs,
+        ...(error === null ? {} : { lastError: bounded(error) }),
+        ...(isTry ? {} : { attempts: job.attempts - 1 }),
+      })
+      .where("id", "=", job.id)
+      .where("state", "=", RUNNING)
+      .where("fence", "=", job.fence);
+    const behind = this.#db
+      .updateTable("jobs")
+      .set({ runAfterMs })
+      .where("lane", "=", job.lane)
+      .where("state", "=", QUEUED)
+      .where("runAfterMs", "<", runAfterMs);
+    await this.#atomic.runIf(again, job.lane === null ? [] : [behind]);
+  }
+
+  /** Given up, and kept for people; the next of its lane may run. */
+  async fail(job: ClaimedJob, error: string, atMs: number): Promise<void> {
+    const failure = this.#db
+      .updateTable("jobs")
+      .set({
+        state: "failed",
+        leaseBy: null,
+        leaseUntilMs: null,
+        lastError: bounded(error),
+        failedAtMs: atMs,
+      })
+      .where("id", "=", job.id)
+      .where("state", "=", RUNNING)
+      .where("fence", "=", job.fence);
+    const behind = this.#db
+      .updateTable("jobs")
+      .set({ runAfterMs: atMs })
+      .where("lane", "=", job.lane)
+      .where("state", "=", QUEUED);
+    await this.#atomic.runIf(failure, job.lane === null ? [] : [behind]);
+  }
+
+  /** When the next queued job may run, or the next lease is over; undefined where there is neither. */
+  async nextAtMs(): Promise<number | undefined> {
+    const [queued, running] = await this.#atomic.run([
+      this.#db
+        .selectFrom("jobs")
+        .select((its) => its.fn.min("runAfterMs").as("atMs"))
+        .where("state", "=", QUEUED),
+      this.#db
+        .selectFrom("jobs")
+        .select((its) => its.fn.min("leaseUntilMs").as("atMs"))
+        .where("state", "=", RUNNING),
+    ]);
+    const times = [queued.rows[0]?.atMs, running.rows[0]?.atMs].filter(
+      (atMs) => atMs !== null && atMs !== undefined,
+    );
+    return times.length === 0 ? undefined : Math.min(...times.map(Number));
+  }
+
+  /** The organization's jobs in that state, newest first. */
+  async list(
+    orgId: string,
+    { state, skip, limit }: { state: JobState; skip: number; limit: number },
+  ): Promise<JobRecord[]> {
+    const rows = await this.#db
+      .selectFrom("jobs")
+      .selectAll()
+      .where("orgId", "=", orgId)
+      .where("state", "=", state)
+      .orderBy("sequence", "desc")
+      .limit(limit)
+      .offset(skip)
+      .execute();
+    return rows.map(recordOf);
+  }
+
+  /** Queues a failed job again, with all its tries; false where the organization has no such failed job. */
+  async retry(orgId: string, id: string, nowMs: number): Promise<boolean> {
+    const { numUpdatedRows } = await this.#db
+      .updateTable("jobs")
+      .set({ state: "queued", runAfterMs: nowMs, attempts: 0, failedAtMs: null })
+      .where("id", "=", id)
+      .where("orgId", "=", orgId)
+      .where("state", "=", FAILED)
+      .executeTakeFirstOrThrow();
+    this.added.tell();
+    return numUpdatedRows > 0n;
+  }
+
+  /** Removes what failed before this time; says how many. */
+  async purgeFailed(beforeMs: number): Promise<number> {
+    let purged = 0;
+    for (;;) {
+      const old = this.#db
+        .selectFrom("jobs")
+        .select("sequence")
+        .where("state", "=", FAILED)
+        .where("failedAtMs", "<", beforeMs)
+        .limit(PURGED_PER_STEP);
+      const { numDeletedRows } = await this.#db
+        .deleteFrom("jobs")
+        .where("sequence", "in", old)
+        .executeTakeFirstOrThrow();
+      purged += Number(numDeletedRows);
+      if (numDeletedRows < PURGED_PER_STEP) return purged;
+    }
+  }
+
+  /** For the metrics, each kind in each state. */
+  async counts(): Promise<readonly JobCount[]> {
+    const about = JOB_KINDS.flatMap((kind) => JOB_STATES.map((state) => ({ kind, state })));
+    const results = await this.#atomic.run(
+      about.map(({ kind, state }) =>
+        this.#db
+          .selectFrom(
+            this.#db
+              .selectFrom("jobs")
+              .select("createdAtMs")
+              .where("kind", "=", kind)
+              .where("state", "=", state)
+              .orderBy("createdAtMs")
+              .limit(COUNTED_JOBS_MAX)
+              .as("first"),
+          )
+          .select((its) => [
+            its.fn.countAll<number>().as("count"),
+            its.fn.min("createdAtMs").as("oldestAtMs"),
+          ]),
+      ),
+    );
+    return about.map((each, index) => {
+      const row = results[index]?.rows[0];
+      return { ...each, count: Number(row?.count ?? 0), oldestAtMs: row?.oldestAtMs ?? null };
+    });
+  }
+}
+
+function bounded(error: string): string {
+  return error.slice(0, ERROR_CHARACTERS_MAX);
+}
+
+function recordOf(row: Selectable<Tables["jobs"]>): JobRecord {
+  return {
+    id: row.id,
+    orgId: row.orgId,
+    kind: row.kind,
+    queue: row.queue,
+    lane: row.lane,
+    payload: readJson("jobs.payload", jsonObject, row.payload),
+    state: row.state,
+    runAfterMs: row.runAfterMs,
+    attempts: row.attempts,
+    lastError: row.lastError,
+    createdAtMs: row.createdAtMs,
+    failedAtMs: row.failedAtMs,
+  };
+}

@@ -1,0 +1,313 @@
+import { type Kysely, type Selectable, sql } from "kysely";
+import * as v from "valibot";
+import type { JobsAdded } from "../jobs/job-store.js";
+import type { AtomicRequests } from "../statements/atomic-requests.js";
+import { jsonObject, readJson, writeJson } from "../statements/json-column.js";
+import type { Tables } from "../tables.js";
+import type { AuditRecord } from "../tenancy/audit-record.js";
+import { auditOf } from "../tenancy/audit-store.js";
+import { deliveryJobs, outboxOf } from "./event-outbox.js";
+import { EVENT_TYPES, type EventRecord, type EventType, type NewEvent } from "./event-record.js";
+
+/** Removed at a time, so that the purge of many does not delay other requests. */
+const PURGED_PER_STEP = 500;
+
+const eventTypes = v.array(v.picklist(EVENT_TYPES));
+
+export interface WebhookEndpointRecord {
+  readonly id: string;
+  readonly orgId: string;
+  readonly name: string;
+  readonly url: string;
+  readonly eventTypes: readonly EventType[];
+  /** `call.ended` and `call.failed` carry the transcript where it fits. */
+  readonly includeTranscript: boolean;
+  readonly sealedSecrets: string;
+  readonly state: "active" | "disabled";
+  readonly disabledReason: string | null;
+  readonly failingSinceMs: number | null;
+  readonly createdAtMs: number;
+  readonly updatedAtMs: number;
+}
+
+export interface DeliveryRecord {
+  readonly id: string;
+  readonly orgId: string;
+  readonly endpointId: string;
+  readonly eventId: string;
+  readonly type: EventType;
+  readonly attempt: number;
+  readonly atMs: number;
+  readonly durationMs: number;
+  readonly requestBytes: number;
+  /** null: no answer came. */
+  readonly status: number | null;
+  readonly error: string | null;
+  readonly answer: string;
+}
+
+export interface EventRange {
+  readonly fromMs: number;
+  readonly toMs: number;
+  readonly types: readonly EventType[];
+  readonly limit: number;
+}
+
+/** Endpoints of organizations, the events that were sent to them, and what became of each try. */
+export class WebhookStore {
+  readonly #db: Kysely<Tables>;
+  readonly #atomic: AtomicRequests;
+  readonly #added: JobsAdded;
+
+  constructor(db: Kysely<Tables>, atomic: AtomicRequests, added: JobsAdded) {
+    this.#db = db;
+    this.#atomic = atomic;
+    this.#added = added;
+  }
+
+  /** False, and nothing is inserted, where the organization has `max` endpoints already. */
+  insertWithin(endpoint: WebhookEndpointRecord, max: number, entry: AuditRecord): Promise<boolean> {
+    const { orgId } = endpoint;
+    const limited = { table: "webhookEndpoints", row: rowOf(endpoint), orgId, max } as const;
+    return this.#atomic.insertWithin(this.#db, limited, auditOf(this.#db, entry));
+  }
+
+  /** False where the organization has no such endpoint. */
+  async update(
+    { id, orgId, ...endpoint }: WebhookEndpointRecord,
+    entry: AuditRecord,
+  ): Promise<boolean> {
+    const { createdAtMs: _createdAtMs, ...columns } = rowOf({ id, orgId, ...endpoint });
+    const [{ changes }] = await this.#atomic.run([
+      this.#db
+        .updateTable("webhookEndpoints")
+        .set(columns)
+        .where("id", "=", id)
+        .where("orgId", "=", orgId),
+      ...auditOf(this.#db, entry),
+    ]);
+    return changes > 0;
+  }
+
+  /** What waits for it is dropped when its turn comes. */
+  async remove(orgId: string, id: string, entry: AuditRecord): Promise<boolean> {
+    const [{ changes }] = await this.#atomic.run([
+      this.#db.deleteFrom("webhookEndpoints").where("id", "=", id).where("orgId", "=", orgId),
+      ...auditOf(this.#db, entry),
+    ]);
+    return changes > 0;
+  }
+
+  /** Oldest first. */
+  async list(orgId: string): Promise<WebhookEndpointRecord[]> {
+    const rows = await this.#db
+      .selectFrom("webhookEndpoints")
+      .selectAll()
+      .where("orgId", "=", orgId)
+      .orderBy("sequence")
+      .execute();
+    return rows.map(endpointOf);
+  }
+
+  async find(orgId: string, id: string): Promise<WebhookEndpointRecord | undefined> {
+    const row = await this.#db
+      .selectFrom("webhookEndpoints")
+      .selectAll()
+      .where("id", "=", id)
+      .where("orgId", "=", orgId)
+      .executeTakeFirst();
+    return row && endpointOf(row);
+  }
+
+  async noteSuccess(id: string): Promise<void> {
+    await this.#db
+      .updateTable("webhookEndpoints")
+      .set({ failingSinceMs: null })
+      .where("id", "=", id)
+      .where("failingSinceMs", "is not", null)
+      .execute();
+  }
+
+  /** Says since when the endpoint fails. */
+  async noteFailure(id: string, atMs: number): Promise<void> {
+    await this.#db
+      .updateTable("webhookEndpoints")
+      .set({ failingSinceMs: atMs })
+      .where("id", "=", id)
+      .where("failingSinceMs", "is", null)
+      .execute();
+  }
+
+  /** Sends it nothing more, and tells the organization's other endpoints. False where it is disabled already. */
+  async disable(
+    { id, orgId }: Pick<WebhookEndpointRecord, "id" | "orgId">,
+    reason: string,
+    event: NewEvent,
+    entry: AuditRecord,
+  ): Promise<boolean> {
+    const disabling = this.#db
+      .updateTable("webhookEndpoints")
+      .set({ state: "disabled", disabledReason: reason, updatedAtMs: event.atMs })
+      .where("id", "=", id)
+      .where("orgId", "=", orgId)
+      .where("state", "=", "active");
+    const isDisabled = await this.#atomic.runIf(disabling, [
+      ...auditOf(this.#db, entry),
+      ...outboxOf(this.#db, event),
+    ]);
+    if (isDisabled) this.#added.tell();
+    return isDisabled;
+  }
+
+  /** Stores an event of its own commit, with a job for each endpoint that wants it. */
+  async addEvent(event: NewEvent): Promise<void> {
+    await this.#atomic.run(outboxOf(this.#db, event));
+    this.#added.tell();
+  }
+
+  /** As `addEvent`, for one endpoint, whatever it wants. */
+  async addEventFor(endpointId: string, event: NewEvent): Promise<void> {
+    const row = { ...event, callSequence: null, data: writeJson(event.data) };
+    await this.#atomic.run([
+      this.#db.insertInto("webhookEvents").values(row),
+      deliveryJobs(this.#db, event, sql`id = ${endpointId}`, event.atMs),
+    ]);
+    this.#added.tell();
+  }
+
+  async findEvent(orgId: string, id: string): Promise<EventRecord | undefined> {
+    const row = await this.#db
+      .selectFrom("webhookEvents")
+      .selectAll()
+      .where("id", "=", id)
+      .where("orgId", "=", orgId)
+      .executeTakeFirst();
+    return row && eventOf(row);
+  }
+
+  /** Oldest first. */
+  async eventsBetween(
+    orgId: string,
+    { fromMs, toMs, types, limit }: EventRange,
+  ): Promise<EventRecord[]> {
+    const rows = await this.#db
+      .selectFrom("webhookEvents")
+      .selectAll()
+      .where("orgId", "=", orgId)
+      .where("atMs", ">=", fromMs)
+      .where("atMs", "<=", toMs)
+      .where("type", "in", types)
+      .orderBy("atMs")
+      .orderBy("sequence")
+      .limit(limit)
+      .execute();
+    return rows.map(eventOf);
+  }
+
+  /** Sends stored events to one endpoint again, with the ids that they have. `tag` tells these deliveries from earlier ones. */
+  async resend(
+    endpointId: string,
+    events: readonly Pick<EventRecord, "id" | "callId">[],
+    tag: string,
+    nowMs: number,
+  ): Promise<void> {
+    await this.#atomic.run(
+      events.map((event) =>
+        deliveryJobs(this.#db, event, sql`id = ${endpointId}`, nowMs, `_${tag}`),
+      ),
+    );
+    this.#added.tell();
+  }
+
+  async addDelivery(delivery: DeliveryRecord): Promise<void> {
+    await this.#db.insertInto("webhookDeliveries").values(delivery).execute();
+  }
+
+  /** Newest first. */
+  listDeliveries(
+    orgId: string,
+    endpointId: string,
+    { skip, limit }: { skip: number; limit: number },
+  ): Promise<DeliveryRecord[]> {
+    return this.#deliveries()
+      .where("endpointId", "=", endpointId)
+      .where("orgId", "=", orgId)
+      .orderBy("sequence", "desc")
+      .limit(limit)
+      .offset(skip)
+      .execute();
+  }
+
+  findDelivery(orgId: string, id: string): Promise<DeliveryRecord | undefined> {
+    return this.#deliveries().where("id", "=", id).where("orgId", "=", orgId).executeTakeFirst();
+  }
+
+  /** Removes events and deliveries from before this time; says how many. */
+  async purge(beforeMs: number): Promise<number> {
+    let purged = 0;
+    for (const table of ["webhookEvents", "webhookDeliveries"] as const) {
+      for (;;) {
+        const old = this.#db
+          .selectFrom(table)
+          .select("sequence")
+          .where("atMs", "<", beforeMs)
+          .limit(PURGED_PER_STEP);
+        const { numDeletedRows } = await this.#db
+          .deleteFrom(table)
+          .where("sequence", "in", old)
+          .executeTakeFirstOrThrow();
+        purged += Number(numDeletedRows);
+        if (numDeletedRows < PURGED_PER_STEP) break;
+      }
+    }
+    return purged;
+  }
+
+  #deliveries() {
+    return this.#db
+      .selectFrom("webhookDeliveries")
+      .select([
+        "id",
+        "orgId",
+        "endpointId",
+        "eventId",
+        "type",
+        "attempt",
+        "atMs",
+        "durationMs",
+        "requestBytes",
+        "status",
+        "error",
+        "answer",
+      ]);
+  }
+}
+
+function rowOf({ eventTypes: types, includeTranscript, ...endpoint }: WebhookEndpointRecord) {
+  return {
+    ...endpoint,
+    eventTypes: writeJson(types),
+    includeTranscript: includeTranscript ? 1 : 0,
+  };
+}
+
+function endpointOf({
+  sequence: _sequence,
+  eventTypes: types,
+  includeTranscript,
+  ...row
+}: Selectable<Tables["webhookEndpoints"]>): WebhookEndpointRecord {
+  return {
+    ...row,
+    eventTypes: readJson("webhookEndpoints.eventTypes", eventTypes, types),
+    includeTranscript: includeTranscript === 1,
+  };
+}
+
+function eventOf({
+  sequence: _sequence,
+  data,
+  ...row
+}: Selectable<Tables["webhookEvents"]>): EventRecord {
+  return { ...row, data: readJson("webhookEvents.data", jsonObject, data) };
+}

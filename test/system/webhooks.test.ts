@@ -1,0 +1,190 @@
+import assert from "node:assert/strict";
+import { after, before, test } from "node:test";
+import { Webhook } from "standardwebhooks";
+import * as v from "valibot";
+import { WebhookReceiver } from "../doubles/webhook-receiver.js";
+import { ended } from "./events.js";
+import { eventually } from "./eventually.js";
+import { type Customer, TestServer } from "./test-server.js";
+
+let server: TestServer;
+before(async () => {
+  server = await TestServer.start({ environment: { ALLOW_PRIVATE_PROVIDERS: "true" } });
+});
+after(() => server.close());
+
+const Created = v.object({ id: v.string(), secret: v.string() });
+const Body = v.object({
+  type: v.string(),
+  timestamp: v.string(),
+  data: v.record(v.string(), v.unknown()),
+});
+
+async function ask({ apiKey }: Customer, path: string, body?: object, method = "POST") {
+  const response = await fetch(`${server.url}/api/dashboard/${path}`, {
+    method,
+    headers: { "x-api-key": apiKey, "content-type": "application/json" },
+    ...(body === undefined ? {} : { body: JSON.stringify(body) }),
+    signal: AbortSignal.timeout(10_000),
+  });
+  const answer: unknown = await response.json();
+  return { status: response.status, answer };
+}
+
+async function endpoint(customer: Customer, receiver: WebhookReceiver, fields: object = {}) {
+  const { status, answer } = await ask(customer, "webhooks", {
+    name: "CRM",
+    url: receiver.url,
+    eventTypes: ["call.started", "turn.completed", "call.ended", "call.failed"],
+    ...fields,
+  });
+  assert.equal(status, 201);
+  return v.parse(Created, answer);
+}
+
+const bodies = ({ received }: WebhookReceiver) =>
+  received.map(({ body }) => v.parse(Body, JSON.parse(body)));
+
+const until = (receiver: WebhookReceiver, type: string) =>
+  eventually(`${type} to arrive`, () => bodies(receiver).find((each) => each.type === type));
+
+test("an endpoint gets the signed events of a call in their order, one of them its end", async (context) => {
+  const receiver = await WebhookReceiver.open();
+  context.after(() => receiver.close());
+  const customer = await server.customer();
+  await server.agent(customer, { persona: { greeting: "Good day." } });
+  const { secret } = await endpoint(customer, receiver, { includeTranscript: true });
+  const caller = await server.call(customer);
+  await caller.until(ended);
+  await caller.say("count to 3");
+  await caller.until(ended);
+  await caller.hangUp();
+  const end = await until(receiver, "call.ended");
+  const [call] = await server.calls(customer);
+  assert.equal(end.data["callId"], call?.id);
+  assert.equal(end.data["endReason"], "callerLeft");
+  assert.match(JSON.stringify(end.data["transcript"]), /Good day/);
+  const types = bodies(receiver).map(({ type }) => type);
+  assert.equal(types[0], "call.started");
+  assert.equal(types.at(-1), "call.ended");
+  assert.equal(types.filter((type) => type === "call.ended").length, 1);
+  const places = bodies(receiver).map(({ data }) => data["sequence"]);
+  assert.deepEqual(
+    places,
+    places.map((_place, index) => index + 1),
+  );
+  for (const { headers, body } of receiver.received) new Webhook(secret).verify(body, headers);
+});
+
+test("a secret is shown once, and after a rotation both sign", async (context) => {
+  const receiver = await WebhookReceiver.open();
+  context.after(() => receiver.close());
+  const customer = await server.customer();
+  const { id, secret } = await endpoint(customer, receiver);
+  const shown = await ask(customer, `webhooks/${id}`, undefined, "GET");
+  assert.equal(shown.status, 200);
+  assert.doesNotMatch(JSON.stringify(shown.answer), /whsec_|sealed/);
+  const rotated = v.parse(Created, (await ask(customer, `webhooks/${id}/rotate-secret`)).answer);
+  assert.notEqual(rotated.secret, secret);
+  assert.equal((await ask(customer, `webhooks/${id}/test`)).status, 200);
+  await until(receiver, "webhook.test");
+  const [delivery] = receiver.received;
+  assert.ok(delivery);
+  for (const each of [secret, rotated.secret]) {
+    new Webhook(each).verify(delivery.body, delivery.headers);
+  }
+});
+
+test("deliveries are listed with their answers, and one is sent again with the same id", async (context) => {
+  const receiver = await WebhookReceiver.open();
+  context.after(() => receiver.close());
+  receiver.answer = (response) => void response.writeHead(200).end("thanks");
+  const customer = await server.customer();
+  const { id } = await endpoint(customer, receiver);
+  await ask(customer, `webhooks/${id}/test`);
+  const Deliveries = v.array(
+    v.object({ id: v.string(), status: v.number(), attempt: v.number(), answer: v.string() }),
+  );
+  const delivery = await eventually("the delivery", async () => {
+    const { answer } = await ask(customer, `webhooks/${id}/deliveries`, undefined, "GET");
+    return v.parse(Deliveries, answer)[0];
+  });
+  assert.deepEqual([delivery.status, delivery.attempt, delivery.answer], [200, 1, "thanks"]);
+  assert.equal((await ask(customer, `webhook-deliveries/${delivery.id}/resend`)).status, 200);
+  await eventually("it again", () => (receiver.received.length > 1 ? true : undefined));
+  const [first, second] = receiver.received.map(({ headers }) => headers["webhook-id"]);
+  assert.equal(first, second);
+});
+
+test("410 disables the endpoint, tells the others, and is in the audit trail", async (context) => {
+  const [gone, other] = [await WebhookReceiver.open(), await WebhookReceiver.open()];
+  context.after(() => [gone, other].map((receiver) => receiver.close()));
+  gone.answer = (response) => void response.writeHead(410).end();
+  const customer = await server.customer();
+  const { id } = await endpoint(customer, gone);
+  await endpoint(customer, other, { eventTypes: ["endpoint.disabled"] });
+  await ask(customer, `webhooks/${id}/test`);
+  const told = await until(other, "endpoint.disabled");
+  assert.equal(told.data["endpointId"], id);
+  assert.equal((await ask(customer, `webhooks/${id}/test`)).status, 409);
+  const { answer } = await ask(customer, "audit", undefined, "GET");
+  assert.match(JSON.stringify(answer), /webhook\.disable/);
+  const failed = await eventually("the failed job", async () => {
+    const page = await ask(customer, "jobs?state=failed", undefined, "GET");
+    return v.parse(v.array(v.object({ id: v.string() })), page.answer)[0];
+  });
+  gone.answer = (response) => void response.writeHead(200).end();
+  await ask(customer, `webhooks/${id}`, { state: "active" }, "PATCH");
+  assert.equal((await ask(customer, `jobs/${failed.id}/retry`)).status, 200);
+  await eventually("the delivery", () => (gone.received.length > 1 ? true : undefined));
+});
+
+test("the events of a time are sent again", async (context) => {
+  const receiver = await WebhookReceiver.open();
+  context.after(() => receiver.close());
+  const customer = await server.customer();
+  await server.agent(customer);
+  const { id } = await endpoint(customer, receiver, { eventTypes: ["call.ended"] });
+  const caller = await server.call(customer);
+  await caller.hangUp();
+  await until(receiver, "call.ended");
+  const range = { from: "2020-01-01T00:00:00.000Z", to: "2999-01-01T00:00:00.000Z" };
+  const replayed = await ask(customer, `webhooks/${id}/replay`, range);
+  assert.deepEqual(replayed.answer, { events: 1 });
+  await eventually("it again", () => (receiver.received.length > 1 ? true : undefined));
+  const [first, second] = receiver.received.map(({ headers }) => headers["webhook-id"]);
+  assert.equal(first, second);
+});
+
+test("a refused call tells so", async (context) => {
+  const receiver = await WebhookReceiver.open();
+  context.after(() => receiver.close());
+  const customer = await server.customer();
+  await endpoint(customer, receiver);
+  await assert.rejects(server.call(customer));
+  const { data } = await until(receiver, "call.failed");
+  assert.deepEqual([data["isRefused"], data["endReason"]], [true, "agentNotFound"]);
+});
+
+test("what an endpoint may not be is refused by the name of its field; nobody else sees it", async (context) => {
+  const receiver = await WebhookReceiver.open();
+  context.after(() => receiver.close());
+  const [customer, other] = [await server.customer(), await server.customer()];
+  const wrong = [
+    { url: "ftp://example.com" },
+    { url: "https://user:word@example.com" },
+    { eventTypes: [] },
+    { eventTypes: ["call.analyzed"] },
+  ];
+  for (const fields of wrong) {
+    const body = { name: "CRM", url: receiver.url, eventTypes: ["call.ended"], ...fields };
+    const { status, answer } = await ask(customer, "webhooks", body);
+    assert.equal(status, 400);
+    assert.match(JSON.stringify(answer), new RegExp(Object.keys(fields)[0] ?? ""));
+  }
+  const { id } = await endpoint(customer, receiver);
+  assert.equal((await ask(other, `webhooks/${id}`, undefined, "GET")).status, 404);
+  assert.equal((await ask(other, `webhooks/${id}/test`)).status, 404);
+  assert.equal((await ask(customer, `webhooks/${id}`, undefined, "DELETE")).status, 200);
+  assert.deepEqual((await ask(customer, "webhooks", undefined, "GET")).answer, []);
+});
