@@ -1,4 +1,4 @@
-import { randomUUID } from "node:crypto";
+import { randomInt, randomUUID } from "node:crypto";
 import { join } from "node:path";
 import { sharedLimits } from "./api/cluster/cluster-limits.js";
 import { joinNodes, soleWorker } from "./api/cluster/cluster-nodes.js";
@@ -34,6 +34,7 @@ import { type Clock, SystemClock } from "./engine/time/clock.js";
 import { makeDataFolder } from "./storage/data-folder.js";
 import { type Database, openDatabase } from "./storage/database.js";
 
+const RANDOM_STEPS = 1_000_000;
 /** Sees what no organization owns. */
 const PLATFORM = "";
 
@@ -226,7 +227,9 @@ async function install(
     isTwilioSimulated: usesSandbox && !hasTwilioAccount(config),
   };
 
-  const jobs = startJobs({ settings, database, cipher, clock, log });
+  // Spreads the tries of deliveries that failed together.
+  const random = () => randomInt(RANDOM_STEPS) / RANDOM_STEPS;
+  const jobs = startJobs({ settings, database, cipher, clock, newId, random, log });
 
   async function listensOn(port: number): Promise<void> {
     if (sandbox === undefined) return;

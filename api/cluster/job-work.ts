@@ -1,4 +1,3 @@
-import { randomUUID } from "node:crypto";
 import { JobRunner } from "../../engine/jobs/job-runner.js";
 import type { Logger } from "../../engine/log.js";
 import { JobMetrics } from "../../engine/metrics/job-metrics.js";
@@ -21,6 +20,9 @@ export interface JobWorkParts {
   readonly database: Database;
   readonly cipher: CredentialCipher;
   readonly clock: Clock;
+  readonly newId: () => string;
+  /** From 0 to 1. */
+  readonly random: () => number;
   readonly log: Logger;
 }
 
@@ -30,14 +32,13 @@ export interface JobWork {
 }
 
 /** Runs the durable jobs, in the process that has the database open. */
-export function startJobs({ settings, database, cipher, clock, log }: JobWorkParts): JobWork {
+export function startJobs(parts: JobWorkParts): JobWork {
+  const { settings, database, cipher, clock, newId, random, log } = parts;
   const { allowPrivateProviders: allowPrivateAddresses, authorities, publicBaseUrl } = settings;
-  const newId = randomUUID;
   const connections = new Connections({ clock, allowPrivateAddresses, authorities });
   const metrics = new JobMetrics();
   const webhook = new WebhookDelivery({
-    ...{ database, connections, cipher, publicBaseUrl, clock, newId, log },
-    random: Math.random,
+    ...{ database, connections, cipher, publicBaseUrl, clock, newId, random, log },
   });
   const runner = new JobRunner({
     store: database.jobs,

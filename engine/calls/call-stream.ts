@@ -14,7 +14,7 @@ import type { TurnTools } from "../tools/tool-log.js";
 /** Words of one turn that an event carries, in bytes of JSON: a delivery has less than 20 kB. */
 const WORDS_MAX_BYTES = 12_000;
 
-/** Of which call an event is. */
+/** The call that an event is of. */
 export interface StreamedCall {
   readonly callId: string;
   readonly orgId: string;

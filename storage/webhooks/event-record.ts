@@ -38,7 +38,7 @@ export function callEventId(callId: string, what: string): string {
   return `evt_${callId}_${what}`.replaceAll(".", "-");
 }
 
-/** Of the one event that says that a call is over. */
+/** The id of the one event that says that a call is over. */
 export function terminalEventId(callId: string): string {
   return callEventId(callId, "end");
 }

@@ -6,7 +6,17 @@ import { fileURLToPath } from "node:url";
 export const ROOT = fileURLToPath(new URL("../../..", import.meta.url));
 
 /** What a reader may meet between fences. Commands are `sh` and nothing else, so that none is overlooked. */
-export const LANGUAGES = ["sh", "output", "js", "html", "ini", "nginx", "text", "mermaid"] as const;
+export const LANGUAGES = [
+  "sh",
+  "output",
+  "js",
+  "python",
+  "html",
+  "ini",
+  "nginx",
+  "text",
+  "mermaid",
+] as const;
 export type Language = (typeof LANGUAGES)[number];
 
 export interface Block {

@@ -13,6 +13,8 @@ const STAIRS: Readonly<Record<string, readonly string[]>> = {
   conversation: ["audio", "time", "vendors"],
   metrics: ["conversation", "time", "vendors"],
   tenancy: ["audio", "security", "time", "vendors"],
+  jobs: ["time"],
+  webhooks: ["jobs", "security", "tenancy", "time", "vendors"],
   tools: ["conversation", "security", "tenancy", "time", "vendors"],
   calls: [
     "audio",

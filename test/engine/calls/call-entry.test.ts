@@ -80,8 +80,13 @@ test("an end is stored whole: how long it was, why, what was said, what it used,
         llmTokens: METRICS.totalTokens,
         sttSeconds: 12.5,
       },
+      events: deps.ends[0]?.events,
     },
   ]);
+  assert.deepEqual(
+    deps.ends[0]?.events?.map(({ id, type, data }) => [id, type, data["endReason"]]),
+    [["evt_call_end", "call.failed", "speechFailed"]],
+  );
   assert.deepEqual(last("replace"), [ID, [EARLIER], [EARLIER, ASKED], NOON_MS + 90_049]);
   assert.deepEqual(deps.steps, ["replace", "finish"], "its words come before it");
   const { reason: endReason, status } = SPEECH_FAILED;
@@ -169,9 +174,17 @@ test("a turn is stored with its conversation, who answered and what tools did, a
       metrics: METRICS,
       turn: { ...REPORT, ...answers, ...tools },
       atMs: NOON_MS + 2_000,
+      events: deps.turns[0]?.events,
     },
     { id: ID, known: [EARLIER], kept: [EARLIER, ASKED], savedAtMs: NOON_MS + 2_000 },
   ]);
+  assert.deepEqual(
+    deps.turns[0]?.events?.map(({ id, type }) => [id, type]),
+    [
+      ["evt_call_turn1-tool1", "tool.completed"],
+      ["evt_call_turn1", "turn.completed"],
+    ],
+  );
   assert.deepEqual(deps.told, [{ type: "turn", callId: "call", metrics: METRICS }]);
   assert.deepEqual(deps.measured, [
     ["turnEnded", REPORT],

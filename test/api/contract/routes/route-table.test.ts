@@ -29,6 +29,12 @@ test("the table has every endpoint of the contract, and no other", () => {
     GET /api/operator/plans, GET /api/operator/nodes, POST /api/operator/nodes/:id/drain,
     GET /api/dashboard/providers/:id, POST /api/dashboard/providers,
     GET /api/dashboard/providers/:id/voices, POST /api/dashboard/providers/:id/preview,
+    GET /api/dashboard/webhooks, POST /api/dashboard/webhooks, GET /api/dashboard/webhooks/:id,
+    PATCH /api/dashboard/webhooks/:id, DELETE /api/dashboard/webhooks/:id,
+    POST /api/dashboard/webhooks/:id/rotate-secret, POST /api/dashboard/webhooks/:id/test,
+    GET /api/dashboard/webhooks/:id/deliveries, POST /api/dashboard/webhooks/:id/replay,
+    POST /api/dashboard/webhook-deliveries/:id/resend,
+    GET /api/dashboard/jobs, POST /api/dashboard/jobs/:id/retry,
     PATCH /api/dashboard/providers/:id, DELETE /api/dashboard/providers/:id`;
   assert.deepEqual(
     listed,
@@ -60,6 +66,7 @@ test("creations answer 201, everything else 200", () => {
     "createApiKey",
     "createClientToken",
     "createProvider",
+    "createWebhook",
     "placeCall",
   ]);
   for (const [id, { success }] of routes) {

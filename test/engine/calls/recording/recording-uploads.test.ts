@@ -163,10 +163,10 @@ test("a folder that is not there has nothing that waits, and one that cannot be 
 });
 
 test("a recording counts as finished, with its facts, once the bucket has it", async () => {
-  const { uploads, sent, finished, left, removed } = waitingUploads(1);
+  const { uploads, clock, sent, finished, left, removed } = waitingUploads(1);
   const key = { orgId: "org", callId: "0" };
   await uploads.send(key);
-  assert.deepEqual(finished, [[key, { bytes: FILE_BYTES, durationSec: 0.125 }]]);
+  assert.deepEqual(finished, [[key, { bytes: FILE_BYTES, durationSec: 0.125 }, clock.epochMs()]]);
   assert.deepEqual([sent, left(), removed], [["org/0.wav"], 0, []]);
 });
 

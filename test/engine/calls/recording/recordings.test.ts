@@ -26,7 +26,7 @@ test("a recording is known, with the day of its end, before it is written, and f
   const beganAtMs = clock.epochMs() - 500;
   assert.deepEqual(asked, [
     ["begin", KEY, beganAtMs + 7 * DAY_MS],
-    ["finish", KEY, { bytes: 16_044, durationSec: 0.5 }],
+    ["finish", KEY, { bytes: 16_044, durationSec: 0.5 }, clock.epochMs()],
   ]);
   assert.equal(readFileSync(pathOf("call")).length, 16_044);
   assert.deepEqual([log.lines, clock.pendingTimerCount], [[], 0]);
@@ -113,7 +113,12 @@ test("a sentence that is missing is told, and so is a recording that ends before
     message: "a recording has ended before its call",
   });
   assert.equal(log.lines.length, 2);
-  assert.deepEqual(asked.at(-1), ["finish", KEY, { bytes: 32_044, durationSec: 1 }]);
+  assert.deepEqual(asked.at(-1), [
+    "finish",
+    KEY,
+    { bytes: 32_044, durationSec: 1 },
+    clock.epochMs(),
+  ]);
 });
 
 test("a call that ended as it began has no recording", async () => {
@@ -156,7 +161,7 @@ test("a recording is read from any place on", async () => {
 test("what an earlier run left is put right page by page, whatever one of them has", async () => {
   const pages = [keysOf(100), keysOf(2, 100)];
   const after: string[] = [];
-  const { recordings, log, asked, pathOf, leave } = newRecordings({
+  const { recordings, clock, log, asked, pathOf, leave } = newRecordings({
     listUnfinished: (afterCallId, limit) => {
       after.push(`${afterCallId} ${limit}`);
       return Promise.resolve(pages.shift() ?? []);
@@ -168,7 +173,12 @@ test("what an earlier run left is put right page by page, whatever one of them h
   await recordings.start();
   await recordings.close();
   assert.deepEqual(after, [" 100", "call 99 100"]);
-  assert.deepEqual(asked[0], ["finish", keysOf(1)[0], { bytes: 444, durationSec: 0.013 }]);
+  assert.deepEqual(asked[0], [
+    "finish",
+    keysOf(1)[0],
+    { bytes: 444, durationSec: 0.013 },
+    clock.epochMs(),
+  ]);
   assert.deepEqual(asked.slice(1, 3), [
     ["remove", "call 1"],
     ["remove", "call 2"],
