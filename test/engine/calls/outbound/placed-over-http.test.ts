@@ -183,7 +183,7 @@ test("a call of which nothing is heard for five minutes is hung up and recorded"
   assert.deepEqual(await endOf(id), [
     "failed",
     "noAnswer",
-    "the telephony vendor told no outcome of the call",
+    "the telephony vendor reported no outcome of the call",
   ]);
 });
 
