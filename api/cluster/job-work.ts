@@ -38,7 +38,14 @@ export function startJobs(parts: JobWorkParts): JobWork {
   const connections = new Connections({ clock, allowPrivateAddresses, authorities });
   const metrics = new JobMetrics();
   const webhook = new WebhookDelivery({
-    ...{ database, connections, cipher, publicBaseUrl, clock, newId, random, log },
+    database,
+    connections,
+    cipher,
+    publicBaseUrl,
+    clock,
+    newId,
+    random,
+    log,
   });
   const runner = new JobRunner({
     store: database.jobs,

@@ -72,7 +72,13 @@ function endpointView(endpoint: WebhookEndpointRecord) {
   const { id, name, url, eventTypes, includeTranscript, state, disabledReason } = endpoint;
   const { failingSinceMs, createdAtMs, updatedAtMs } = endpoint;
   return {
-    ...{ id, name, url, eventTypes: [...eventTypes], includeTranscript, state, disabledReason },
+    id,
+    name,
+    url,
+    eventTypes: [...eventTypes],
+    includeTranscript,
+    state,
+    disabledReason,
     failingSince: failingSinceMs === null ? null : timestamp(failingSinceMs),
     createdAt: timestamp(createdAtMs),
     updatedAt: timestamp(updatedAtMs),
@@ -87,7 +93,12 @@ function deliveryView({ id, eventId, type, attempt, atMs, ...delivery }: Deliver
 
 function jobView({ id, kind, state, attempts, lastError, payload, ...job }: JobRecord) {
   return {
-    ...{ id, kind, state, attempts, lastError, payload },
+    id,
+    kind,
+    state,
+    attempts,
+    lastError,
+    payload,
     runAfter: timestamp(job.runAfterMs),
     createdAt: timestamp(job.createdAtMs),
     failedAt: job.failedAtMs === null ? null : timestamp(job.failedAtMs),

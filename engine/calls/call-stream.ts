@@ -80,7 +80,10 @@ export function turnEvents(finished: FinishedTurn, atMs: number): readonly NewEv
     callId,
     atMs,
     data: {
-      ...{ turn, kind, outcome, totalMs },
+      turn,
+      kind,
+      outcome,
+      totalMs,
       endOfTurn: endOfTurn === undefined ? null : { ...endOfTurn },
       messages: isCut ? [] : messages.map((message) => ({ ...message })),
       isCut,

@@ -77,7 +77,12 @@ export class Webhooks {
     const nowMs = clock.epochMs();
     const { name, url, eventTypes, includeTranscript = false } = input;
     const endpoint: WebhookEndpointRecord = {
-      ...{ id: newId(), orgId, name, url, eventTypes, includeTranscript },
+      id: newId(),
+      orgId,
+      name,
+      url,
+      eventTypes,
+      includeTranscript,
       sealedSecrets: sealSecrets([{ secret, expiresAtMs: null }], cipher),
       state: "active",
       disabledReason: null,

@@ -185,7 +185,11 @@ function close(
     callId: call.id,
     atMs: endedAtMs,
     data: {
-      ...{ agentId, channel, direction, from, to },
+      agentId,
+      channel,
+      direction,
+      from,
+      to,
       startedAt: new Date(call.startedAtMs).toISOString(),
       endedAt: new Date(endedAtMs).toISOString(),
       durationSec,

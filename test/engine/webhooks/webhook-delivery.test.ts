@@ -30,7 +30,12 @@ async function stand(context: TestContext) {
   const connections = new Connections({ clock, allowPrivateAddresses: true });
   const receiver = await WebhookReceiver.open();
   const webhook = new WebhookDelivery({
-    ...{ database, connections, cipher, publicBaseUrl: undefined, clock, log },
+    database,
+    connections,
+    cipher,
+    publicBaseUrl: undefined,
+    clock,
+    log,
     newId: randomUUID,
     random: () => 0.5,
   });
@@ -56,8 +61,12 @@ async function stand(context: TestContext) {
     database.webhooks.addEventFor(
       "endpoint",
       newEvent({
-        ...{ id, orgId: "org", type: "webhook.test", callId: null },
-        ...{ atMs: clock.epochMs(), data: { message: "hello" } },
+        id,
+        orgId: "org",
+        type: "webhook.test",
+        callId: null,
+        atMs: clock.epochMs(),
+        data: { message: "hello" },
       }),
     );
   const deliveries = () =>

@@ -7,15 +7,23 @@ import { temporaryDatabase } from "../temporary-file.js";
 import { endpointRecord, webhookEntry } from "../webhooks/sample-endpoint.js";
 
 const job = (id: string, fields: { queue?: string; runAfterMs?: number } = {}) => ({
-  ...{ id, orgId: "org", kind: "webhook" as const, queue: "webhook:a", payload: {} },
-  ...{ runAfterMs: NOON_MS, createdAtMs: NOON_MS },
+  id,
+  orgId: "org",
+  kind: "webhook" as const,
+  queue: "webhook:a",
+  payload: {},
+  runAfterMs: NOON_MS,
+  createdAtMs: NOON_MS,
   ...fields,
 });
 
 const claimOf = (
   fields: { queue?: string; owner?: string; nowMs?: number; limit?: number } = {},
 ) => ({
-  ...{ queue: "webhook:a", owner: "me", nowMs: NOON_MS, limit: 10 },
+  queue: "webhook:a",
+  owner: "me",
+  nowMs: NOON_MS,
+  limit: 10,
   leaseUntilMs: (fields.nowMs ?? NOON_MS) + 30_000,
   ...fields,
 });
@@ -94,8 +102,12 @@ test("a later event of a call waits until the earlier one is delivered or given 
   const add = (callId: string, what: string, atMs = NOON_MS) =>
     webhooks.addEvent(
       newEvent({
-        ...{ id: callEventId(callId, what), orgId: "org", type: "call.transferred", callId },
-        ...{ atMs, data: { to: "sip:desk@a.org" } },
+        id: callEventId(callId, what),
+        orgId: "org",
+        type: "call.transferred",
+        callId,
+        atMs,
+        data: { to: "sip:desk@a.org" },
       }),
     );
   await add("one", "x");

@@ -137,8 +137,12 @@ test("an endpoint that is disabled tells the others, once", async (context) => {
   const database = await stored(context, {}, { id: "other", eventTypes: ["endpoint.disabled"] });
   const data = { endpointId: "endpoint", reason: "gone" };
   const event = newEvent({
-    ...{ id: "evt_1", orgId: "org", type: "endpoint.disabled", callId: null },
-    ...{ atMs: NOON_MS, data },
+    id: "evt_1",
+    orgId: "org",
+    type: "endpoint.disabled",
+    callId: null,
+    atMs: NOON_MS,
+    data,
   });
   const [first, second] = [webhookEntry(), webhookEntry()];
   assert.equal(await database.webhooks.disable(endpointRecord(), "gone", event, first), true);
@@ -160,9 +164,18 @@ test("old events and deliveries are purged", async (context) => {
   const database = await stored(context, {});
   await database.webhooks.addEvent(startOf("call"));
   await database.webhooks.addDelivery({
-    ...{ id: "d", orgId: "org", endpointId: "endpoint", eventId: "evt_call_start" },
-    ...{ type: "call.started", attempt: 1, atMs: NOON_MS, durationMs: 3, requestBytes: 10 },
-    ...{ status: 200, error: null, answer: "" },
+    id: "d",
+    orgId: "org",
+    endpointId: "endpoint",
+    eventId: "evt_call_start",
+    type: "call.started",
+    attempt: 1,
+    atMs: NOON_MS,
+    durationMs: 3,
+    requestBytes: 10,
+    status: 200,
+    error: null,
+    answer: "",
   });
   assert.equal(await database.webhooks.purge(NOON_MS), 0);
   assert.equal(await database.webhooks.purge(NOON_MS + 1), 2);

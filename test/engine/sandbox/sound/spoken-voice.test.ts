@@ -49,7 +49,7 @@ test("other scripts, long texts and a long queue are left to the tones, each wit
   assert.equal(await thread?.speech("こんにちは"), undefined);
   assert.equal(await thread?.speech("привет"), undefined);
   assert.equal(await thread?.speech("a".repeat(SPEECH_CHARACTERS_MAX + 1)), undefined);
-  const asked = Array.from({ length: SPEECH_WAITING_MAX + 1 }, (_, n) =>
+  const asked = Array.from({ length: SPEECH_WAITING_MAX + 1 }, async (_, n) =>
     thread?.speech(`No ${n}.`),
   );
   const spoken = await Promise.all(asked);
