@@ -3,6 +3,8 @@ import { randomUUID } from "node:crypto";
 import { after, before, test } from "node:test";
 import type { Route } from "../../../api/contract/routes/route.js";
 import { ROUTES } from "../../../api/contract/routes/route-table.js";
+import type { NewEvent } from "../../../storage/webhooks/event-record.js";
+import type { DeliveryRecord } from "../../../storage/webhooks/webhook-store.js";
 import { agentDraft, idIn } from "../routes/agent-drafts.js";
 import { callRecord } from "../routes/call-drafts.js";
 import { recordCall } from "../routes/recorded-call.js";
@@ -10,7 +12,16 @@ import type { Received } from "./loopback-client.js";
 import { LoopbackPlatform, type Tenancy } from "./loopback-platform.js";
 
 /** Routes with an id, by the part of the path that says of what. */
-const ownedPaths = ["agents", "providers", "calls", "api-keys", "members"] as const;
+const ownedPaths = [
+  "agents",
+  "providers",
+  "calls",
+  "api-keys",
+  "members",
+  "webhooks",
+  "webhook-deliveries",
+  "jobs",
+] as const;
 type Owned = (typeof ownedPaths)[number];
 
 /** What is the operators' is refused to all of them: see operator-routes.test.ts. */
@@ -22,11 +33,23 @@ const OWN_PROVIDER = {
   providerKey: "ollama",
   models: [{ modelId: "m", label: "M" }],
 };
+const TTS_PROVIDER = {
+  name: "Victim's voice",
+  category: "tts",
+  providerKey: "deepgram",
+  credentials: { apiKey: "secret" },
+  models: [{ modelId: "aura-2-thalia-en", label: "Thalia" }],
+};
+const WEBHOOK = {
+  name: "Victim's",
+  url: "https://victim.example.com/hook",
+  eventTypes: ["call.failed"],
+};
 
 let platform: LoopbackPlatform;
 let victim: Tenancy;
 let stranger: Tenancy;
-let victimIds: Readonly<Record<Owned, string>>;
+let victimIds: Readonly<Record<Owned | "ttsProvider", string>>;
 /** What a stranger sends to each route, with ids of the victim wherever a body takes some. */
 let bodies: ReadonlyMap<string, unknown>;
 
@@ -51,12 +74,16 @@ before(async () => {
     ["chatWithAgent", { messages: [{ role: "user", content: "Whose are you?" }] }],
     ["createProvider", { ...OWN_PROVIDER, name: "Mine" }],
     ["updateProvider", { name: "Mine now" }],
+    ["previewVoice", { text: "Whose voice is this?", modelId: "aura-2-thalia-en", voice: null }],
+    ["createWebhook", { ...WEBHOOK, name: "Mine" }],
+    ["updateWebhook", { name: "Mine now" }],
+    ["replayWebhook", { from: "2026-01-01T00:00:00Z", to: "2026-01-01T01:00:00Z" }],
   ]);
 });
 
 after(() => platform.close());
 
-async function belongings(tenancy: Tenancy): Promise<Readonly<Record<Owned, string>>> {
+async function belongings(tenancy: Tenancy): Promise<typeof victimIds> {
   const { client, database, clock } = platform;
   const draft = await agentDraft(platform, tenancy);
   const agent = await client.post("/api/dashboard/agents", draft, tenancy.byKey);
@@ -65,6 +92,9 @@ async function belongings(tenancy: Tenancy): Promise<Readonly<Record<Owned, stri
     { ...OWN_PROVIDER, name: "Victim's" },
     tenancy.byKey,
   );
+  const tts = await client.post("/api/dashboard/providers", TTS_PROVIDER, tenancy.byKey);
+  assert.equal(tts.status, 201, tts.text);
+  const webhook = await client.post("/api/dashboard/webhooks", WEBHOOK, tenancy.byKey);
   const keys = await client.get("/api/dashboard/api-keys", tenancy.byKey);
   const members = await client.get("/api/dashboard/members", tenancy.byKey);
   const callId = randomUUID();
@@ -73,7 +103,37 @@ async function belongings(tenancy: Tenancy): Promise<Readonly<Record<Owned, stri
   const { orgId } = tenancy;
   await database.calls.start(callRecord({ id: callId, orgId, agentId, startedAtMs }), "run");
   await recordCall(platform, { orgId, callId });
+  const event: NewEvent = {
+    id: randomUUID(),
+    orgId,
+    type: "webhook.test",
+    callId: null,
+    atMs: startedAtMs,
+    data: {},
+  };
+  const endpointId: string = Object(webhook.body).id;
+  await database.webhooks.addEventFor(endpointId, event);
+  const delivery: DeliveryRecord = {
+    id: randomUUID(),
+    orgId,
+    endpointId,
+    eventId: event.id,
+    type: event.type,
+    attempt: 1,
+    atMs: startedAtMs,
+    durationMs: 1,
+    requestBytes: 2,
+    status: 500,
+    error: null,
+    answer: "no",
+  };
+  await database.webhooks.addDelivery(delivery);
+  const jobs = await client.get("/api/dashboard/jobs?state=queued", tenancy.byKey);
   return {
+    webhooks: endpointId,
+    "webhook-deliveries": delivery.id,
+    jobs: Object(jobs.body)[0].id,
+    ttsProvider: idIn(tts.body),
     agents: agentId,
     providers: idIn(provider.body),
     calls: callId,
@@ -83,6 +143,7 @@ async function belongings(tenancy: Tenancy): Promise<Readonly<Record<Owned, stri
 }
 
 function ownedBy(path: string): string {
+  if (/\/providers\/:id\/(voices|preview)$/.test(path)) return victimIds.ttsProvider;
   const owned = ownedPaths.find((name) => path.includes(`/${name}/`));
   assert.ok(owned !== undefined, `${path}: this test does not know whose id it takes`);
   return victimIds[owned];
