@@ -181,7 +181,7 @@ test("single keys move, help and talk, but not while something is typed", async 
   await page.keyboard.press("k");
   await page.keyboard.press("Enter");
   await page.getByRole("heading", { level: 1, name: "One" }).waitFor();
-  await page.getByLabel("Name").fill("t?");
+  await page.getByLabel("First sentence").fill("t?");
   await page.getByRole("button", { name: "Undo" }).click();
   await page.keyboard.press("?");
   await page.getByRole("dialog", { name: "Keys" }).waitFor();

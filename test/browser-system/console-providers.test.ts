@@ -45,7 +45,7 @@ test("an account of one's own is added with its address and models, changed, and
   };
   await page.getByRole("link", { name: "Providers" }).click();
   await page.getByRole("button", { name: "Own account" }).click();
-  await page.getByLabel("Vendor", { exact: true }).selectOption({ label: "OpenAI (thinks)" });
+  await page.getByLabel("Vendor", { exact: true }).selectOption({ label: "OpenAI (LLM)" });
   await page.getByLabel("Name", { exact: true }).fill("Ours <b>");
   await page.getByLabel("API key").fill(VENDOR_KEY);
   await page.getByLabel("Base URL").fill("not an address");

@@ -113,7 +113,7 @@ test("an account of one's own at a vendor is added with a key that can be one, w
   const { page, faults } = await visit("/providers", customer);
   await page.getByRole("button", { name: "Own account" }).click();
   const form = page.getByRole("dialog");
-  await form.getByLabel("Vendor", { exact: true }).selectOption({ label: "Groq (thinks)" });
+  await form.getByLabel("Vendor", { exact: true }).selectOption({ label: "Groq (LLM)" });
   await form.getByLabel("Name", { exact: true }).fill(NAME);
   const key = form.getByLabel("The vendor’s API key");
   await key.fill("no key has spaces");

@@ -28,10 +28,10 @@ test("usage is shown by agent and by the key that a call came with, and can be s
   await keys.getByRole("rowheader", { name }).waitFor();
   const vendors = page.getByRole("region", { name: "By vendor" });
   await vendors
-    .getByRole("row", { name: /openai language model/ })
+    .getByRole("row", { name: /openai LLM/ })
     .getByText("1 turn")
     .waitFor();
-  const faults = vendors.getByRole("list", { name: "deepgram recognizer: faults" });
+  const faults = vendors.getByRole("list", { name: "deepgram STT: faults" });
   await faults.getByText("nova-3: the connection broke, 1 turn").waitFor();
   const link = faults.getByRole("link", { name: /last in the call of/ });
   assert.equal(await link.getAttribute("href"), `/console/calls/${failedId}`);

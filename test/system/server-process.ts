@@ -16,11 +16,13 @@ export class ServerProcess {
       env: { PATH: process.env["PATH"], ...environment },
       stdio: ["ignore", "pipe", "inherit"],
     });
+    let last = "no output";
     for await (const line of createInterface({ input: child.stdout })) {
       const url = /Parley listens on (\S+)/.exec(line)?.[1];
       if (url !== undefined) return new ServerProcess(child, url);
+      last = line;
     }
-    throw new Error("the server ended before it listened");
+    throw new Error(`the server ended before it listened: ${last}`);
   }
 
   private constructor(child: ChildProcess, url: string) {

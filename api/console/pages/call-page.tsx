@@ -494,7 +494,7 @@ function WholeCall({ call, agents, onTold }: WholeCallProps) {
         about={<Moment at={call.startedAt} />}
       >
         {call.status === "active" ? <EndCall callId={call._id} /> : null}
-        <CopyButton text={call._id} what="the id of the call" />
+        <CopyButton text={call._id} what="the id of the call" label="Copy ID" />
         {turns.length === 0 ? null : (
           <button
             type="button"

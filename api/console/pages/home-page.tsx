@@ -22,7 +22,7 @@ import { PageHead } from "../parts/page-head.js";
 import { Loaded, Outline } from "../parts/states.js";
 import { otherEndWords } from "../words/call-words.js";
 import { againstWords, lengthWords, totalWords, waitWords } from "../words/durations.js";
-import { KIND_WORDS } from "../words/provider-words.js";
+import { KIND_NAMES } from "../words/provider-words.js";
 
 const WIDTH = 160;
 const HEIGHT = 32;
@@ -308,7 +308,7 @@ function Tiles({ totals }: { totals: Answered<"getStats"> }) {
       </Link>
       <WaitsTile />
       <div className="card tile">
-        <h2>Talked</h2>
+        <h2>Talk time</h2>
         <span className="figure">{totalWords(totals.totalMinutes * 60)}</span>
         <span className="soft">{lengthWords(totals.avgDurationSec)} a call</span>
       </div>
@@ -321,7 +321,7 @@ function WaitsTile() {
   const waits = useWaits(WEEK_DAYS);
   return (
     <section className="card tile">
-      <h2>Waits today</h2>
+      <h2>Latency today</h2>
       <Loaded query={waits} outline={<Outline lines={1} height={64} />}>
         {(days) => {
           const { today, before } = spanOf(days);
@@ -331,7 +331,7 @@ function WaitsTile() {
               <span className="soft">
                 {today === undefined
                   ? "no replies yet today"
-                  : `half of the replies; 95 % within ${waitWords(today.p95Ms)}`}
+                  : `p50 of the replies; p95 ${waitWords(today.p95Ms)}`}
               </span>
               {before === undefined ? null : (
                 <span className="soft">
@@ -381,7 +381,7 @@ function VendorHealth() {
                   <li key={provider._id} className={`state ${look}`}>
                     <Link href="/providers">{provider.name}</Link>
                     <span className="soft">
-                      {KIND_WORDS[provider.category]}
+                      {KIND_NAMES[provider.category]}
                       {words}
                     </span>
                   </li>

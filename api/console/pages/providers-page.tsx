@@ -23,7 +23,7 @@ import { Fault, Loaded, Outline } from "../parts/states.js";
 import { waitWords } from "../words/durations.js";
 import {
   correctionWords,
-  KIND_WORDS,
+  KIND_NAMES,
   modelNoticeWords,
   type Provider,
   providerState,
@@ -323,7 +323,7 @@ function ProviderForm({ entries, onClose }: ProviderFormProps) {
         onChange={choose}
         options={entries.map(({ displayName, category }, index) => ({
           value: String(index),
-          label: `${displayName} (${KIND_WORDS[category]})`,
+          label: `${displayName} (${KIND_NAMES[category]})`,
         }))}
       />
       {entry === undefined ? null : (

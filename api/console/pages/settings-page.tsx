@@ -159,8 +159,7 @@ function Models({ kind, names }: ModelsProps) {
   return (
     <details>
       <summary>
-        {names.length.toLocaleString()}{" "}
-        {names.length === 1 ? KIND_NAMES[kind] : `${KIND_NAMES[kind]}s`}
+        {names.length.toLocaleString()} {KIND_NAMES[kind]} {names.length === 1 ? "model" : "models"}
       </summary>
       <p className="soft">{names.join(", ")}</p>
     </details>

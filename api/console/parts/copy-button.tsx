@@ -4,10 +4,11 @@ interface CopyButtonProps {
   readonly text: string;
   /** What is copied, where there are several. */
   readonly what?: string;
+  readonly label?: string;
 }
 
-export function CopyButton({ text, what = "" }: CopyButtonProps) {
-  const [state, setState] = useState("Copy");
+export function CopyButton({ text, what = "", label = "Copy" }: CopyButtonProps) {
+  const [state, setState] = useState(label);
   const copy = async () =>
     setState((await isCopied(text)) ? "Copied" : "Mark it, and copy it by hand");
   return (

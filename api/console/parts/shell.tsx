@@ -16,11 +16,12 @@ import { type ReactNode, useEffect, useRef, useState, useSyncExternalStore } fro
 import { Link, useLocation } from "wouter";
 import { signIn } from "../model/accounts.js";
 import { connection, onConnection } from "../model/connection.js";
-import { queryClient, useMe, useReady } from "../model/queries.js";
+import { queryClient, useMe, useProviders, useReady } from "../model/queries.js";
 import { SERVER_URL } from "../model/server-address.js";
 import { isSessionOver, onSession, signInWith, signOut } from "../model/session.js";
 import { areSingleKeysOn, switchSingleKeys } from "../model/single-keys.js";
 import { applyTheme, currentTheme, THEMES } from "../model/theme.js";
+import { KIND_NAMES } from "../words/provider-words.js";
 import { ChipChoice } from "./forms/chip-choice.js";
 import { Dialog } from "./forms/dialog.js";
 import { CheckField, TextField } from "./forms/field.js";
@@ -183,6 +184,25 @@ export function NoticeBars() {
   return isOver ? <SessionOver /> : null;
 }
 
+/** Said on every page, as a test mode is: nothing that a simulated vendor answers is worth a real caller's time. */
+function SandboxBar() {
+  const providers = useProviders();
+  const kinds = new Set(
+    providers.data?.filter(({ simulated, active }) => simulated && active).map(kindOf),
+  );
+  if (kinds.size === 0) return null;
+  return (
+    <p className="notice sandbox">
+      <strong>Sandbox</strong> {[...kinds].join(", ")} {kinds.size === 1 ? "is" : "are"} simulated.{" "}
+      <Link href="/providers">Add a vendor&apos;s key</Link>
+    </p>
+  );
+}
+
+function kindOf({ category }: { readonly category: keyof typeof KIND_NAMES }): string {
+  return KIND_NAMES[category];
+}
+
 /** Asks until there is an answer: a page that asks nothing by itself would not see the server come back. */
 function Unanswered() {
   useReady();
@@ -271,6 +291,7 @@ export function Shell({ children }: { children: ReactNode }) {
       </a>
       <Rail />
       <div className="stage">
+        <SandboxBar />
         <NoticeBars />
         <header className="topbar">
           <span className="place">{me.data?.organization.name}</span>

@@ -1,9 +1,9 @@
 import { keptFaultWords } from "./provider-words.js";
 
 const KINDS = [
-  { key: "llm", did: "thought" },
-  { key: "tts", did: "spoke" },
-  { key: "stt", did: "listened" },
+  { key: "llm", label: "LLM" },
+  { key: "tts", label: "TTS" },
+  { key: "stt", label: "STT" },
 ] as const;
 
 export interface AnswerView {
@@ -14,18 +14,18 @@ export interface AnswerView {
 
 /** Who answered in a turn, as its record keeps it; nothing of a turn whose record names nobody. */
 export function answersOf(record: Readonly<Record<string, unknown>> | undefined): AnswerView[] {
-  return KINDS.flatMap(({ key, did }): AnswerView[] => {
+  return KINDS.flatMap(({ key, label }): AnswerView[] => {
     const answer = record?.[key];
     if (!isFields(answer)) return [];
     const who = `${textOf(answer, "vendor")} ${textOf(answer, "model")}`.trim() || "nobody";
     const first = `${textOf(answer, "firstVendor")} ${textOf(answer, "firstModel")}`.trim();
     const late = lateWords(answer["hedges"]);
-    if (first === "") return [{ text: `${who} ${did}${late}`, isStandIn: false }];
+    if (first === "") return [{ text: `${label} ${who}${late}`, isStandIn: false }];
     const fault = keptFaultWords(textOf(answer, "firstFault"));
     const lost = textOf(answer, "wastedMs");
     const cost = lost === "" ? "" : `, which cost ${lost} ms`;
     return [
-      { text: `${who} ${did}, since ${first} failed (${fault})${cost}${late}`, isStandIn: true },
+      { text: `${label} ${who}, since ${first} failed (${fault})${cost}${late}`, isStandIn: true },
     ];
   });
 }

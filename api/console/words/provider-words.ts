@@ -47,10 +47,7 @@ export function correctionWords({ parameter, value, sentAs, onlyWithTools }: Cor
 }
 
 /** What a provider of the kind is in a call. */
-export const KIND_NAMES = { llm: "language model", tts: "voice", stt: "recognizer" } as const;
-
-/** What a provider of the kind does in a call, as a statement that its name begins. */
-export const KIND_WORDS = { llm: "thinks", tts: "speaks", stt: "listens" } as const;
+export const KIND_NAMES = { llm: "LLM", tts: "TTS", stt: "STT" } as const;
 
 export interface ProviderState {
   readonly tone: "" | "good" | "warn" | "fault";
