@@ -252,7 +252,7 @@ export interface OpenRequest {
   readonly callInfo?: CallInfo | undefined;
 }
 
-const UNTOLD_REFUSALS: ReadonlySet<RefusalReason> = new Set([
+const UNREPORTED_REFUSALS: ReadonlySet<RefusalReason> = new Set([
   "serverStopping",
   "storeFailing",
   "callerLeft",
@@ -358,7 +358,7 @@ export class CallOpener {
     }: Omit<Admitted, "placedCallId"> & Pick<OpenRequest, "channel" | "callInfo">,
     { reason }: CallRefusedError,
   ): void {
-    if (UNTOLD_REFUSALS.has(reason)) return;
+    if (UNREPORTED_REFUSALS.has(reason)) return;
     const orgId = tenant.organization.id;
     this.#deps.journal.refused({
       callId: this.#deps.newId(),

@@ -23,7 +23,7 @@ const MAILBOX_EVENTS_MAX = 1_024;
 
 /**
  * Owns one call: takes one event at a time, puts the new state in place, then has its effects performed in order, and is
- * woken at the next deadline. A fault in here ends this call, not the process: `onCrash` is told once, and later events are dropped.
+ * woken at the next deadline. A fault in here ends this call, not the process: `onCrash` is called once, and later events are dropped.
  */
 export class SessionActor {
   #state: SessionState;

@@ -4,7 +4,7 @@ import type { Logger } from "../log.js";
 import type { CancelTimer, Clock } from "../time/clock.js";
 import { within } from "../time/deadline.js";
 
-/** A process that says nothing for so long has lost its jobs to the others. */
+/** A process that does not renew its leases for this long loses its jobs to the others. */
 const LEASE_MS = 30_000;
 const HEARTBEAT_MS = 10_000;
 /** Queues that are read at a time. */
@@ -81,7 +81,7 @@ export class JobRunner {
       clock.every(PURGE_PERIOD_MS, () => this.#purge()),
       clock.every(COUNT_PERIOD_MS, () => this.#count()),
     ];
-    // Leases of an earlier run of the only server are nobody's.
+    // No process holds the leases of an earlier run of the only server.
     const begin = isAlone ? store.takeOver(Number.MAX_SAFE_INTEGER) : Promise.resolve(0);
     void begin.catch((error: unknown) => this.#trouble(error)).then(() => this.#wake());
     this.#count();

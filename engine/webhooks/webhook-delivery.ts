@@ -1,6 +1,7 @@
 import * as v from "valibot";
 import type { Database } from "../../storage/database.js";
 import type { ClaimedJob } from "../../storage/jobs/job-record.js";
+import type { JsonObject, TranscriptMessage } from "../../storage/records.js";
 import { webhookQueue } from "../../storage/webhooks/event-outbox.js";
 import { type EventRecord, newEvent } from "../../storage/webhooks/event-record.js";
 import type { WebhookEndpointRecord } from "../../storage/webhooks/webhook-store.js";
@@ -10,7 +11,6 @@ import type { CredentialCipher } from "../security/credential-cipher.js";
 import { auditEntry, SERVER_ACTOR } from "../tenancy/audit-entry.js";
 import type { Clock } from "../time/clock.js";
 import type { Connections } from "../vendors/transport/connections.js";
-import { webhookBody } from "./webhook-body.js";
 import { postWebhook, type WebhookAnswer } from "./webhook-request.js";
 import { openSecrets, webhookSignature } from "./webhook-secrets.js";
 
@@ -38,7 +38,7 @@ const RUNNING_PER_ENDPOINT_MAX = 4;
 const THROTTLE_MS = 30 * SECOND_MS;
 const THROTTLE_MAX_MS = HOUR_MS;
 const THROTTLING: ReadonlySet<number> = new Set([429, 502, 504]);
-/** An endpoint that acknowledges nothing for so long is disabled. */
+/** An endpoint that acknowledges nothing for this long is disabled. */
 export const FAILING_MAX_MS = 5 * 24 * HOUR_MS;
 /** Endpoints whose state is remembered; one that falls out is only asked once too often. */
 const REMEMBERED_MAX = 10_000;
@@ -47,6 +47,36 @@ const GONE = 410;
 const Payload = v.object({ endpointId: v.string(), eventId: v.string() });
 
 const TRANSCRIBED: ReadonlySet<string> = new Set(["call.ended", "call.failed"]);
+
+/** Standard Webhooks asks for less than 20 kB. */
+const BODY_MAX_BYTES = 20_000;
+
+interface BodyParts {
+  readonly event: EventRecord;
+  /** Where the call's record is; undefined of an event of no call. */
+  readonly callUrl: string | undefined;
+  /** What was said in the call, where the endpoint wants it. */
+  readonly transcript: readonly TranscriptMessage[] | undefined;
+}
+
+/** What is posted for an event: the same in each try. A transcript, or words of a turn, that do not fit are left out. */
+function webhookBody({ event, callUrl, transcript }: BodyParts): string {
+  const { orgId: organizationId, callId, callSequence: sequence, data } = event;
+  const place = callId === null ? { organizationId } : { organizationId, callId, sequence };
+  const known = { ...place, ...data, ...(callUrl !== undefined && { callUrl }) };
+  const whole = written(event, transcript === undefined ? known : { ...known, transcript });
+  if (Buffer.byteLength(whole) < BODY_MAX_BYTES) return whole;
+  const cut = {
+    ...known,
+    ...("messages" in data && { messages: [], isCut: true }),
+    ...(transcript !== undefined && { transcript: null }),
+  };
+  return written(event, cut);
+}
+
+function written({ type, atMs }: EventRecord, data: JsonObject): string {
+  return JSON.stringify({ type, timestamp: new Date(atMs).toISOString(), data });
+}
 
 export interface WebhookDeliveryOptions {
   readonly database: Pick<Database, "webhooks" | "calls">;
@@ -90,7 +120,7 @@ export class WebhookDelivery implements JobHandler {
     const { webhooks } = this.#options.database;
     const { endpointId, eventId } = v.parse(Payload, job.payload);
     const endpoint = await webhooks.find(job.orgId, endpointId);
-    // It was deleted: nobody waits for this.
+    // The endpoint was deleted, so there is nothing to deliver to.
     if (endpoint === undefined) return { kind: "done" };
     if (endpoint.state === "disabled") {
       return { kind: "failed", error: "the endpoint is disabled" };

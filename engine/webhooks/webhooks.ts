@@ -15,7 +15,7 @@ import { namesPrivateHost } from "../vendors/transport/private-addresses.js";
 import { newWebhookSecret, openSecrets, sealSecrets } from "./webhook-secrets.js";
 
 export const ENDPOINTS_MAX = 10;
-/** After a rotation the secret before signs so long, too. */
+/** After a rotation the former secret signs for this long, too. */
 export const OLD_SECRET_MS = 24 * 60 * 60 * 1_000;
 /** Sent again by one request. */
 export const REPLAYED_EVENTS_MAX = 1_000;

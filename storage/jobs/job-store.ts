@@ -36,7 +36,7 @@ export interface JobClaim {
 export interface JobCount {
   readonly kind: JobKind;
   readonly state: JobState;
-  /** `COUNTED_JOBS_MAX` stands for so many and more. */
+  /** `COUNTED_JOBS_MAX` stands for that number or more. */
   readonly count: number;
   readonly oldestAtMs: number | null;
 }

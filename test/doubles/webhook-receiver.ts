@@ -6,7 +6,7 @@ export interface ReceivedWebhook {
   readonly body: string;
 }
 
-/** Answers what it is told to; keeps what came. */
+/** Answers as each test sets it, and keeps the requests that it received. */
 export class WebhookReceiver {
   readonly received: ReceivedWebhook[] = [];
   answer: (response: ServerResponse, count: number) => void = (response) => {

@@ -13,7 +13,7 @@ const WARM_TIMEOUT_MS = 5_000;
 /** A front page is read to its end so that its connection can be used again; a larger one is not worth it. */
 const FRONT_PAGE_MAX_BYTES = 64 * 1024;
 
-/** A list that somebody waits for on a page. */
+/** A page waits for this list. */
 const LOOKUP_LIMITS: StreamLimits = {
   firstByteMs: 8_000,
   betweenBytesMs: 5_000,

@@ -218,7 +218,7 @@ export function TalkPanel({ agentId }: { agentId: string }) {
   );
 }
 
-/** Said before the call: whoever speaks to the sandbox gets no answer and does not know why. */
+/** Shown before the call: a caller who speaks to a simulated STT would get no answer and not know why. */
 function SimulatedEars({ agentId }: { agentId: string }) {
   const agent = useAgent(agentId);
   const providers = useProviders();
