@@ -1,4 +1,4 @@
-import { transition } from "../../engine/conversation/conversation.js";
+import { step } from "../../engine/conversation/conversation.js";
 import type { SessionEvent } from "../../engine/conversation/events.js";
 import {
   newSession,
@@ -63,8 +63,8 @@ export function measureTransition(): TransitionResult {
 }
 
 function play(events: readonly SessionEvent[]): SessionState {
-  let state = newSession(SETTINGS, []);
-  for (const event of events) state = transition(state, event).state;
+  const state = newSession(SETTINGS, []);
+  for (const event of events) step(state, event);
   if (state.metrics.turnCount !== TURNS_PER_CALL) throw new Error("the call went otherwise");
   return state;
 }

@@ -10,7 +10,7 @@ import type {
 } from "../vendors/contracts.js";
 import { CALLER_LEFT, CALLER_TOO_FAST, type Ending } from "./call-end.js";
 import type { SentenceId } from "./caller-channel.js";
-import { transition } from "./conversation.js";
+import { step } from "./conversation.js";
 import { nextDeadline } from "./deadlines.js";
 import type { EffectPerformer } from "./effects.js";
 import type { SessionEvent } from "./events.js";
@@ -22,11 +22,11 @@ import type { SessionState } from "./state.js";
 const MAILBOX_EVENTS_MAX = 1_024;
 
 /**
- * Owns one call: takes one event at a time, puts the new state in place, then has its effects performed in order, and is
+ * Owns one call: takes one event at a time, lets it change the state, then has its effects performed in order, and is
  * woken at the next deadline. A fault in here ends this call, not the process: `onCrash` is called once, and later events are dropped.
  */
 export class SessionActor {
-  #state: SessionState;
+  readonly #state: SessionState;
   #busy = false;
   #crashed = false;
   readonly #mailbox: SessionEvent[] = [];
@@ -57,10 +57,8 @@ export class SessionActor {
     this.#busy = true;
     try {
       for (let event = this.#mailbox.shift(); event !== undefined; event = this.#mailbox.shift()) {
-        const { state, effects } = transition(this.#state, event);
-        this.#state = state;
-        for (const effect of effects) this.#performer.perform(effect);
-        this.#performer.wakeAt(nextDeadline(state));
+        for (const effect of step(this.#state, event)) this.#performer.perform(effect);
+        this.#performer.wakeAt(nextDeadline(this.#state));
       }
     } catch (error) {
       this.#crash(error);

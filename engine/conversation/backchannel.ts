@@ -141,18 +141,15 @@ export function noteBackchannel(
   state: SessionState,
   said: SaidMessage,
   out: SessionEffect[],
-): SessionState {
+): void {
   const { text } = said;
   out.push({ type: "send", message: { type: "transcript", role: "user", text, isFinal: true } });
   clearDeadline(state, "endpointing");
   clearDeadline(state, "falseInterruption");
-  return {
-    ...state,
-    utteranceBeganAtMs: undefined,
-    unsaved: [...state.unsaved, said],
-    reminders: 0,
-    repeatRequests: 0,
-  };
+  state.utteranceBeganAtMs = undefined;
+  state.unsaved = [...state.unsaved, said];
+  state.reminders = 0;
+  state.repeatRequests = 0;
 }
 
 /** Whether what was played when the caller began, or so shortly before, is a question. */

@@ -12,7 +12,7 @@ import {
   waitsForQuestion,
 } from "./backchannel.js";
 import { isRevocable } from "./call-end.js";
-import { commitTurn, stopTurn, unheardSentences, withSuspectedEcho } from "./commit-turn.js";
+import { acceptSuspectedEcho, commitTurn, stopTurn, unheardSentences } from "./commit-turn.js";
 import { clearDeadline, setDeadline } from "./deadlines.js";
 import { type Echo, echoBehindSuspectedEcho, noteEcho, ownEcho } from "./echo.js";
 import type { SaidMessage, SessionEffect } from "./effects.js";
@@ -224,38 +224,41 @@ function noteBargeIn(
   { action, reason }: BargeInDecision,
   atMs: number,
   out: SessionEffect[],
-): SessionState {
+): void {
   const { turn } = state;
-  if (turn === undefined) return state;
+  if (turn === undefined) return;
   const bargeIn = { action, reason, atMs: roundMs(atMs - turn.decidedAtMs) };
   const bargeIns = withBargeIn(turn.bargeIns, bargeIn);
-  if (bargeIns === turn.bargeIns) return state;
+  if (bargeIns === turn.bargeIns) return;
   // A line that is never quiet is not reported for ever; an interruption ends its turn.
   const isReported = turn.bargeIns.length < BARGE_INS_PER_TURN_MAX || action === "interrupt";
   if (isReported) out.push({ type: "reportBargeIn", turnId: turn.id, bargeIn });
-  return { ...state, turn: { ...turn, bargeIns } };
+  turn.bargeIns = bargeIns;
 }
 
 /** Does what was decided about words, keys or a voice. */
 function act(
-  before: SessionState,
+  state: SessionState,
   decision: BargeInDecision,
   atMs: number,
   out: SessionEffect[],
-): SessionState {
-  const state = noteBargeIn(before, decision, atMs, out);
+): void {
+  noteBargeIn(state, decision, atMs, out);
   const { turn } = state;
-  if (turn === undefined) return state;
+  if (turn === undefined) return;
   switch (decision.action) {
     case "interrupt":
-      return interrupt(state, turn, atMs, out);
+      interrupt(state, turn, atMs, out);
+      return;
     case "pause":
-      return pauseOutput(state, turn, atMs, out);
+      pauseOutput(state, turn, atMs, out);
+      return;
     case "resume":
-      return resumeOutput(state, atMs, out);
+      resumeOutput(state, atMs, out);
+      return;
     case "ignore":
     case "wait":
-      return state;
+      return;
   }
 }
 
@@ -263,23 +266,19 @@ function act(
  * The agent's turn stops. One that has been heard in part ends; one that has not been heard at all is taken back, and its
  * question waits for the rest. Without words by the deadline it goes on (`onFalseInterruption`).
  */
-function interrupt(
-  state: SessionState,
-  turn: Turn,
-  atMs: number,
-  out: SessionEffect[],
-): SessionState {
+function interrupt(state: SessionState, turn: Turn, atMs: number, out: SessionEffect[]): void {
   const isPaused = state.outputPausedAtMs !== undefined && !state.settings.isPaced;
   const spoke = turn.sentCount > 0;
   // First of all: closing the vendors' connections takes longer than telling the caller.
   if (spoke && !isPaused) out.push({ type: "send", message: { type: "audioStop" } });
   stopTurn(turn, out);
   setDeadline(state, "falseInterruption", atMs + FALSE_INTERRUPTION_MAX_MS);
-  const counted = spoke && !isPaused ? countInterruption(state) : state;
-  const outcome = spoke ? "interrupted" : "superseded";
+  if (spoke && !isPaused) countInterruption(state);
   const cutSentences = unheardSentences(turn, Math.min(atMs, state.outputPausedAtMs ?? atMs));
-  const settled = commitTurn({ ...counted, falseInterruptions: 0 }, turn, outcome, atMs, out);
-  return { ...settled, cutSentences, cutEndReason: turn.ending };
+  state.falseInterruptions = 0;
+  commitTurn(state, turn, spoke ? "interrupted" : "superseded", atMs, out);
+  state.cutSentences = cutSentences;
+  state.cutEndReason = turn.ending;
 }
 
 /** Nobody said a word after all, a cough perhaps: the assistant goes on with the sentence it was in. */
@@ -288,27 +287,27 @@ export function onFalseInterruption(
   atMs: number,
   out: SessionEffect[],
   reason: "falseInterruption" | "backchannel" = "falseInterruption",
-): SessionState {
-  if (state.turn !== undefined) return state;
+): void {
+  if (state.turn !== undefined) return;
   const { cutSentences, cutEndReason } = state;
-  const resumed: BargeInDecision = { action: "resume", reason };
   if (cutSentences.length > 0) {
-    const next = { ...state, cutSentences: [], cutEndReason: undefined };
-    const begun = beginScripted(next, "resumed", cutSentences, atMs, out, cutEndReason);
-    return noteBargeIn(begun, resumed, atMs, out);
+    state.cutSentences = [];
+    state.cutEndReason = undefined;
+    beginScripted(state, "resumed", cutSentences, atMs, out, cutEndReason);
+  } else if (cutEndReason !== undefined) {
+    endAfterSpeech(state, state.lastTurnId, cutEndReason, atMs, out);
+    return;
+  } else if (state.unanswered !== "") {
+    beginReply(state, atMs, out);
+  } else {
+    watchCaller(state, atMs);
+    return;
   }
-  if (cutEndReason !== undefined)
-    return endAfterSpeech(state, state.lastTurnId, cutEndReason, atMs, out);
-  if (state.unanswered !== "") {
-    return noteBargeIn(beginReply(state, atMs, out), resumed, atMs, out);
-  }
-  watchCaller(state, atMs);
-  return state;
+  noteBargeIn(state, { action: "resume", reason }, atMs, out);
 }
 
-function countInterruption(state: SessionState): SessionState {
-  const metrics = { ...state.metrics, interruptions: state.metrics.interruptions + 1 };
-  return { ...state, metrics };
+function countInterruption(state: SessionState): void {
+  state.metrics = { ...state.metrics, interruptions: state.metrics.interruptions + 1 };
 }
 
 /** Only an agent that any voice interrupts is stopped by one, and not in its goodbye. */
@@ -323,12 +322,7 @@ function mayPause(state: SessionState, turn: Turn): boolean {
  * The client drops what it has not played. The sentence that was cut becomes two, what was heard of it and the rest; the
  * rest and what follows are spoken again, and are ready when it is known that the caller said nothing.
  */
-function dropUnheard(
-  state: SessionState,
-  turn: Turn,
-  atMs: number,
-  out: SessionEffect[],
-): SessionState {
+function dropUnheard(state: SessionState, turn: Turn, atMs: number, out: SessionEffect[]): void {
   const { ledger, index, heard } = heldBack(turn.ledger, atMs);
   const before = turn.sentences.slice(0, index);
   const slot = before.filter((sentence) => !isFiller(sentence)).length;
@@ -344,14 +338,14 @@ function dropUnheard(
   const texts = [...rest, ...after.filter((one) => !isFiller(one)).map(({ text }) => text)];
   const slotFirst = slot + (isSaidAgain ? said.length : 0);
   const again = texts.map((text, at) => newSentence(text, slotFirst + at));
-  const sentences = [...before, ...said, ...again];
-  const sentCount = ledger.sent.length;
-  const fillerCount = sentences.filter(isFiller).length;
-  const playedBeforeMs = lengthMsOf(ledger);
-  const askedCount = sentCount;
-  const counts = { sentCount, askedCount, fillerCount, playedBeforeMs };
-  const paused = { ...turn, ledger, sentences, ...counts };
-  return advanceSpeech(countInterruption(state), paused, atMs, out);
+  turn.ledger = ledger;
+  turn.sentences = [...before, ...said, ...again];
+  turn.sentCount = ledger.sent.length;
+  turn.askedCount = turn.sentCount;
+  turn.fillerCount = turn.sentences.filter(isFiller).length;
+  turn.playedBeforeMs = lengthMsOf(ledger);
+  countInterruption(state);
+  advanceSpeech(state, turn, atMs, out);
 }
 
 /** What was heard of a sentence stands as one of its own. */
@@ -372,14 +366,13 @@ export function handleVoice(
   state: SessionState,
   event: SpeechStartedEvent,
   out: SessionEffect[],
-): SessionState {
+): void {
   const { atMs, voiceAgoMs } = event;
   const { turn } = state;
-  if (turn === undefined) return state;
+  if (turn === undefined) return;
   const decision = decideBargeIn(state, { type: "voice", voiceAgoMs }, atMs);
-  const decided = act(state, decision, atMs, out);
-  const isBefore = decision.action === "wait" && decided.turn !== undefined;
-  return isBefore ? waitForOverlapWords(decided, decided.turn, event) : decided;
+  act(state, decision, atMs, out);
+  if (decision.action === "wait") waitForOverlapWords(state, turn, event);
 }
 
 /** Stops the agent for keys or a written message, unless the call has to end. */
@@ -388,29 +381,22 @@ export function interruptFor(
   speech: Extract<CallerSpeech, { readonly type: "dtmf" | "message" }>,
   atMs: number,
   out: SessionEffect[],
-): SessionState {
-  return act(state, decideBargeIn(state, speech, atMs), atMs, out);
+): void {
+  act(state, decideBargeIn(state, speech, atMs), atMs, out);
 }
 
 /**
  * First stage of an interruption: a voice, of which nobody knows what it will say. Paced audio stands still; where the
  * server does not pace it, it is stopped, and what was not heard is kept. LLM and TTS continue meanwhile.
  */
-function pauseOutput(
-  state: SessionState,
-  turn: Turn,
-  atMs: number,
-  out: SessionEffect[],
-): SessionState {
-  if (state.outputPausedAtMs !== undefined) return state;
-  const { isPaced } = state.settings;
-  if (isPaced) out.push({ type: "pauseOutput" });
-  const held = { ...state, outputPausedAtMs: atMs };
-  const next = isPaced ? held : dropUnheard(held, turn, atMs, out);
+function pauseOutput(state: SessionState, turn: Turn, atMs: number, out: SessionEffect[]): void {
+  if (state.outputPausedAtMs !== undefined) return;
+  state.outputPausedAtMs = atMs;
+  if (state.settings.isPaced) out.push({ type: "pauseOutput" });
+  else dropUnheard(state, turn, atMs, out);
   clearDeadline(state, "playbackEnd");
   clearDeadline(state, "turnStall");
   setDeadline(state, "outputPause", atMs + OUTPUT_PAUSE_MAX_MS);
-  return next;
 }
 
 /** No words came, or none that interrupt. */
@@ -418,25 +404,25 @@ export function onOutputPauseDeadline(
   state: SessionState,
   atMs: number,
   out: SessionEffect[],
-): SessionState {
-  if (state.outputPausedAtMs === undefined) return state;
-  const counted = { ...state, falseInterruptions: state.falseInterruptions + 1 };
-  return act(counted, decideBargeIn(state, { type: "noWords" }, atMs), atMs, out);
+): void {
+  if (state.outputPausedAtMs === undefined) return;
+  state.falseInterruptions += 1;
+  act(state, decideBargeIn(state, { type: "noWords" }, atMs), atMs, out);
 }
 
 /** It was a cough, an echo or a word that does not interrupt: if the audio stands still, it goes on where it stood. */
-function resumeOutput(state: SessionState, atMs: number, out: SessionEffect[]): SessionState {
+function resumeOutput(state: SessionState, atMs: number, out: SessionEffect[]): void {
   const { outputPausedAtMs, turn } = state;
-  if (outputPausedAtMs === undefined || turn === undefined) return state;
-  const { isPaced } = state.settings;
+  if (outputPausedAtMs === undefined || turn === undefined) return;
   clearDeadline(state, "outputPause");
-  if (isPaced) out.push({ type: "resumeAudio" });
+  if (state.settings.isPaced) out.push({ type: "resumeAudio" });
   // Where it was paused instead, all that was sent is over.
-  const ledger = delayPlayback(turn.ledger, outputPausedAtMs, atMs - outputPausedAtMs);
-  const leftMs = Math.max(0, ledger.endsAtMs - atMs);
+  turn.ledger = delayPlayback(turn.ledger, outputPausedAtMs, atMs - outputPausedAtMs);
+  const leftMs = Math.max(0, turn.ledger.endsAtMs - atMs);
   setDeadline(state, "turnStall", atMs + leftMs + STALL_MAX_MS);
-  const released = { ...state, outputPausedAtMs: undefined };
-  return advanceSpeech(released, { ...turn, ledger, wasFalselyInterrupted: true }, atMs, out);
+  state.outputPausedAtMs = undefined;
+  turn.wasFalselyInterrupted = true;
+  advanceSpeech(state, turn, atMs, out);
 }
 
 /**
@@ -448,22 +434,20 @@ export function onSentenceHeard(
   turn: Turn,
   event: SentenceHeardEvent,
   out: SessionEffect[],
-): SessionState {
-  if (event.index >= turn.sentCount) return state;
-  const { outputPausedAtMs } = state;
-  const isHeld = outputPausedAtMs !== undefined;
-  const endedAtMs = markedEndMs(turn.ledger, event.index, event.atMs);
-  const noted = isHeld
-    ? { ...state, outputPausedAtMs: Math.max(outputPausedAtMs, endedAtMs) }
-    : state;
-  const ledger = alignEnd(turn.ledger, event.index, event.atMs);
-  const aligned = { ...turn, ledger };
-  if (isAllSent(turn) && event.index === turn.sentCount - 1) {
-    clearDeadline(state, isHeld ? "outputPause" : "playbackEnd");
-    if (isHeld) out.push({ type: "resumeAudio" });
-    return onPlaybackEnd({ ...noted, turn: aligned }, event.atMs, out);
+): void {
+  const { index, atMs } = event;
+  if (index >= turn.sentCount) return;
+  const isPaused = state.outputPausedAtMs !== undefined;
+  const endedAtMs = markedEndMs(turn.ledger, index, atMs);
+  if (state.outputPausedAtMs !== undefined) {
+    state.outputPausedAtMs = Math.max(state.outputPausedAtMs, endedAtMs);
   }
-  return advanceSpeech(noted, aligned, event.atMs, out);
+  turn.ledger = alignEnd(turn.ledger, index, atMs);
+  if (isAllSent(turn) && index === turn.sentCount - 1) {
+    clearDeadline(state, isPaused ? "outputPause" : "playbackEnd");
+    if (isPaused) out.push({ type: "resumeAudio" });
+    onPlaybackEnd(state, atMs, out);
+  } else advanceSpeech(state, turn, atMs, out);
 }
 
 /** A caller who makes a sound has this long to say a word, where the server has no ear of its own. */
@@ -479,10 +463,11 @@ function waitForOverlapWords(
   state: SessionState,
   turn: Turn,
   { atMs, voiceAgoMs }: SpeechStartedEvent,
-): SessionState {
+): void {
   const delayMs = voiceAgoMs === undefined ? WORDLESS_MAX_MS : LOOK_AGAIN_MS;
   setDeadline(state, "overlapBeforeReply", atMs + delayMs);
-  return { ...state, turn: { ...turn, overlapAtMs: atMs, hasWaitedForWords: true } };
+  turn.overlapAtMs = atMs;
+  turn.hasWaitedForWords = true;
 }
 
 /** Nothing of the turn was sent yet, but fillers that are over. */
@@ -495,26 +480,21 @@ export function onOverlapDeadline(
   state: SessionState,
   { atMs, voiceAgoMs }: DeadlineReachedEvent,
   out: SessionEffect[],
-): SessionState {
+): void {
   const { turn } = state;
-  if (turn?.overlapAtMs === undefined) return state;
+  if (turn?.overlapAtMs === undefined) return;
   const isSpeaking = voiceAgoMs !== undefined && voiceAgoMs <= VOICE_RECENT_MS;
   if (isSpeaking && atMs - turn.overlapAtMs < ONSET_MAX_MS) {
     setDeadline(state, "overlapBeforeReply", atMs + LOOK_AGAIN_MS);
-    return state;
+    return;
   }
   // The caller was not waiting while saying something, whatever it was; a voice without end is a noise.
   const voiceAtMs = voiceAgoMs === undefined ? Number.NEGATIVE_INFINITY : atMs - voiceAgoMs;
   const isLater = !isSpeaking && voiceAtMs > turn.overlapAtMs && voiceAtMs > turn.callerEndedAtMs;
-  const callerEndedAtMs = isLater ? voiceAtMs : turn.callerEndedAtMs;
-  const goesOn = { action: "resume", reason: "falseInterruption" } as const;
-  const noted = noteBargeIn(
-    { ...state, turn: { ...turn, overlapAtMs: undefined, callerEndedAtMs } },
-    goesOn,
-    atMs,
-    out,
-  );
-  return noted.turn === undefined ? noted : advanceSpeech(noted, noted.turn, atMs, out);
+  if (isLater) turn.callerEndedAtMs = voiceAtMs;
+  turn.overlapAtMs = undefined;
+  noteBargeIn(state, { action: "resume", reason: "falseInterruption" }, atMs, out);
+  advanceSpeech(state, turn, atMs, out);
 }
 
 /** The next word tells "no" from "no problem"; when none has come by then, the word stands for itself. */
@@ -526,25 +506,21 @@ export function handleUserSpeech(
   heard: HeardWords,
   atMs: number,
   out: SessionEffect[],
-): SessionState {
-  if (state.turn === undefined) return state;
+): void {
+  if (state.turn === undefined) return;
   const decision = decideBargeIn(state, { type: "words", ...heard }, atMs);
   if (decision.reason === "nextWordPending" && heard.isRepeated !== true) {
     setDeadline(state, "nextWord", atMs + NEXT_WORD_MAX_MS);
   }
-  const noted = decision.reason === "echo" ? noteEcho(state, heard.words, atMs) : state;
-  return act(noted, decision, atMs, out);
+  if (decision.reason === "echo") noteEcho(state, heard.words, atMs);
+  act(state, decision, atMs, out);
 }
 
 /** No word has come behind one that could become agreement with it. */
-export function onNextWordDeadline(
-  state: SessionState,
-  atMs: number,
-  out: SessionEffect[],
-): SessionState {
+export function onNextWordDeadline(state: SessionState, atMs: number, out: SessionEffect[]): void {
   const text = pendingText(state.hearing);
-  if (text === "") return state;
-  return handleUserSpeech(state, { text, words: wordCount(text), isSettled: true }, atMs, out);
+  if (text === "") return;
+  handleUserSpeech(state, { text, words: wordCount(text), isSettled: true }, atMs, out);
 }
 
 /** One turn of the caller is over: answer it, unless it is no more than an echo or a backchannel. */
@@ -554,33 +530,40 @@ export function callerSaid(
   end: EndOfTurn,
   atMs: number,
   out: SessionEffect[],
-): SessionState {
+): void {
   const beganAtMs = state.utteranceBeganAtMs ?? atMs;
   const { echo, suspectedEcho, echoHeard } = echoBehindSuspectedEcho(state, text);
-  const told = echoHeard === state.echoHeard ? state : { ...state, echoHeard };
-  const decision = decideBargeIn(told, { type: "utterance", text, echo }, atMs);
+  state.echoHeard = echoHeard;
+  const decision = decideBargeIn(state, { type: "utterance", text, echo }, atMs);
   const { reason } = decision;
-  if (reason === "echo") {
-    // It is dropped, while the caller's own words before it still wait.
-    const dropped = { ...told, utteranceBeganAtMs: undefined, suspectedEcho };
-    return answerSuspectedEcho(act(dropped, decision, atMs, out), atMs, out);
+  if (reason === "echo" || reason === "possibleEcho") {
+    state.utteranceBeganAtMs = undefined;
+    // What is an echo is dropped, while the caller's own words before it still wait.
+    state.suspectedEcho =
+      reason === "echo"
+        ? suspectedEcho
+        : {
+            text: joinWords(suspectedEcho?.text ?? "", text),
+            beganAtMs: suspectedEcho?.beganAtMs ?? beganAtMs,
+            endOfTurn: end,
+          };
+    act(state, decision, atMs, out);
+    answerSuspectedEcho(state, atMs, out);
+    return;
   }
-  if (reason === "possibleEcho") {
-    const waiting = {
-      text: joinWords(suspectedEcho?.text ?? "", text),
-      beganAtMs: suspectedEcho?.beganAtMs ?? beganAtMs,
-      endOfTurn: end,
-    };
-    const kept = { ...told, utteranceBeganAtMs: undefined, suspectedEcho: waiting };
-    return answerSuspectedEcho(act(kept, decision, atMs, out), atMs, out);
+  if (reason !== "backchannel") {
+    answerCaller(state, text, end, atMs, out);
+    return;
   }
-  if (reason !== "backchannel") return answerCaller(told, text, end, atMs, out);
   // It has not stopped the agent; the answer to a question of a moment ago waits until that has spoken.
-  if (!isOnlyBackchannel(told, text, atMs)) {
-    return answerCaller(act(told, decision, atMs, out), text, end, atMs, out);
+  if (!isOnlyBackchannel(state, text, atMs)) {
+    act(state, decision, atMs, out);
+    answerCaller(state, text, end, atMs, out);
+    return;
   }
-  const noted = noteBackchannel(told, { role: "user", text, atMs: beganAtMs }, out);
-  return onFalseInterruption(act(noted, decision, atMs, out), atMs, out, "backchannel");
+  noteBackchannel(state, { role: "user", text, atMs: beganAtMs }, out);
+  act(state, decision, atMs, out);
+  onFalseInterruption(state, atMs, out, "backchannel");
 }
 
 /** As `callerSaid`, of words that are surely the caller's own and want an answer. */
@@ -590,37 +573,39 @@ export function answerCaller(
   end: EndOfTurn,
   atMs: number,
   out: SessionEffect[],
-): SessionState {
+): void {
   const beganAtMs = state.utteranceBeganAtMs ?? atMs;
-  const said = noteSaid(state, { role: "user", text, atMs: beganAtMs }, end, out);
-  // Keys that are being pressed go on with what was said.
-  if (said.turn === undefined && said.digits !== "") return said;
-  if (said.turn === undefined) return beginReply(said, atMs, out);
-  const decision = decideBargeIn(said, { type: "answerable", text }, atMs);
-  const noted = noteBargeIn(said, decision, atMs, out);
-  const { turn = said.turn } = noted;
+  noteSaid(state, { role: "user", text, atMs: beganAtMs }, end, out);
+  const { turn } = state;
+  if (turn === undefined) {
+    // Keys that are being pressed go on with what was said.
+    if (state.digits === "") beginReply(state, atMs, out);
+    return;
+  }
+  const decision = decideBargeIn(state, { type: "answerable", text }, atMs);
+  noteBargeIn(state, decision, atMs, out);
   switch (decision.action) {
     case "resume":
     case "ignore":
-      return afterFarewell(noted, turn, atMs, out);
+      afterFarewell(state, turn, atMs, out);
+      return;
     case "pause":
     case "wait":
-      return noted;
+      return;
     case "interrupt":
-      out.push({ type: "abortTurn", turnId: turn.id });
-      return beginReply(commitTurn(noted, turn, "superseded", atMs, out), atMs, out);
+      stopTurn(turn, out);
+      commitTurn(state, turn, "superseded", atMs, out);
+      beginReply(state, atMs, out);
+      return;
   }
 }
 
 /** The recognizer took back words for which doubtful ones waited: those are answered if nobody speaks. */
-export function answerSuspectedEcho(
-  state: SessionState,
-  atMs: number,
-  out: SessionEffect[],
-): SessionState {
-  if (state.turn !== undefined || state.suspectedEcho === undefined) return state;
-  if (pendingText(state.hearing) !== "") return state;
-  return beginReply(withSuspectedEcho(state, out), atMs, out);
+export function answerSuspectedEcho(state: SessionState, atMs: number, out: SessionEffect[]): void {
+  if (state.turn !== undefined || state.suspectedEcho === undefined) return;
+  if (pendingText(state.hearing) !== "") return;
+  acceptSuspectedEcho(state, out);
+  beginReply(state, atMs, out);
 }
 
 function noteSaid(
@@ -628,25 +613,22 @@ function noteSaid(
   said: SaidMessage,
   endOfTurn: EndOfTurn,
   out: SessionEffect[],
-): SessionState {
-  const sure = withSuspectedEcho(state, out);
+): void {
+  acceptSuspectedEcho(state, out);
   const { text } = said;
   out.push({ type: "send", message: { type: "transcript", role: "user", text, isFinal: true } });
   // Keys may come in the middle of words, which are still to be settled.
   if (pendingText(state.hearing) === "") clearDeadline(state, "endpointing");
   clearDeadline(state, "falseInterruption");
-  return {
-    ...sure,
-    utteranceBeganAtMs: undefined,
-    voicedAtMs: Number.NEGATIVE_INFINITY,
-    endOfTurn,
-    unanswered: joinWords(sure.unanswered, text),
-    unsaved: [...sure.unsaved, said],
-    cutSentences: [],
-    cutEndReason: undefined,
-    reminders: 0,
-    repeatRequests: 0,
-  };
+  state.utteranceBeganAtMs = undefined;
+  state.voicedAtMs = Number.NEGATIVE_INFINITY;
+  state.endOfTurn = endOfTurn;
+  state.unanswered = joinWords(state.unanswered, text);
+  state.unsaved = [...state.unsaved, said];
+  state.cutSentences = [];
+  state.cutEndReason = undefined;
+  state.reminders = 0;
+  state.repeatRequests = 0;
 }
 
 /** Into a goodbye: whether the words let it be one. "Yes" to a question that stands in it does not. */
@@ -656,14 +638,8 @@ function isFarewell(state: SessionState, text: string): boolean {
 }
 
 /** The goodbye was heard already, and the call has only waited for these words. */
-function afterFarewell(
-  state: SessionState,
-  turn: Turn,
-  atMs: number,
-  out: SessionEffect[],
-): SessionState {
+function afterFarewell(state: SessionState, turn: Turn, atMs: number, out: SessionEffect[]): void {
   const isHeard = isAllSent(turn) && atMs >= turn.ledger.endsAtMs;
-  return isHeard && !state.settings.isPaced
-    ? onPlaybackEnd(state, atMs, out)
-    : resumeOutput(state, atMs, out);
+  if (isHeard && !state.settings.isPaced) onPlaybackEnd(state, atMs, out);
+  else resumeOutput(state, atMs, out);
 }

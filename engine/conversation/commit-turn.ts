@@ -1,6 +1,6 @@
 /** Ends a turn: what the caller heard of it goes into the history and the record, the rest is kept beside it. */
 
-import type { CallMetrics, HistoryMessage } from "../../storage/records.js";
+import type { HistoryMessage } from "../../storage/records.js";
 import type { Ending, EndReason } from "./call-end.js";
 import { clearDeadlines, DEADLINE_NAMES } from "./deadlines.js";
 import { echoBehindSuspectedEcho, spokenBeforeAfter } from "./echo.js";
@@ -115,7 +115,7 @@ export function commitTurn(
   outcome: TurnOutcome,
   atMs: number,
   out: SessionEffect[],
-): SessionState {
+): void {
   clearDeadlines(state, TURN_DEADLINES);
   const untilMs = Math.min(atMs, state.outputPausedAtMs ?? atMs);
   const heard = heardText(turn.ledger, untilMs);
@@ -123,50 +123,43 @@ export function commitTurn(
   const answer = heardAnswer(turn.ledger, untilMs);
   const carried = answer === "" && (outcome === "superseded" || outcome === "interrupted");
   const added = carried ? [] : turnMessages(turn.userText, answer);
-  const settled: SessionState = {
-    ...state,
-    turn: undefined,
-    spokenBefore:
-      turn.sentCount === 0
-        ? state.spokenBefore
-        : spokenBeforeAfter(state.spokenBefore, turn.ledger, untilMs),
-    outputPausedAtMs: undefined,
-    unanswered: carried ? joinWords(turn.userText, state.unanswered) : state.unanswered,
-    cutQuestion: carried ? turn.userText : "",
-    toolsDone: toolsDoneAfter(state, turn, { isOpen: carried, isHeard: outcome === "played" }),
-    carriedOverWait: carried ? carriedOverWaitAfter(turn, atMs) : undefined,
-    bargeInVoiceAtMs: outcome === "interrupted" ? Number.NEGATIVE_INFINITY : state.bargeInVoiceAtMs,
-    history: withMessages(state.history, added),
-    unsaved: heard === "" ? state.unsaved : [...state.unsaved, saidByAssistant(turn, heard)],
-    ...measured(state, turn, outcome),
-  };
+  if (turn.sentCount > 0) {
+    state.spokenBefore = spokenBeforeAfter(state.spokenBefore, turn.ledger, untilMs);
+  }
+  measure(state, turn, outcome);
+  state.turn = undefined;
+  state.outputPausedAtMs = undefined;
+  if (carried) state.unanswered = joinWords(turn.userText, state.unanswered);
+  state.cutQuestion = carried ? turn.userText : "";
+  const isHeard = outcome === "played";
+  state.toolsDone = toolsDoneAfter(state, turn, { isOpen: carried, isHeard });
+  state.carriedOverWait = carried ? carriedOverWaitAfter(turn, atMs) : undefined;
+  if (outcome === "interrupted") state.bargeInVoiceAtMs = Number.NEGATIVE_INFINITY;
+  state.history = withMessages(state.history, added);
   if (heard !== "") {
+    state.unsaved = [...state.unsaved, saidByAssistant(turn, heard)];
     out.push({
       type: "send",
       message: { type: "transcript", role: "assistant", text: heard, isFinal: true },
     });
   }
   // What is still being said may yet show it to be an echo.
-  const sure = pendingText(state.hearing) === "" ? withSuspectedEcho(settled, out) : settled;
+  if (pendingText(state.hearing) === "") acceptSuspectedEcho(state, out);
   const unheard = unheardText(turn, outcome, untilMs);
   const report = { ...reportOf(turn, outcome), ...(unheard === undefined ? {} : { unheard }) };
-  out.push({ type: "saveTurn", save: saveOf(sure, report, added) });
-  return { ...sure, unsaved: [] };
+  out.push({ type: "saveTurn", save: takeSave(state, report, added) });
 }
 
 /** Words that did not prove to be an echo are the caller's, and wait to be answered. */
-export function withSuspectedEcho(state: SessionState, out: SessionEffect[]): SessionState {
+export function acceptSuspectedEcho(state: SessionState, out: SessionEffect[]): void {
   const { suspectedEcho } = state;
-  if (suspectedEcho === undefined) return state;
+  if (suspectedEcho === undefined) return;
   const { text, beganAtMs, endOfTurn } = suspectedEcho;
   out.push({ type: "send", message: { type: "transcript", role: "user", text, isFinal: true } });
-  return {
-    ...state,
-    suspectedEcho: undefined,
-    endOfTurn,
-    unanswered: joinWords(state.unanswered, text),
-    unsaved: [...state.unsaved, { role: "user", text, atMs: beganAtMs }],
-  };
+  state.suspectedEcho = undefined;
+  state.endOfTurn = endOfTurn;
+  state.unanswered = joinWords(state.unanswered, text);
+  state.unsaved = [...state.unsaved, { role: "user", text, atMs: beganAtMs }];
 }
 
 /** Ends the call: the turn in progress and words not yet answered are kept as they stand. */
@@ -175,22 +168,26 @@ export function endCall(
   ending: Ending,
   atMs: number,
   out: SessionEffect[],
-): SessionState {
-  const own = withoutEcho(dropPreemptiveReply(state, out), atMs);
-  const heard = withPendingWords(withSuspectedEcho(own, out), atMs);
-  const turn = heard.turn;
-  if (turn !== undefined) out.push({ type: "abortTurn", turnId: turn.id });
-  const settled = turn === undefined ? heard : commitTurn(heard, turn, "cutOff", atMs, out);
+): void {
+  dropPreemptiveReply(state, out);
+  dropEcho(state, atMs);
+  acceptSuspectedEcho(state, out);
+  takePendingWords(state, atMs);
+  const { turn } = state;
+  if (turn !== undefined) {
+    stopTurn(turn, out);
+    commitTurn(state, turn, "cutOff", atMs, out);
+  }
   if (!EXPECTED_ENDINGS.has(ending.reason)) {
     const { reason, message } = ending;
     out.push({ type: "send", message: { type: "error", reason, message } });
   }
-  const added = turnMessages(settled.unanswered, "");
-  const history = withMessages(settled.history, added);
-  const last: SessionState = { ...settled, phase: "ended", unanswered: "", history };
+  const added = turnMessages(state.unanswered, "");
+  state.phase = "ended";
+  state.unanswered = "";
+  state.history = withMessages(state.history, added);
   clearDeadlines(state, DEADLINE_NAMES);
-  out.push({ type: "end", ending, save: saveOf(last, undefined, added) });
-  return { ...last, unsaved: [] };
+  out.push({ type: "end", ending, save: takeSave(state, undefined, added) });
 }
 
 /** Keys that the caller pressed, as the model and the transcript read them. */
@@ -206,66 +203,57 @@ function saidByAssistant(turn: Turn, text: string): SaidMessage {
   return { role: "assistant", text, atMs: Math.max(first?.startsAtMs ?? sentAtMs, sentAtMs) };
 }
 
-/** Without the words that are an echo, of those that wait and those that are still being said. */
-function withoutEcho(state: SessionState, atMs: number): SessionState {
+/** Forgets the words that are an echo, of those that wait and those that are still being said. */
+function dropEcho(state: SessionState, atMs: number): void {
   const words = pendingWords(state.hearing);
-  if (words === "") return state;
+  if (words === "") return;
   // With the call the sound of an agent that still speaks stands still, and its echo breaks off.
   const isSpeaking = state.turn !== undefined && state.turn.sentCount > 0;
   const outputPausedAtMs = isSpeaking ? (state.outputPausedAtMs ?? atMs) : state.outputPausedAtMs;
   const { echo, suspectedEcho } = echoBehindSuspectedEcho({ ...state, outputPausedAtMs }, words);
-  return echo === "certain" ? { ...state, suspectedEcho, hearing: EMPTY_HEARING } : state;
+  if (echo !== "certain") return;
+  state.suspectedEcho = suspectedEcho;
+  state.hearing = EMPTY_HEARING;
 }
 
-function withPendingWords(state: SessionState, atMs: number): SessionState {
+/** Words and keys of a turn that the call's end cuts off wait to be answered, though nobody will. */
+function takePendingWords(state: SessionState, atMs: number): void {
   const keys = state.digits === "" ? "" : keypadText(state.digits);
-  const pending = joinWords(pendingWords(state.hearing), keys);
-  if (pending === "") return state;
-  const said: SaidMessage = { role: "user", text: pending, atMs: state.utteranceBeganAtMs ?? atMs };
-  return {
-    ...state,
-    unanswered: joinWords(state.unanswered, pending),
-    unsaved: [...state.unsaved, said],
-  };
+  const text = joinWords(pendingWords(state.hearing), keys);
+  if (text === "") return;
+  state.unanswered = joinWords(state.unanswered, text);
+  const said: SaidMessage = { role: "user", text, atMs: state.utteranceBeganAtMs ?? atMs };
+  state.unsaved = [...state.unsaved, said];
 }
 
 function pendingWords(hearing: HearingState): string {
   return onSilenceTimeout(hearing).turnText ?? "";
 }
 
-function saveOf(
+/** What is to be stored; from now on it counts as saved. */
+function takeSave(
   state: SessionState,
   report: TurnReport | undefined,
   added: readonly HistoryMessage[],
 ): TurnSave {
   const messages = state.unsaved.toSorted((one, other) => one.atMs - other.atMs);
+  state.unsaved = [];
   return { messages, metrics: state.metrics, report, added };
 }
 
-function measured(
-  state: SessionState,
-  turn: Turn,
-  outcome: TurnOutcome,
-): Pick<SessionState, "metrics" | "latencySumMs" | "latencyCount"> {
-  const { latencySumMs, latencyCount } = state;
-  const metrics = {
-    ...state.metrics,
-    totalTokens: state.metrics.totalTokens + estimatedTokens(state, turn),
-  };
-  if (turn.kind !== "reply") return { metrics, latencySumMs, latencyCount };
-  const turnCount = metrics.turnCount + (outcome === "superseded" ? 0 : 1);
-  const counted: CallMetrics = { ...metrics, turnCount };
-  if (turn.firstAudioAtMs === undefined) return { metrics: counted, latencySumMs, latencyCount };
-  const latencyMs = turn.firstAudioAtMs - turn.callerEndedAtMs;
-  const sumMs = latencySumMs + latencyMs;
-  const count = latencyCount + 1;
-  return {
-    latencySumMs: sumMs,
-    latencyCount: count,
-    metrics: {
-      ...counted,
-      ttfbMs: latencyCount === 0 ? Math.round(latencyMs) : counted.ttfbMs,
-      avgLatencyMs: Math.round(sumMs / count),
-    },
-  };
+/** Counts the turn in the call's metrics. */
+function measure(state: SessionState, turn: Turn, outcome: TurnOutcome): void {
+  const metrics = { ...state.metrics };
+  metrics.totalTokens += estimatedTokens(state, turn);
+  if (turn.kind === "reply") {
+    if (outcome !== "superseded") metrics.turnCount += 1;
+    if (turn.firstAudioAtMs !== undefined) {
+      const latencyMs = turn.firstAudioAtMs - turn.callerEndedAtMs;
+      if (state.latencyCount === 0) metrics.ttfbMs = Math.round(latencyMs);
+      state.latencySumMs += latencyMs;
+      state.latencyCount += 1;
+      metrics.avgLatencyMs = Math.round(state.latencySumMs / state.latencyCount);
+    }
+  }
+  state.metrics = metrics;
 }

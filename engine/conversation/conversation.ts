@@ -22,11 +22,11 @@ import { onPlaybackEnd, onPlayed, onSoundLate } from "./playback-end.js";
 import { advanceSpeech, beginScripted } from "./playout.js";
 import {
   dropPreemptiveReply,
+  dropStaleReply,
   onEarlyEvent,
   onPreemptiveGenerationDeadline,
   onPreemptiveRefused,
   onTurnEnding,
-  withoutStaleEarly,
 } from "./preemptive-generation.js";
 import {
   onLateToolDone,
@@ -38,7 +38,7 @@ import {
   onTurnStallDeadline,
 } from "./reply.js";
 import { sentencesOf, speakable } from "./sentences.js";
-import { inTurnShape, placeOf, type SessionState, type Turn, withTurnInState } from "./state.js";
+import { placeOf, type SessionState, type Turn } from "./state.js";
 import { onTransferDeadline, onTransferRefused, onTransferTaken } from "./transfer.js";
 import { onSentenceAudio, onSentenceFailed, onUnderrunDeadline } from "./underrun.js";
 import {
@@ -54,44 +54,28 @@ import {
 } from "./user-turn.js";
 
 /**
- * The same state, with its turn, as one literal makes it. In V8 each place of the code that spreads an object of this size gives
- * its copy a layout of its own: after a few events no two states were alike, and whatever reads or copies one of many
- * layouts takes several times as long (docs/decisions/009). A turn that `before` had has its shape already.
+ * The whole behaviour of a call: changes the state as the event asks, and returns what is to be done about it, in order.
+ * Deterministic: no clock, promise, id or randomness; the same state and event give the same answer, which is how it is tested.
  */
-export function inOneShape(state: SessionState, before?: SessionState): SessionState {
-  const { turn } = state;
-  const isKept = turn === undefined || turn === before?.turn;
-  return withTurnInState(state, isKept ? turn : inTurnShape(turn));
+export function step(state: SessionState, event: SessionEvent): readonly SessionEffect[] {
+  if (state.phase === "ended") return NOTHING_TO_DO;
+  const out: SessionEffect[] = [];
+  noteVoice(state, event);
+  handle(state, event, out);
+  dropStaleReply(state, out);
+  return out;
 }
 
-export interface Transition {
-  readonly state: SessionState;
-  readonly effects: readonly SessionEffect[];
-}
-
-/**
- * The whole behaviour of a call: what happened, and what is to be done about it. Pure: no clock, promise, id or
- * randomness; the same state and event give the same answer, which is how it is tested.
- */
-export function transition(state: SessionState, event: SessionEvent): Transition {
-  const effects: SessionEffect[] = [];
-  if (state.phase === "ended") return { state, effects };
-  const after = withoutStaleEarly(next(withVoice(state, event), event, effects), effects);
-  // Tokens are most of what happens to a call, and keep the shape.
-  const isShaped = after === state || event.type === "replyToken";
-  return { state: isShaped ? after : inOneShape(after, state), effects };
-}
+const NOTHING_TO_DO: readonly SessionEffect[] = [];
 
 /** After an interruption it counts when the caller's voice ended, whatever words were made of it. */
-function withVoice(state: SessionState, event: SessionEvent): SessionState {
-  if (state.bargeInVoiceAtMs === undefined) return state;
-  if (!("voiceAgoMs" in event) || event.voiceAgoMs === undefined) return state;
-  const voiceAtMs = event.atMs - event.voiceAgoMs;
-  if (voiceAtMs <= state.bargeInVoiceAtMs) return state;
-  return { ...state, bargeInVoiceAtMs: voiceAtMs };
+function noteVoice(state: SessionState, event: SessionEvent): void {
+  if (state.bargeInVoiceAtMs === undefined) return;
+  if (!("voiceAgoMs" in event) || event.voiceAgoMs === undefined) return;
+  state.bargeInVoiceAtMs = Math.max(state.bargeInVoiceAtMs, event.atMs - event.voiceAgoMs);
 }
 
-function next(state: SessionState, event: SessionEvent, out: SessionEffect[]): SessionState {
+function handle(state: SessionState, event: SessionEvent, out: SessionEffect[]): void {
   switch (event.type) {
     case "replyToken":
     case "replyDone":
@@ -142,14 +126,15 @@ function next(state: SessionState, event: SessionEvent, out: SessionEffect[]): S
   }
 }
 
-function onTurnEvent(state: SessionState, told: TurnEvent, out: SessionEffect[]): SessionState {
+function onTurnEvent(state: SessionState, received: TurnEvent, out: SessionEffect[]): void {
   const { turn, early } = state;
-  if (early?.turnId === told.turnId) return onEarlyEvent(state, early, told);
-  if (turn === undefined || turn.id !== told.turnId) {
-    return told.type === "toolDone" ? onLateToolDone(state, told, out) : state;
+  if (early?.turnId === received.turnId) return onEarlyEvent(state, early, received);
+  if (turn === undefined || turn.id !== received.turnId) {
+    if (received.type === "toolDone") onLateToolDone(state, received, out);
+    return;
   }
-  const event = placed(turn, told);
-  if (event === undefined) return state;
+  const event = placed(turn, received);
+  if (event === undefined) return;
   switch (event.type) {
     case "replyToken":
       return onReplyToken(state, turn, event, out);
@@ -180,16 +165,10 @@ function placed(turn: Turn, event: TurnEvent): TurnEvent | undefined {
 }
 
 /** A deadline is cleared before its rule runs, which may set it again. */
-function onDeadlines(
-  before: SessionState,
-  event: DeadlineReachedEvent,
-  out: SessionEffect[],
-): SessionState {
-  let state = before;
+function onDeadlines(state: SessionState, event: DeadlineReachedEvent, out: SessionEffect[]): void {
   for (const name of dueDeadlines(state, event.atMs)) {
-    if (takeDueDeadline(state, name, event.atMs)) state = onDeadline(state, name, event, out);
+    if (takeDueDeadline(state, name, event.atMs)) onDeadline(state, name, event, out);
   }
-  return state;
 }
 
 function onDeadline(
@@ -197,7 +176,7 @@ function onDeadline(
   name: DeadlineName,
   event: DeadlineReachedEvent,
   out: SessionEffect[],
-): SessionState {
+): void {
   const { turn } = state;
   switch (name) {
     case "endpointing":
@@ -215,11 +194,14 @@ function onDeadline(
     case "overlapBeforeReply":
       return onOverlapDeadline(state, event, out);
     case "sentenceFlush":
-      return turn === undefined ? state : onSentenceFlushDeadline(state, turn, event.atMs, out);
+      if (turn !== undefined) onSentenceFlushDeadline(state, turn, event.atMs, out);
+      return;
     case "synthesisAhead":
-      return turn === undefined ? state : advanceSpeech(state, turn, event.atMs, out);
+      if (turn !== undefined) advanceSpeech(state, turn, event.atMs, out);
+      return;
     case "underrun":
-      return turn === undefined ? state : onUnderrunDeadline(state, turn, event, out);
+      if (turn !== undefined) onUnderrunDeadline(state, turn, event, out);
+      return;
     case "filler":
       return onFillerDeadline(state, event, out);
     case "playbackEnd":
@@ -239,18 +221,20 @@ function onDeadline(
   }
 }
 
-function onOpened(state: SessionState, event: OpenedEvent, out: SessionEffect[]): SessionState {
+function onOpened(state: SessionState, event: OpenedEvent, out: SessionEffect[]): void {
   out.push({ type: "send", message: { type: "connected" } });
   watchDuration(state, event.atMs);
   const texts = preparedPhrases(state);
   if (texts.length > 0) out.push({ type: "preparePhrases", texts });
-  const live: SessionState = { ...state, phase: "live" };
-  if (event.lost !== undefined) return onVendorMissing(live, event.lost, event.atMs, out);
+  state.phase = "live";
+  if (event.lost !== undefined) {
+    onVendorMissing(state, event.lost, event.atMs, out);
+    return;
+  }
   const greeting = event.resumed ? "" : state.settings.greeting;
   const sentences = sentencesOf(greeting)
     .map(speakable)
     .filter((sentence) => sentence !== "");
-  if (sentences.length > 0) return beginScripted(live, "greeting", sentences, event.atMs, out);
-  watchCaller(live, event.atMs);
-  return live;
+  if (sentences.length === 0) watchCaller(state, event.atMs);
+  else beginScripted(state, "greeting", sentences, event.atMs, out);
 }

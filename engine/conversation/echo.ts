@@ -552,8 +552,8 @@ function noted(heard: EchoHeard, { echo, match, lacksBeginning }: EchoJudgement)
 }
 
 /** So many words were certainly an echo. */
-export function noteEcho(state: SessionState, words: number, atMs: number): SessionState {
-  return words < LOUDSPEAKER_WORDS_MIN ? state : { ...state, echoedAtMs: atMs };
+export function noteEcho(state: SessionState, words: number, atMs: number): void {
+  if (words >= LOUDSPEAKER_WORDS_MIN) state.echoedAtMs = atMs;
 }
 
 /** The words of a ledger that were played until `untilMs`, those left out that are too old to be heard at `atMs`. */

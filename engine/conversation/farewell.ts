@@ -36,18 +36,21 @@ export function durationLimit(state: SessionState): Ending {
 }
 
 /** The limit of the call is near: whoever speaks, the caller is told. */
-export function onTimeUp(state: SessionState, atMs: number, out: SessionEffect[]): SessionState {
+export function onTimeUp(state: SessionState, atMs: number, out: SessionEffect[]): void {
   const words = state.settings.phrases?.timeIsUp ?? "";
-  if (words === "" || state.turn?.ending !== undefined) return state;
-  return sayLast(state, words, durationLimit(state), atMs, out);
+  if (words === "" || state.turn?.ending !== undefined) return;
+  sayLast(state, words, durationLimit(state), atMs, out);
 }
 
 /** Nothing that the caller says is heard from now on, so the call ends; but not without a word. */
-export function onSttFailed(state: SessionState, atMs: number, out: SessionEffect[]): SessionState {
+export function onSttFailed(state: SessionState, atMs: number, out: SessionEffect[]): void {
   const { phrases, apology } = state.settings;
   const { turn } = state;
   // What ends the call already needs no ear, and the caller cannot take it back unheard.
-  if (turn?.ending !== undefined) return endsWith(state, turn, sttOutageEnd(turn.ending));
+  if (turn?.ending !== undefined) {
+    endWith(turn, sttOutageEnd(turn.ending));
+    return;
+  }
   const ending = providerFailureEnd(state, LISTENING_FAILED);
   // Who is put through is not asked to call again. Who has not heard the agent yet does not know that it was there.
   const withoutPhrases = state.lastTurnId === 0 ? apology : "";
@@ -55,8 +58,8 @@ export function onSttFailed(state: SessionState, atMs: number, out: SessionEffec
     ? phrases?.sttFailedApology
     : phrases?.cannotHearAtAll;
   const words = ending.transferTo === undefined ? (sttFailedApology ?? withoutPhrases) : apology;
-  if (words === "" || state.phase === "opening") return endCall(state, LISTENING_FAILED, atMs, out);
-  return sayLast(state, words, ending, atMs, out);
+  if (words === "" || state.phase === "opening") endCall(state, LISTENING_FAILED, atMs, out);
+  else sayLast(state, words, ending, atMs, out);
 }
 
 /** "Any more" is wrong to a caller of whom not a word was understood. */
@@ -72,13 +75,13 @@ export function onVendorMissing(
   category: Category,
   atMs: number,
   out: SessionEffect[],
-): SessionState {
-  if (category === "stt") return onSttFailed(state, atMs, out);
-  const ending = providerFailureEnd(
-    state,
-    category === "llm" ? LANGUAGE_MODEL_FAILED : SPEECH_FAILED,
-  );
-  return sayLast(state, state.settings.apology, ending, atMs, out);
+): void {
+  if (category === "stt") {
+    onSttFailed(state, atMs, out);
+    return;
+  }
+  const cause = category === "llm" ? LANGUAGE_MODEL_FAILED : SPEECH_FAILED;
+  sayLast(state, state.settings.apology, providerFailureEnd(state, cause), atMs, out);
 }
 
 /** Ends the call for an external reason. The agent says goodbye unless the caller hung up. */
@@ -87,25 +90,24 @@ export function requestEnd(
   ending: Ending,
   atMs: number,
   out: SessionEffect[],
-): SessionState {
+): void {
   // Answering-machine detection may report late: a callee who was answered this often is a person.
-  if (ending.reason === "machine" && state.metrics.turnCount >= CONVERSED_TURNS_MIN) return state;
-  const left = ending.reason === "callerLeft" ? leftInTransfer(state, ending) : undefined;
-  if (left !== undefined) return left;
+  if (ending.reason === "machine" && state.metrics.turnCount >= CONVERSED_TURNS_MIN) return;
+  if (ending.reason === "callerLeft" && leftInTransfer(state, ending)) return;
   const words = state.phase === "live" ? lastWordsOf(state, ending) : "";
-  if (words === "") return endCall(state, ending, atMs, out);
+  if (words === "") {
+    endCall(state, ending, atMs, out);
+    return;
+  }
   const { turn } = state;
   // The agent is saying goodbye, by itself or because it has to. Its own goodbye the caller cannot take back any more.
-  if (turn?.ending !== undefined && turn.ending.transferTo === undefined) {
-    return endsWith(state, turn, ending);
-  }
-  return sayLast(state, words, ending, atMs, out);
+  if (turn?.ending !== undefined && turn.ending.transferTo === undefined) endWith(turn, ending);
+  else sayLast(state, words, ending, atMs, out);
 }
 
 /** What the agent is saying are its last words, for this reason unless they were for another that stands. */
-function endsWith(state: SessionState, turn: Turn, ending: Ending): SessionState {
-  if (turn.ending === undefined || !isRevocable(turn.ending)) return state;
-  return { ...state, turn: { ...turn, ending } };
+function endWith(turn: Turn, ending: Ending): void {
+  if (turn.ending !== undefined && isRevocable(turn.ending)) turn.ending = ending;
 }
 
 function sttOutageEnd({ transferTo }: Ending): Ending {
@@ -126,17 +128,16 @@ function sayLast(
   ending: Ending,
   atMs: number,
   out: SessionEffect[],
-): SessionState {
+): void {
   const { turn } = state;
-  const free = turn === undefined ? state : cutOff(state, turn, atMs, out);
+  if (turn !== undefined) {
+    if (turn.sentCount > 0) out.push({ type: "send", message: { type: "audioStop" } });
+    stopTurn(turn, out);
+    commitTurn(state, turn, "cutOff", atMs, out);
+  }
   clearDeadline(state, "endpointing");
   clearDeadline(state, "falseInterruption");
-  const last = { ...free, cutSentences: [], cutEndReason: undefined };
-  return beginScripted(last, "farewell", [words], atMs, out, ending);
-}
-
-function cutOff(state: SessionState, turn: Turn, atMs: number, out: SessionEffect[]): SessionState {
-  if (turn.sentCount > 0) out.push({ type: "send", message: { type: "audioStop" } });
-  stopTurn(turn, out);
-  return commitTurn(state, turn, "cutOff", atMs, out);
+  state.cutSentences = [];
+  state.cutEndReason = undefined;
+  beginScripted(state, "farewell", [words], atMs, out, ending);
 }

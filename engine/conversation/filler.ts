@@ -2,7 +2,7 @@ import { setDeadline } from "./deadlines.js";
 import type { SessionEffect } from "./effects.js";
 import type { DeadlineReachedEvent, PhraseReadyEvent } from "./events.js";
 import { markWords, recordSent } from "./playback-ledger.js";
-import { quietUntilMs, sayWhatIsSent, watchSilence } from "./playout.js";
+import { newSentence, quietUntilMs, sayWhatIsSent, watchSilence } from "./playout.js";
 import {
   isAllSent,
   isGrowing,
@@ -13,7 +13,7 @@ import {
 } from "./state.js";
 import { isSendingDtmf } from "./tools.js";
 import { pendingText } from "./transcript-buffer.js";
-import { withPace } from "./voice-pace.js";
+import { notePace } from "./voice-pace.js";
 
 /** Then nobody believes them any more, and the watchdogs have long given the reply up. */
 const FILLERS_MAX = 6;
@@ -30,13 +30,13 @@ const TTS_GAP_MAX_MS = 800;
 /** A caller waits at most this much longer for a sentence that TTS is slow with before a filler is played. */
 const FILLER_HELD_BACK_MAX_MS = 2_500;
 
-export function onPhraseReady(state: SessionState, event: PhraseReadyEvent): SessionState {
+export function onPhraseReady(state: SessionState, event: PhraseReadyEvent): void {
   const { text, durationMs, words = [] } = event;
   const isKnown = state.readyPhrases.some((phrase) => phrase.text === text);
-  if (isKnown || !preparedPhrases(state).includes(text)) return state;
+  if (isKnown || !preparedPhrases(state).includes(text)) return;
   const phrase = { text, durationMs, marks: markWords(text, [], words) };
-  const ready = { ...state, readyPhrases: [...state.readyPhrases, phrase] };
-  return withPace(ready, text, durationMs);
+  state.readyPhrases = [...state.readyPhrases, phrase];
+  notePace(state, text, durationMs);
 }
 
 /** What this call may have to say when its voice or its model does not answer. */
@@ -64,19 +64,17 @@ export function onFillerDeadline(
   state: SessionState,
   event: DeadlineReachedEvent,
   out: SessionEffect[],
-): SessionState {
+): void {
   const { turn } = state;
   const { atMs, voiceAgoMs } = event;
-  if (turn === undefined || turn.kind !== "reply" || isAllSent(turn)) return state;
-  if (turn.fillerCount >= FILLERS_MAX) return state;
+  if (turn === undefined || turn.kind !== "reply" || isAllSent(turn)) return;
+  if (turn.fillerCount >= FILLERS_MAX) return;
   const leftMs = fillerDueMs(state, turn, event) - atMs;
   const isSpokenTo = isCallerHeard(state, turn, voiceAgoMs);
   const phrase = nextPhrase(state, turn);
   if (leftMs >= 1 || isSpokenTo || phrase === undefined || isHindered(state, turn, atMs)) {
     setDeadline(state, "filler", atMs + Math.max(leftMs, LOOK_AGAIN_MS));
-    return state;
-  }
-  return { ...state, turn: sayPhrase(state, turn, phrase, atMs, out) };
+  } else sayPhrase(state, turn, phrase, atMs, out);
 }
 
 /**
@@ -121,30 +119,24 @@ export function nextPhrase(
   );
 }
 
-/** The turn with the phrase between what was sent and what is still to come, whose numbers stay as they are. */
+/** The phrase comes between what was sent and what is still to come, whose numbers stay as they are. */
 export function sayPhrase(
   state: SessionState,
   turn: Turn,
   { text, durationMs, marks }: ReadyPhrase,
   atMs: number,
   out: SessionEffect[],
-): Turn {
-  const { sentCount } = turn;
+): void {
   const slot = WAITING_SLOT_FIRST + turn.fillerCount;
   const whole = { text, durationMs, isWhole: true, marks };
   const asked = { attempt: 1, askedAtMs: atMs, grewAtMs: atMs };
-  const sentence = { ...whole, ...asked, slot, came: undefined };
+  turn.sentences.splice(turn.sentCount, 0, { ...newSentence(text, slot), ...whole, ...asked });
+  turn.askedCount += 1;
+  turn.sentCount += 1;
+  turn.fillerCount += 1;
   const sent = { ...whole, expectedMs: durationMs, isFiller: true };
-  const said: Turn = {
-    ...turn,
-    sentences: turn.sentences.toSpliced(sentCount, 0, sentence),
-    askedCount: turn.askedCount + 1,
-    sentCount: sentCount + 1,
-    fillerCount: turn.fillerCount + 1,
-    ledger: recordSent(turn.ledger, sent, atMs),
-  };
+  turn.ledger = recordSent(turn.ledger, sent, atMs);
   out.push({ type: "playPhrase", turnId: turn.id, index: slot, text });
-  sayWhatIsSent(said.ledger, out);
-  watchSilence(state, said, atMs);
-  return said;
+  sayWhatIsSent(turn.ledger, out);
+  watchSilence(state, turn, atMs);
 }

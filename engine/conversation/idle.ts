@@ -23,22 +23,20 @@ export function onIdleDeadline(
   state: SessionState,
   { atMs, voiceAgoMs }: DeadlineReachedEvent,
   out: SessionEffect[],
-): SessionState {
+): void {
   const { phrases, idleTimeoutMs } = state.settings;
-  if (phrases === undefined || state.turn !== undefined || isBeingTransferred(state)) return state;
+  if (phrases === undefined || state.turn !== undefined || isBeingTransferred(state)) return;
   const isUnderway =
     pendingText(state.hearing) !== "" || state.digits !== "" || state.unanswered !== "";
   const voiceLeftMs = voiceAgoMs === undefined ? 0 : idleTimeoutMs - voiceAgoMs;
   if (isUnderway || voiceLeftMs >= 1) {
-    const delayMs = isUnderway ? idleTimeoutMs : voiceLeftMs;
-    setDeadline(state, "idle", atMs + delayMs);
-    return state;
+    setDeadline(state, "idle", atMs + (isUnderway ? idleTimeoutMs : voiceLeftMs));
+  } else if (state.reminders >= REMINDERS_MAX) {
+    beginScripted(state, "farewell", [phrases.callerIdleGoodbye], atMs, out, CALLER_SILENT);
+  } else {
+    state.reminders += 1;
+    beginScripted(state, "reminder", [phrases.stillThere], atMs, out);
   }
-  if (state.reminders >= REMINDERS_MAX) {
-    return beginScripted(state, "farewell", [phrases.callerIdleGoodbye], atMs, out, CALLER_SILENT);
-  }
-  const asked = { ...state, reminders: state.reminders + 1 };
-  return beginScripted(asked, "reminder", [phrases.stillThere], atMs, out);
 }
 
 /** So much voice in syllables is a short word. A cough is shorter, and a keystroke is no syllable. */
@@ -91,31 +89,32 @@ export class VoicePieces {
 }
 
 /** The STT has some seconds to return words for a voice that is the caller's. */
-export function onVoiceHeard(state: SessionState, event: VoiceHeardEvent): SessionState {
+export function onVoiceHeard(state: SessionState, event: VoiceHeardEvent): void {
   const { settings, turn, repeatRequests } = state;
-  if (settings.repeatRequest === "" || repeatRequests >= REPEAT_REQUESTS_MAX) return state;
-  if (state.phase !== "live" || turn !== undefined || mayBeEcho(state, event)) return state;
+  if (settings.repeatRequest === "" || repeatRequests >= REPEAT_REQUESTS_MAX) return;
+  if (state.phase !== "live" || turn !== undefined || mayBeEcho(state, event)) return;
   setDeadline(state, "unrecognizedVoice", event.atMs + unrecognizedAfterMs(state));
-  return { ...state, unrecognizedVoiceAtMs: event.atMs - event.beganAgoMs };
+  state.unrecognizedVoiceAtMs = event.atMs - event.beganAgoMs;
 }
 
 export function onUnrecognizedVoiceDeadline(
   state: SessionState,
   { atMs, voiceAgoMs = Number.POSITIVE_INFINITY }: DeadlineReachedEvent,
   out: SessionEffect[],
-): SessionState {
+): void {
   const { unrecognizedVoiceAtMs: voiceAtMs, settings } = state;
-  if (voiceAtMs === undefined) return state;
-  const dropped = { ...state, unrecognizedVoiceAtMs: undefined };
+  if (voiceAtMs === undefined) return;
   const isAgentsTurn = state.turn !== undefined || isBeingTransferred(state);
-  if (isAgentsTurn || isRecognized(state, voiceAtMs)) return dropped;
+  const isForgotten = isAgentsTurn || isRecognized(state, voiceAtMs);
   const leftMs = unrecognizedAfterMs(state) - voiceAgoMs;
-  if (leftMs >= 1) {
+  if (!isForgotten && leftMs >= 1) {
     setDeadline(state, "unrecognizedVoice", atMs + leftMs);
-    return state;
+    return;
   }
-  const asked = { ...dropped, repeatRequests: state.repeatRequests + 1 };
-  return beginScripted(asked, "repeatRequest", [settings.repeatRequest], atMs, out);
+  state.unrecognizedVoiceAtMs = undefined;
+  if (isForgotten) return;
+  state.repeatRequests += 1;
+  beginScripted(state, "repeatRequest", [settings.repeatRequest], atMs, out);
 }
 
 function unrecognizedAfterMs({ wordsLateMs }: SessionState): number {

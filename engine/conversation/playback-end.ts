@@ -47,37 +47,40 @@ export function onPlaybackEnd(
   atMs: number,
   out: SessionEffect[],
   voiceAgoMs?: number,
-): SessionState {
-  const turn = state.turn;
-  if (turn === undefined) return state;
+): void {
+  const { turn } = state;
+  if (turn === undefined) return;
   const graceMs = farewellGraceMs(state, turn, atMs, voiceAgoMs);
   if (graceMs > 0) {
     setDeadline(state, "playbackEnd", atMs + graceMs);
-    return state;
+    return;
   }
+  const ending =
+    turn.ending === undefined || isOwedAnswer(state, turn.ending) ? undefined : turn.ending;
   // A timer may fire a fraction early; what it was set for has been heard all the same.
   const endedAtMs = Math.max(atMs, turn.ledger.endsAtMs);
-  const settled = commitTurn(state, turn, turn.faulty ? "failed" : "played", endedAtMs, out);
+  commitTurn(state, turn, turn.faulty ? "failed" : "played", endedAtMs, out);
   if (turn.sentCount > 0) out.push({ type: "send", message: { type: "audioEnd" } });
-  if (turn.ending !== undefined && !isOwedAnswer(state, turn.ending)) {
-    return endAfterSpeech(settled, turn.id, turn.ending, atMs, out);
+  if (ending !== undefined) {
+    endAfterSpeech(state, turn.id, ending, atMs, out);
+    return;
   }
-  const counted = turn.faulty ? countFailure(settled, turn, out) : withoutFailures(settled, turn);
-  if (turn.hopeless || counted.failedTurns >= FAILED_TURNS_MAX) {
-    return endForWantOfVoice(counted, turn, atMs, out);
+  if (turn.faulty) countFailure(state, turn, out);
+  else if (turn.kind === "reply") state.failedTurns = 0;
+  if (turn.hopeless || state.failedTurns >= FAILED_TURNS_MAX) {
+    endForWantOfVoice(state, turn, atMs, out);
+    return;
   }
-  const isOwed = turn.faulty && turn.kind === "reply" && lacksEnd(turn, counted.settings.apology);
-  const mayApologize =
-    isReady(counted, counted.settings.apology) || (turn.restLost && answersSent(turn) > 0);
-  if (isOwed && counted.unanswered === "" && mayApologize) {
-    return beginScripted(counted, "apology", [counted.settings.apology], atMs, out);
-  }
-  // Until now the caller was listening, not waiting.
-  if (counted.unanswered !== "") {
-    return beginReply({ ...counted, callerEndedAtMs: atMs }, atMs, out);
-  }
-  watchCaller(counted, atMs);
-  return counted;
+  const { apology } = state.settings;
+  const isOwed = turn.faulty && turn.kind === "reply" && lacksEnd(turn, apology);
+  const mayApologize = isReady(state, apology) || (turn.restLost && answersSent(turn) > 0);
+  if (isOwed && state.unanswered === "" && mayApologize) {
+    beginScripted(state, "apology", [apology], atMs, out);
+  } else if (state.unanswered !== "") {
+    // Until now the caller was listening, not waiting.
+    state.callerEndedAtMs = atMs;
+    beginReply(state, atMs, out);
+  } else watchCaller(state, atMs);
 }
 
 /** The caller said something before it was known that the call was to end, which stopped nobody, and is no goodbye. */
@@ -91,11 +94,11 @@ function endForWantOfVoice(
   turn: Turn,
   atMs: number,
   out: SessionEffect[],
-): SessionState {
+): void {
   const { apology } = state.settings;
   const ending = providerFailureEnd(state, SPEECH_FAILED);
-  if (!isReady(state, apology)) return endAfterSpeech(state, turn.id, ending, atMs, out);
-  return beginScripted(state, "apology", [apology], atMs, out, ending);
+  if (isReady(state, apology)) beginScripted(state, "apology", [apology], atMs, out, ending);
+  else endAfterSpeech(state, turn.id, ending, atMs, out);
 }
 
 /** The caller has heard nothing of the reply, or was told last that more of it comes, or waits for what tools do. */
@@ -128,15 +131,11 @@ function farewellGraceMs(
   return Math.max(endsAtMs + FAREWELL_GRACE_MS - atMs, voiceLeftMs);
 }
 
-function countFailure(state: SessionState, turn: Turn, out: SessionEffect[]): SessionState {
+function countFailure(state: SessionState, turn: Turn, out: SessionEffect[]): void {
   const message =
     answersSent(turn) === 0 ? "the reply could not be spoken" : "the reply was cut short";
   out.push({ type: "send", message: { type: "error", reason: "speechFailed", message } });
-  return { ...state, failedTurns: state.failedTurns + 1 };
-}
-
-function withoutFailures(state: SessionState, turn: Turn): SessionState {
-  return turn.kind === "reply" ? { ...state, failedTurns: 0 } : state;
+  state.failedTurns += 1;
 }
 
 /** Clients tell whole milliseconds. */
@@ -148,20 +147,19 @@ export function onPlayed(
   turn: Turn,
   event: PlayedEvent,
   out: SessionEffect[],
-): SessionState {
+): void {
   // Audio that stands still is the server's own to count.
-  if (turn.sentCount === 0 || state.outputPausedAtMs !== undefined) return state;
+  if (turn.sentCount === 0 || state.outputPausedAtMs !== undefined) return;
   const playedMs = turn.playedBeforeMs + event.playedMs;
-  const told = alignPlayed(turn.ledger, playedMs, event.atMs);
+  const aligned = alignPlayed(turn.ledger, playedMs, event.atMs);
   // That all was played says nothing of when it was: the hole since then is as long as the clock says.
-  const wasPlayed = turn.ledger.endsAtMs <= event.atMs && told.endsAtMs < event.atMs + ROUNDED_MS;
-  const ledger = wasPlayed ? turn.ledger : told;
-  const aligned = { ...turn, ledger };
-  if (isAllSent(turn) && ledger.endsAtMs <= event.atMs) {
+  const wasPlayed =
+    turn.ledger.endsAtMs <= event.atMs && aligned.endsAtMs < event.atMs + ROUNDED_MS;
+  if (!wasPlayed) turn.ledger = aligned;
+  if (isAllSent(turn) && turn.ledger.endsAtMs <= event.atMs) {
     clearDeadline(state, "playbackEnd");
-    return onPlaybackEnd({ ...state, turn: aligned }, event.atMs, out);
-  }
-  return advanceSpeech(state, aligned, event.atMs, out);
+    onPlaybackEnd(state, event.atMs, out);
+  } else advanceSpeech(state, turn, event.atMs, out);
 }
 
 /** What the caller has not heard yet is heard so much later, behind a gap. */
@@ -169,11 +167,10 @@ export function onSoundLate(
   state: SessionState,
   { lateMs, atMs }: SoundLateEvent,
   out: SessionEffect[],
-): SessionState {
+): void {
   const { turn } = state;
-  if (turn === undefined || turn.sentCount === 0 || state.outputPausedAtMs !== undefined)
-    return state;
-  const ledger = delayPlayback(turn.ledger, atMs - lateMs, lateMs);
-  const underruns = turn.underruns + (isGap(lateMs) ? 1 : 0);
-  return advanceSpeech(state, { ...turn, ledger, underruns }, atMs, out);
+  if (turn === undefined || turn.sentCount === 0 || state.outputPausedAtMs !== undefined) return;
+  turn.ledger = delayPlayback(turn.ledger, atMs - lateMs, lateMs);
+  if (isGap(lateMs)) turn.underruns += 1;
+  advanceSpeech(state, turn, atMs, out);
 }

@@ -13,7 +13,7 @@ import {
   type SessionState,
   type Turn,
 } from "./state.js";
-import { paid } from "./token-estimate.js";
+import { countStoppedReply } from "./token-estimate.js";
 import { sendDtmf } from "./tools.js";
 
 /** No silence of the agent's own making is longer, once it has said that it is at work. */
@@ -71,27 +71,20 @@ export function beginScripted(
   atMs: number,
   out: SessionEffect[],
   ending?: Ending,
-): SessionState {
-  const id = state.lastTurnId + 1;
+): void {
+  state.lastTurnId += 1;
   // What it says again answers the question that stands first in what is unanswered.
   const userText = kind === "resumed" ? state.cutQuestion : "";
-  const turn: Turn = {
-    ...newTurn({
-      id,
-      kind,
-      userText,
-      callerEndedAtMs: atMs,
-      decidedAtMs: atMs,
-      attempt: 1,
-    }),
-    generating: false,
-    sentences: texts.map((text, slot) => newSentence(text, slot)),
-    firstSentenceAtMs: atMs,
-    ending,
-  };
-  const unanswered = state.unanswered.slice(userText.length).trimStart();
+  const times = { callerEndedAtMs: atMs, decidedAtMs: atMs, attempt: 1 };
+  const turn = newTurn({ id: state.lastTurnId, kind, userText, ...times });
+  turn.generating = false;
+  turn.sentences = texts.map((text, slot) => newSentence(text, slot));
+  turn.firstSentenceAtMs = atMs;
+  turn.ending = ending;
+  state.turn = turn;
+  state.unanswered = state.unanswered.slice(userText.length).trimStart();
   setDeadline(state, "turnStall", atMs + STALL_MAX_MS);
-  return advanceSpeech({ ...state, lastTurnId: id, unanswered }, turn, atMs, out);
+  advanceSpeech(state, turn, atMs, out);
 }
 
 export function newSentence(text: string, slot: number): Sentence {
@@ -114,20 +107,18 @@ export function advanceSpeech(
   turn: Turn,
   atMs: number,
   out: SessionEffect[],
-): SessionState {
+): void {
+  const { sentCount } = turn;
+  const isPaused = state.outputPausedAtMs !== undefined;
   // Audio that is not paced would be heard at once.
-  const mayPlay = state.outputPausedAtMs === undefined || state.settings.isPaced;
-  const sent = mayPlay ? sendReady(state, turn, atMs, out) : turn;
-  const asked = sendDtmf(askForSpeech(state, sent, atMs, out), atMs, out);
-  if (state.outputPausedAtMs === undefined) {
-    const slackMs = state.settings.isPaced ? MARK_SLACK_MS : 0;
-    const hasProgressed = asked.sentCount > turn.sentCount;
-    watchPlayback(state, asked, hasProgressed, atMs, slackMs);
-    if (hasProgressed && !isAllSent(asked)) watchSilence(state, asked, atMs);
-  }
-  const charsAsked = charsBetween(asked.sentences, turn.askedCount, asked.askedCount);
-  const metrics = { ...state.metrics, ttsChars: state.metrics.ttsChars + charsAsked };
-  return { ...state, metrics, turn: asked };
+  if (!isPaused || state.settings.isPaced) sendReady(state, turn, atMs, out);
+  synthesizeAhead(state, turn, atMs, out);
+  sendDtmf(turn, atMs, out);
+  if (isPaused) return;
+  const slackMs = state.settings.isPaced ? MARK_SLACK_MS : 0;
+  const hasProgressed = turn.sentCount > sentCount;
+  watchPlayback(state, turn, hasProgressed, atMs, slackMs);
+  if (hasProgressed && !isAllSent(turn)) watchSilence(state, turn, atMs);
 }
 
 /** A hole in the middle of a reply would be worse than its end: everything from `index` on is dropped. */
@@ -137,12 +128,14 @@ export function giveUpRest(
   index: number,
   atMs: number,
   out: SessionEffect[],
-): SessionState {
+): void {
   if (turn.generating) out.push({ type: "stopModel", turnId: turn.id });
-  const sentences = turn.sentences.slice(0, Math.max(index, turn.sentCount));
-  const askedCount = Math.min(turn.askedCount, sentences.length);
-  const cut: Turn = { ...turn, sentences, askedCount, generating: false, faulty: true };
-  return advanceSpeech(paid(state, turn), cut, atMs, out);
+  countStoppedReply(state, turn);
+  turn.sentences.length = Math.min(turn.sentences.length, Math.max(index, turn.sentCount));
+  turn.askedCount = Math.min(turn.askedCount, turn.sentences.length);
+  turn.generating = false;
+  turn.faulty = true;
+  advanceSpeech(state, turn, atMs, out);
 }
 
 /** Where the sound is at `atMs`: what stands still goes on where it stood, with what was sent meanwhile right behind it. */
@@ -153,24 +146,22 @@ export function soundAtMs(
   return Math.min(atMs, outputPausedAtMs ?? atMs);
 }
 
-function sendReady(state: SessionState, turn: Turn, atMs: number, out: SessionEffect[]): Turn {
-  if (isGrowing(turn)) return turn;
-  let { ledger, sentCount } = turn;
+function sendReady(state: SessionState, turn: Turn, atMs: number, out: SessionEffect[]): void {
   // What the caller says comes first; the reply waits until it is known what that is.
-  if (turn.overlapAtMs !== undefined) return turn;
+  if (isGrowing(turn) || turn.overlapAtMs !== undefined) return;
   const playedAtMs = soundAtMs(state, atMs);
-  for (const sentence of turn.sentences.slice(sentCount)) {
-    if (sentence.durationMs === undefined) break;
-    ledger = recordSent(ledger, asSent(sentence, state.voiceMsPerChar), playedAtMs);
+  for (;;) {
+    const sentence = turn.sentences[turn.sentCount];
+    if (sentence?.durationMs === undefined) return;
+    turn.ledger = recordSent(turn.ledger, asSent(sentence, state.voiceMsPerChar), playedAtMs);
     out.push({ type: "play", turnId: turn.id, index: sentence.slot });
-    sentCount += 1;
-    sayWhatIsSent(ledger, out);
+    turn.sentCount += 1;
+    turn.firstAudioAtMs ??= atMs;
+    sayWhatIsSent(turn.ledger, out);
     if (sentence.isWhole) continue;
-    setDeadline(state, "underrun", Math.max(atMs, growthDueMs(sentence, ledger)));
-    break;
+    setDeadline(state, "underrun", Math.max(atMs, growthDueMs(sentence, turn.ledger)));
+    return;
   }
-  if (sentCount === turn.sentCount) return turn;
-  return { ...turn, ledger, sentCount, firstAudioAtMs: turn.firstAudioAtMs ?? atMs };
 }
 
 /**
@@ -202,27 +193,40 @@ export function sayWhatIsSent(ledger: PlaybackLedger, out: SessionEffect[]): voi
   });
 }
 
-function askForSpeech(state: SessionState, turn: Turn, atMs: number, out: SessionEffect[]): Turn {
+function synthesizeAhead(
+  state: SessionState,
+  turn: Turn,
+  atMs: number,
+  out: SessionEffect[],
+): void {
   const { voiceMsPerChar, settings } = state;
   const nextChars = settings.isStreamed ? 0 : (turn.sentences[turn.askedCount]?.text.length ?? 0);
   const nextMs = nextChars * voiceMsPerChar + FIRST_AUDIO_USUAL_MAX_MS;
   const aheadMaxMs = Math.max(SPEECH_AHEAD_MAX_MS, nextMs);
-  const mayAsk = turn.ledger.endsAtMs - atMs < aheadMaxMs;
-  if (!mayAsk) {
+  if (turn.ledger.endsAtMs - atMs >= aheadMaxMs) {
     setDeadline(state, "synthesisAhead", turn.ledger.endsAtMs - aheadMaxMs + 1);
-    return turn;
+    return;
   }
-  let { askedCount, sentences } = turn;
   const doneCount = isGrowing(turn) ? turn.sentCount - 1 : turn.sentCount;
-  while (askedCount < sentences.length && askedCount - doneCount < SENTENCES_IN_SYNTHESIS_MAX) {
-    const sentence = sentences[askedCount];
-    if (sentence === undefined) break;
-    const { slot, text } = sentence;
-    out.push({ type: "synthesize", turnId: turn.id, index: slot, text });
-    sentences = sentences.with(askedCount, { ...sentence, askedAtMs: atMs });
-    askedCount += 1;
+  while (turn.askedCount - doneCount < SENTENCES_IN_SYNTHESIS_MAX) {
+    const sentence = turn.sentences[turn.askedCount];
+    if (sentence === undefined) return;
+    sentence.askedAtMs = atMs;
+    turn.askedCount += 1;
+    synthesize(state, turn, sentence.slot, sentence.text, out);
   }
-  return askedCount === turn.askedCount ? turn : { ...turn, askedCount, sentences };
+}
+
+/** Has TTS say the text, as the sentence of that number or its rest, and counts what that costs. */
+export function synthesize(
+  state: SessionState,
+  turn: Turn,
+  index: number,
+  text: string,
+  out: SessionEffect[],
+): void {
+  out.push({ type: "synthesize", turnId: turn.id, index, text });
+  state.metrics = { ...state.metrics, ttsChars: state.metrics.ttsChars + text.length };
 }
 
 /** Either the turn is whole and its end is waited for, or more must come before the caller hears a dead call. */
@@ -241,10 +245,4 @@ function watchPlayback(
   } else if (progressed) {
     setDeadline(state, "turnStall", endsAtMs + STALL_MAX_MS);
   }
-}
-
-function charsBetween(sentences: readonly Sentence[], from: number, to: number): number {
-  let chars = 0;
-  for (const sentence of sentences.slice(from, to)) chars += sentence.text.length;
-  return chars;
 }

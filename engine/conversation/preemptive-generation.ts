@@ -33,23 +33,21 @@ export function watchForEarly(
   state: SessionState,
   { isFinal, hasTurnDetection, endedAgoMs, atMs }: TranscriptEvent,
   out: SessionEffect[],
-): SessionState {
-  if (!isFinal || hasTurnDetection === true || !mayBegin(state, atMs)) return state;
-  if (endedAgoMs >= QUIET_MIN_MS) return beginEarly(state, atMs, out);
-  setDeadline(state, "preemptiveGeneration", atMs + QUIET_MIN_MS - endedAgoMs);
-  return state;
+): void {
+  if (!isFinal || hasTurnDetection === true || !mayBegin(state, atMs)) return;
+  if (endedAgoMs >= QUIET_MIN_MS) beginEarly(state, atMs, out);
+  else setDeadline(state, "preemptiveGeneration", atMs + QUIET_MIN_MS - endedAgoMs);
 }
 
 export function onPreemptiveGenerationDeadline(
   state: SessionState,
   { atMs, voiceAgoMs = QUIET_MIN_MS }: DeadlineReachedEvent,
   out: SessionEffect[],
-): SessionState {
-  if (state.hearing.interim !== "" || !mayBegin(state, atMs)) return state;
+): void {
+  if (state.hearing.interim !== "" || !mayBegin(state, atMs)) return;
   const leftMs = QUIET_MIN_MS - voiceAgoMs;
-  if (leftMs < 1) return beginEarly(state, atMs, out);
-  setDeadline(state, "preemptiveGeneration", atMs + leftMs);
-  return state;
+  if (leftMs < 1) beginEarly(state, atMs, out);
+  else setDeadline(state, "preemptiveGeneration", atMs + leftMs);
 }
 
 /** A recognizer that decides turns thinks that this one is ending; it says so when it was wrong. */
@@ -57,24 +55,22 @@ export function onTurnEnding(
   state: SessionState,
   { atMs }: CallerTurnEndingEvent,
   out: SessionEffect[],
-): SessionState {
-  return mayBegin(state, atMs, true) ? beginEarly(state, atMs, out) : state;
+): void {
+  if (mayBegin(state, atMs, true)) beginEarly(state, atMs, out);
 }
 
 /** The model answers words that may not be the last. What it asks to have done waits too; a fault is no loss yet. */
-export function onEarlyEvent(
-  state: SessionState,
-  early: PreemptiveReply,
-  event: TurnEvent,
-): SessionState {
+export function onEarlyEvent(state: SessionState, early: PreemptiveReply, event: TurnEvent): void {
   switch (event.type) {
     case "replyToken":
-      if (early.text.length >= TEXT_CHARS_MAX) return state;
-      return { ...state, early: { ...early, text: early.text + event.text } };
+      if (early.text.length < TEXT_CHARS_MAX) early.text += event.text;
+      return;
     case "replyDone":
-      return { ...state, early: { ...early, done: event } };
+      early.done = event;
+      return;
     case "replyFailed":
-      return { ...state, early: undefined, preemptiveTries: TRIES_MAX };
+      refuse(state);
+      return;
     // Nothing of it was spoken or done.
     case "toolDone":
     case "sentenceGrew":
@@ -82,14 +78,18 @@ export function onEarlyEvent(
     case "sentenceFailed":
     case "sentenceHeard":
     case "played":
-      return state;
+      return;
   }
 }
 
 /** The organization has no room for more replies that may be thrown away. */
-export function onPreemptiveRefused(state: SessionState, turnId: number): SessionState {
-  if (state.early?.turnId !== turnId) return state;
-  return { ...state, early: undefined, preemptiveTries: TRIES_MAX };
+export function onPreemptiveRefused(state: SessionState, turnId: number): void {
+  if (state.early?.turnId === turnId) refuse(state);
+}
+
+function refuse(state: SessionState): void {
+  state.early = undefined;
+  state.preemptiveTries = TRIES_MAX;
 }
 
 /** Whether what the caller has said in the end is what was answered before it was certain. */
@@ -98,37 +98,35 @@ export function isAnswered(early: PreemptiveReply, userText: string): boolean {
 }
 
 /** The caller has said more or something else, or nobody waits for a reply any more: what was made of it is waste. */
-export function dropPreemptiveReply(state: SessionState, out: SessionEffect[]): SessionState {
+export function dropPreemptiveReply(state: SessionState, out: SessionEffect[]): void {
   const { early, metrics } = state;
-  if (early === undefined) return state;
+  if (early === undefined) return;
   const { turnId, userText, text, done } = early;
   const tokens = done?.tokens ?? estimateTokens(state, userText, text.length);
   out.push({ type: "dropPreemptiveReply", turnId, tokens });
-  return {
-    ...state,
-    early: undefined,
-    wastedTokens: state.wastedTokens + tokens,
-    metrics: { ...metrics, totalTokens: metrics.totalTokens + tokens },
-  };
+  state.early = undefined;
+  state.wastedTokens += tokens;
+  state.metrics = { ...metrics, totalTokens: metrics.totalTokens + tokens };
 }
 
 /** After every event: an early reply lives as long as its words are the last and nobody else speaks. */
-export function withoutStaleEarly(state: SessionState, out: SessionEffect[]): SessionState {
+export function dropStaleReply(state: SessionState, out: SessionEffect[]): void {
   const { early, turn, hearing } = state;
-  if (early === undefined) return state;
-  if (turn === undefined && isSameWords(pendingText(hearing), early.words)) return state;
-  return dropPreemptiveReply(state, out);
+  if (early === undefined) return;
+  if (turn === undefined && isSameWords(pendingText(hearing), early.words)) return;
+  dropPreemptiveReply(state, out);
 }
 
-function beginEarly(state: SessionState, atMs: number, out: SessionEffect[]): SessionState {
-  const turnId = state.lastTurnId + 1;
+function beginEarly(state: SessionState, atMs: number, out: SessionEffect[]): void {
+  state.lastTurnId += 1;
+  const turnId = state.lastTurnId;
   const words = pendingText(state.hearing);
   const userText = joinWords(state.unanswered, words);
   const history = withMessages(state.history, turnMessages(userText, ""));
   clearDeadline(state, "preemptiveGeneration");
   out.push({ type: "startPreemptiveReply", turnId, history });
-  const early = { turnId, userText, words, askedAtMs: atMs, text: "", done: undefined };
-  return { ...state, lastTurnId: turnId, early, preemptiveTries: state.preemptiveTries + 1 };
+  state.early = { turnId, userText, words, askedAtMs: atMs, text: "", done: undefined };
+  state.preemptiveTries += 1;
 }
 
 function mayBegin(state: SessionState, atMs: number, isDecided = false): boolean {

@@ -31,17 +31,15 @@ import {
   type SessionState,
   splitterFor,
   type Turn,
-  withToken,
-  withTurnInState,
 } from "./state.js";
-import { paid } from "./token-estimate.js";
+import { countStoppedReply } from "./token-estimate.js";
 import {
   conversationOf,
   pendingToolsMs,
+  takeLateResult,
+  takeToolResult,
   toolsDueMs,
   useTools,
-  withLateResult,
-  withToolResult,
 } from "./tools.js";
 import { providerFailureEnd } from "./transfer.js";
 import { cutSentence } from "./underrun.js";
@@ -54,15 +52,21 @@ export function askAnew(
   state: SessionState,
   fields: TurnFields & Partial<Turn>,
   out: SessionEffect[],
-): SessionState {
-  const id = state.lastTurnId + 1;
-  const splitter = splitterFor(state.settings);
-  const turn: Turn = { ...newTurn({ id, kind: "reply", ...fields }), splitter, ...fields };
+): void {
+  state.lastTurnId += 1;
+  const turn = replyTurn(state, state.lastTurnId, fields);
+  state.turn = turn;
   const pendingMs = pendingToolsMs(state, turn.progressAtMs);
+  turn.waitsForTools = pendingMs > 0;
   if (pendingMs > 0) setDeadline(state, "turnStall", turn.progressAtMs + pendingMs);
   else askModel(state, turn, out);
   if (turn.attempt === 1) watchSilence(state, turn, turn.decidedAtMs);
-  return { ...state, lastTurnId: id, turn: { ...turn, waitsForTools: pendingMs > 0 } };
+}
+
+function replyTurn(state: SessionState, id: number, fields: TurnFields & Partial<Turn>): Turn {
+  const turn = newTurn({ id, kind: "reply", ...fields });
+  turn.splitter = splitterFor(state.settings);
+  return Object.assign(turn, fields);
 }
 
 /** A tool call of an earlier turn has finished. The reply that waits for the last of these calls is requested now. */
@@ -70,22 +74,19 @@ export function onLateToolDone(
   state: SessionState,
   event: ToolDoneEvent,
   out: SessionEffect[],
-): SessionState {
-  const told = withLateResult(state, event);
-  const isWaiting = told.turn?.waitsForTools === true && pendingToolsMs(told, event.atMs) > 0;
-  return isWaiting ? told : askAfterTools(told, event.atMs, out);
+): void {
+  takeLateResult(state, event);
+  const isWaiting = state.turn?.waitsForTools === true && pendingToolsMs(state, event.atMs) > 0;
+  if (!isWaiting) askAfterTools(state, event.atMs, out);
 }
 
 /** Their results have come, or are not waited for any longer. */
-export function askAfterTools(
-  state: SessionState,
-  atMs: number,
-  out: SessionEffect[],
-): SessionState {
-  if (state.turn?.waitsForTools !== true) return state;
-  const turn = { ...state.turn, waitsForTools: false, progressAtMs: atMs };
+export function askAfterTools(state: SessionState, atMs: number, out: SessionEffect[]): void {
+  const { turn } = state;
+  if (turn?.waitsForTools !== true) return;
+  turn.waitsForTools = false;
+  turn.progressAtMs = atMs;
   askModel(state, turn, out);
-  return { ...state, turn };
 }
 
 /** The caller has heard these words all the same, and is told the rest by another try. */
@@ -131,10 +132,11 @@ export function askOnceMore(
   turn: Turn,
   atMs: number,
   out: SessionEffect[],
-): SessionState {
+): void {
   const { userText, callerEndedAtMs, decidedAtMs, attempt } = turn;
   const fields = { userText, callerEndedAtMs, decidedAtMs, attempt: attempt + 1 };
-  return askAnew(paid(state, turn), { ...fields, ...saidOf(turn), progressAtMs: atMs }, out);
+  countStoppedReply(state, turn);
+  askAnew(state, { ...fields, ...saidOf(turn), progressAtMs: atMs }, out);
 }
 
 /** Nobody listens to a longer reply on a telephone; the model is stopped there. */
@@ -145,31 +147,29 @@ const VOICE_STALL_MAX_MS = 10_000;
 export const FAILED_TURNS_MAX = 3;
 
 /** Answers what the caller has said and nobody has answered yet. */
-export function beginReply(state: SessionState, atMs: number, out: SessionEffect[]): SessionState {
-  if (isBeingTransferred(state)) return state;
+export function beginReply(state: SessionState, atMs: number, out: SessionEffect[]): void {
+  if (isBeingTransferred(state)) return;
   // Who interrupts often goes on without words: the wait for the answer begins with the silence.
   const { bargeInVoiceAtMs = Number.NEGATIVE_INFINITY } = state;
   const callerEndedAtMs = Math.min(Math.max(state.callerEndedAtMs, bargeInVoiceAtMs), atMs);
   const { early, unanswered: userText, endOfTurn } = state;
   const ready = early !== undefined && isAnswered(early, userText) ? early : undefined;
-  const free = ready === undefined ? dropPreemptiveReply(state, out) : state;
-  const { wastedTokens } = free;
+  if (ready === undefined) dropPreemptiveReply(state, out);
+  const { wastedTokens } = state;
   const waits = { decidedAtMs: atMs, waitedBeforeMs: waitedBeforeMs(state, atMs) };
   const fields = { userText, callerEndedAtMs, ...waits, attempt: 1, wastedTokens, endOfTurn };
-  const answered = {
-    unanswered: "",
-    bargeInVoiceAtMs: undefined,
-    carriedOverWait: undefined,
-    early: undefined,
-    preemptiveTries: 0,
-    wastedTokens: 0,
-  };
-  const begun = { ...free, ...answered, cutSentences: [], cutEndReason: undefined };
-  const turnId = ready?.turnId ?? begun.lastTurnId + 1;
+  state.unanswered = "";
+  state.bargeInVoiceAtMs = undefined;
+  state.carriedOverWait = undefined;
+  state.early = undefined;
+  state.preemptiveTries = 0;
+  state.wastedTokens = 0;
+  state.cutSentences = [];
+  state.cutEndReason = undefined;
+  const turnId = ready?.turnId ?? state.lastTurnId + 1;
   if (endOfTurn !== undefined) out.push({ type: "reportEndOfTurn", turnId, endOfTurn });
-  return ready === undefined
-    ? askAnew(begun, fields, out)
-    : goOnWithEarly(begun, ready, fields, out);
+  if (ready === undefined) askAnew(state, fields, out);
+  else goOnWithEarly(state, ready, fields, out);
 }
 
 /** The words were the last: what has come of the reply is taken as if it came now. */
@@ -178,21 +178,15 @@ function goOnWithEarly(
   { turnId, askedAtMs, text, done }: PreemptiveReply,
   fields: TurnFields & Partial<Turn>,
   out: SessionEffect[],
-): SessionState {
+): void {
   const atMs = fields.decidedAtMs;
-  const turn: Turn = {
-    ...newTurn({ id: turnId, kind: "reply", ...fields }),
-    ...fields,
-    splitter: splitterFor(state.settings),
-    preemptiveMs: atMs - askedAtMs,
-  };
+  const turn = replyTurn(state, turnId, fields);
+  turn.preemptiveMs = atMs - askedAtMs;
+  state.turn = turn;
   setDeadline(state, "turnStall", atMs + firstStallMs(turn));
   watchSilence(state, turn, atMs);
-  const begun: SessionState = { ...state, turn };
-  const told = { turnId, text, atMs };
-  const spoken = text === "" ? begun : onReplyToken(begun, turn, told, out);
-  if (done === undefined || spoken.turn === undefined) return spoken;
-  return onReplyDone(spoken, spoken.turn, { ...done, atMs }, out);
+  if (text !== "") onReplyToken(state, turn, { turnId, text, atMs }, out);
+  if (done !== undefined) onReplyDone(state, turn, { ...done, atMs }, out);
 }
 
 export function onReplyToken(
@@ -200,21 +194,24 @@ export function onReplyToken(
   turn: Turn,
   event: Omit<ReplyTokenEvent, "type">,
   out: SessionEffect[],
-): SessionState {
-  if (!turn.generating) return state;
-  const split = splitReplyToken(turn.splitter, event.text);
-  const next = withToken(turn, split.state, event.text.length, event.atMs);
+): void {
+  if (!turn.generating) return;
+  const { atMs, text } = event;
+  const split = splitReplyToken(turn.splitter, text);
+  turn.splitter = split.state;
+  turn.replyChars += text.length;
+  turn.progressAtMs = atMs;
+  turn.firstTokenAtMs ??= atMs;
   const stallMs = stallMsOf(split.state);
-  if (stallMs !== undefined) setDeadline(state, "sentenceFlush", event.atMs + stallMs);
-  if (split.sentences.length === 0 && next.replyChars < REPLY_CHARS_MAX) {
-    return withTurnInState(state, next);
+  if (stallMs !== undefined) setDeadline(state, "sentenceFlush", atMs + stallMs);
+  if (split.sentences.length === 0 && turn.replyChars < REPLY_CHARS_MAX) return;
+  addSentences(turn, split.sentences, atMs);
+  if (turn.sentences.length >= SENTENCES_MAX || turn.replyChars >= REPLY_CHARS_MAX) {
+    out.push({ type: "stopModel", turnId: turn.id });
+    countStoppedReply(state, turn);
+    turn.generating = false;
   }
-  const longer = withSentences(next, split.sentences, event.atMs);
-  if (longer.sentences.length < SENTENCES_MAX && longer.replyChars < REPLY_CHARS_MAX) {
-    return advanceSpeech(state, longer, event.atMs, out);
-  }
-  out.push({ type: "stopModel", turnId: turn.id });
-  return advanceSpeech(paid(state, longer), { ...longer, generating: false }, event.atMs, out);
+  advanceSpeech(state, turn, atMs, out);
 }
 
 /** The model has given nothing since a sentence seemed to end: if it is whole, TTS gets it without the character after it. */
@@ -223,12 +220,13 @@ export function onSentenceFlushDeadline(
   turn: Turn,
   atMs: number,
   out: SessionEffect[],
-): SessionState {
-  if (!turn.generating) return state;
+): void {
+  if (!turn.generating) return;
   const split = splitStalled(turn.splitter, Math.round(atMs - turn.progressAtMs));
-  if (split === undefined) return state;
-  const longer = withSentences({ ...turn, splitter: split.state }, split.sentences, atMs);
-  return advanceSpeech(state, longer, atMs, out);
+  if (split === undefined) return;
+  turn.splitter = split.state;
+  addSentences(turn, split.sentences, atMs);
+  advanceSpeech(state, turn, atMs, out);
 }
 
 export function onReplyDone(
@@ -236,20 +234,25 @@ export function onReplyDone(
   turn: Turn,
   event: ReplyDoneEvent,
   out: SessionEffect[],
-): SessionState {
-  if (!turn.generating) return state;
+): void {
+  if (!turn.generating) return;
+  const { tokens, toolCalls = [], atMs } = event;
   const rest = splitEnd(turn.splitter);
-  const whole = withSentences(turn, rest === undefined ? [] : [rest], event.atMs);
-  const metrics = { ...state.metrics, totalTokens: state.metrics.totalTokens + event.tokens };
-  const done = { ...whole, generating: false };
-  if (event.toolCalls !== undefined && event.toolCalls.length > 0) {
-    const used = useTools(state, whole, event, out);
-    if (used !== undefined) return advanceSpeech({ ...state, metrics }, used, event.atMs, out);
-    return giveUpTools({ ...state, metrics }, done, event.atMs, out);
+  addSentences(turn, rest === undefined ? [] : [rest], atMs);
+  state.metrics = { ...state.metrics, totalTokens: state.metrics.totalTokens + tokens };
+  const hasTools = toolCalls.length > 0;
+  if (hasTools && useTools(state, turn, event, out)) {
+    advanceSpeech(state, turn, atMs, out);
+    return;
   }
-  if (answersOf(done) === 0)
-    return retryOrApologize({ ...state, metrics }, done, event.atMs, true, out);
-  return advanceSpeech({ ...state, metrics }, done, event.atMs, out);
+  turn.generating = false;
+  if (answersOf(turn) === 0) {
+    retryOrApologize(state, turn, atMs, true, out);
+    return;
+  }
+  // The model asks for tools again and again and does not answer.
+  if (hasTools) turn.faulty = true;
+  advanceSpeech(state, turn, atMs, out);
 }
 
 /** What the tool says goes to the model when all of its round have answered. */
@@ -258,18 +261,18 @@ export function onToolDone(
   turn: Turn,
   event: ToolDoneEvent,
   out: SessionEffect[],
-): SessionState {
-  const told = withToolResult(turn, event.callId, event.content);
-  if (told === undefined) return state;
-  const answered = { ...told, progressAtMs: event.atMs };
-  const isLast = answered.toolsWaiting.length === 0;
-  if (event.spoken === undefined) {
-    if (isLast) askModel(state, answered, out);
-    return { ...state, turn: answered };
+): void {
+  const { callId, content, spoken, atMs } = event;
+  if (!takeToolResult(turn, callId, content)) return;
+  turn.progressAtMs = atMs;
+  const isLast = turn.toolsWaiting.length === 0;
+  if (spoken === undefined) {
+    if (isLast) askModel(state, turn, out);
+    return;
   }
-  const texts = sentencesOf(event.spoken.slice(0, REPLY_CHARS_MAX));
-  const spoken = withSentences(answered, texts, event.atMs);
-  return advanceSpeech(state, { ...spoken, generating: !isLast }, event.atMs, out);
+  addSentences(turn, sentencesOf(spoken.slice(0, REPLY_CHARS_MAX)), atMs);
+  turn.generating = !isLast;
+  advanceSpeech(state, turn, atMs, out);
 }
 
 /** Before anything was heard a reply can be asked for anew; after that it ends with its last whole sentence. */
@@ -278,32 +281,29 @@ export function onReplyFailed(
   turn: Turn,
   event: ReplyFailedEvent,
   out: SessionEffect[],
-): SessionState {
-  if (!turn.generating) return state;
-  if (answersSent(turn) > 0) return giveUpRest(state, turn, turn.sentences.length, event.atMs, out);
-  return retryOrApologize(state, turn, event.atMs, event.retryable, out);
+): void {
+  if (!turn.generating) return;
+  const { atMs, retryable } = event;
+  if (answersSent(turn) > 0) giveUpRest(state, turn, turn.sentences.length, atMs, out);
+  else retryOrApologize(state, turn, atMs, retryable, out);
 }
 
 /** Nothing came in time: ask again, or say what there is, or give up with a reason. Never just silence. */
-export function onTurnStallDeadline(
-  state: SessionState,
-  atMs: number,
-  out: SessionEffect[],
-): SessionState {
-  const turn = state.turn;
-  if (turn === undefined) return state;
+export function onTurnStallDeadline(state: SessionState, atMs: number, out: SessionEffect[]): void {
+  const { turn } = state;
+  if (turn === undefined) return;
   if (turn.waitsForTools) {
     const pendingMs = pendingToolsMs(state, atMs);
-    if (pendingMs <= 0) return askAfterTools(state, atMs, out);
-    setDeadline(state, "turnStall", atMs + pendingMs);
-    return state;
+    if (pendingMs <= 0) askAfterTools(state, atMs, out);
+    else setDeadline(state, "turnStall", atMs + pendingMs);
+    return;
   }
   if (answersSent(turn) === 0 && turn.kind === "reply") {
     // A waiting word that is being heard is heard to its end.
     const waitMs = Math.max(progressDueMs(turn), turn.ledger.endsAtMs) - atMs;
-    if (waitMs < 1) return giveUpHung(state, turn, atMs, out);
-    setDeadline(state, "turnStall", atMs + waitMs);
-    return state;
+    if (waitMs < 1) giveUpHung(state, turn, atMs, out);
+    else setDeadline(state, "turnStall", atMs + waitMs);
+    return;
   }
   // The sentence that plays has become longer since the timer was set.
   const heardMs = answerEndsAtMs(turn.ledger);
@@ -311,12 +311,12 @@ export function onTurnStallDeadline(
   const dueMs = Math.max(sinceMs + STALL_MAX_MS, toolsDueMs(turn));
   if (dueMs > atMs) {
     setDeadline(state, "turnStall", dueMs);
-    return state;
+    return;
   }
-  const cut = cutSentence(state, turn, atMs, out);
+  cutSentence(state, turn, atMs, out);
   out.push({ type: "abortTurn", turnId: turn.id });
-  const restLost = cut.sentences.length > cut.sentCount;
-  return giveUpRest(state, { ...cut, restLost }, cut.sentCount, atMs, out);
+  turn.restLost = turn.sentences.length > turn.sentCount;
+  giveUpRest(state, turn, turn.sentCount, atMs, out);
 }
 
 /** What has begun to come is waited for, as long as more of it comes and the caller has not waited too long. */
@@ -331,16 +331,14 @@ function isWithVoice({ askedCount, sentCount }: Turn): boolean {
 }
 
 /** A vendor gives nothing. A caller who has waited for too long, in this turn or in those before it, waits for no other try. */
-function giveUpHung(
-  state: SessionState,
-  turn: Turn,
-  atMs: number,
-  out: SessionEffect[],
-): SessionState {
+function giveUpHung(state: SessionState, turn: Turn, atMs: number, out: SessionEffect[]): void {
   const hung = isWithVoice(turn) ? "tts" : "llm";
   out.push({ type: "abortTurn", turnId: turn.id, hung });
   const isLate = atMs >= givenUpAtMs(turn);
-  if (!isLate && mayAskAgain(turn)) return askOnceMore(state, turn, atMs, out);
+  if (!isLate && mayAskAgain(turn)) {
+    askOnceMore(state, turn, atMs, out);
+    return;
+  }
   // The apology may hang as well.
   if (hung === "tts") {
     out.push({
@@ -349,18 +347,7 @@ function giveUpHung(
     });
   }
   const ending = hung === "tts" ? SPEECH_FAILED : LANGUAGE_MODEL_FAILED;
-  return apologize(state, turn, { isLast: false, ending }, atMs, out);
-}
-
-/** The model asks for tools again and again and does not answer. */
-function giveUpTools(
-  state: SessionState,
-  turn: Turn,
-  atMs: number,
-  out: SessionEffect[],
-): SessionState {
-  if (answersOf(turn) > 0) return advanceSpeech(state, { ...turn, faulty: true }, atMs, out);
-  return retryOrApologize(state, turn, atMs, true, out);
+  apologize(state, turn, { isLast: false, ending }, atMs, out);
 }
 
 function retryOrApologize(
@@ -369,11 +356,14 @@ function retryOrApologize(
   atMs: number,
   retryable: boolean,
   out: SessionEffect[],
-): SessionState {
+): void {
   out.push({ type: "abortTurn", turnId: turn.id });
-  if (retryable && mayAskAgain(turn)) return askOnceMore(state, turn, atMs, out);
+  if (retryable && mayAskAgain(turn)) {
+    askOnceMore(state, turn, atMs, out);
+    return;
+  }
   const cause = { isLast: !retryable, ending: LANGUAGE_MODEL_FAILED };
-  return apologize(state, turn, cause, atMs, out);
+  apologize(state, turn, cause, atMs, out);
 }
 
 /** The call goes on after it, unless trying again would not help, or too many turns have failed. */
@@ -383,30 +373,23 @@ function apologize(
   { isLast, ending }: { readonly isLast: boolean; readonly ending: Ending },
   atMs: number,
   out: SessionEffect[],
-): SessionState {
+): void {
   // Else the apology would wait for the end of a pause that nothing ends any more.
   if (state.outputPausedAtMs !== undefined && state.settings.isPaced) {
     out.push({ type: "resumeAudio" });
   }
-  const settled = commitTurn(state, turn, "failed", atMs, out);
-  const failedTurns = settled.failedTurns + 1;
-  const failed = { ...settled, failedTurns };
-  const isOver = isLast || failedTurns >= FAILED_TURNS_MAX;
-  const words = [state.settings.apology];
-  const last = isOver ? providerFailureEnd(failed, ending) : undefined;
-  return beginScripted(failed, "apology", words, atMs, out, last);
+  commitTurn(state, turn, "failed", atMs, out);
+  state.failedTurns += 1;
+  const isOver = isLast || state.failedTurns >= FAILED_TURNS_MAX;
+  const last = isOver ? providerFailureEnd(state, ending) : undefined;
+  beginScripted(state, "apology", [state.settings.apology], atMs, out, last);
 }
 
-function withSentences(turn: Turn, texts: readonly string[], atMs: number): Turn {
-  const room = SENTENCES_MAX - turn.sentences.length;
+function addSentences(turn: Turn, texts: readonly string[], atMs: number): void {
   const spoken = texts.map(speakable).filter((text) => text !== "");
-  if (spoken.length === 0) return turn;
-  return {
-    ...turn,
-    sentences: [
-      ...turn.sentences,
-      ...spoken.slice(0, room).map((text, at) => newSentence(text, answersOf(turn) + at)),
-    ],
-    firstSentenceAtMs: turn.firstSentenceAtMs ?? atMs,
-  };
+  if (spoken.length === 0) return;
+  for (const text of spoken.slice(0, SENTENCES_MAX - turn.sentences.length)) {
+    turn.sentences.push(newSentence(text, answersOf(turn)));
+  }
+  turn.firstSentenceAtMs ??= atMs;
 }

@@ -37,88 +37,86 @@ export const WAITING_SLOT_FIRST = 1_000;
 
 /** One thing that the assistant says, from the question to the last sentence heard. */
 export interface Turn {
-  readonly id: number;
-  readonly kind: TurnKind;
+  id: number;
+  kind: TurnKind;
   /** What it answers; empty for what the assistant says by itself. */
-  readonly userText: string;
+  userText: string;
   /** When the caller stopped speaking, and when the turn was known to be over. */
-  readonly callerEndedAtMs: number;
-  readonly decidedAtMs: number;
+  callerEndedAtMs: number;
+  decidedAtMs: number;
   /** Why the caller's turn was over that it answers; undefined for what the assistant says by itself. */
-  readonly endOfTurn: EndOfTurn | undefined;
+  endOfTurn: EndOfTurn | undefined;
   /** What the caller's speech has done to it, `BARGE_INS_PER_TURN_MAX` at the most. */
-  readonly bargeIns: readonly BargeIn[];
+  bargeIns: readonly BargeIn[];
   /** So long before `decidedAtMs` the model was asked; undefined where it was not. */
-  readonly preemptiveMs: number | undefined;
+  preemptiveMs: number | undefined;
   /** Tokens that were wasted before it. */
-  readonly wastedTokens: number;
+  wastedTokens: number;
   /** What the caller has waited for an answer to the same in turns before it. */
-  readonly waitedBeforeMs: number;
+  waitedBeforeMs: number;
   /** The model was asked this many times for it. */
-  readonly attempt: number;
-  readonly generating: boolean;
-  readonly splitter: SplitterState;
-  readonly replyChars: number;
-  readonly sentences: readonly Sentence[];
+  attempt: number;
+  generating: boolean;
+  splitter: SplitterState;
+  replyChars: number;
+  sentences: Sentence[];
   /** Sentences given to synthesis, and sent to the caller, counted from the first. */
-  readonly askedCount: number;
-  readonly sentCount: number;
+  askedCount: number;
+  sentCount: number;
   /** How many of those sent only say that the agent is at work. */
-  readonly fillerCount: number;
-  readonly ledger: PlaybackLedger;
+  fillerCount: number;
+  ledger: PlaybackLedger;
   /** What the caller had heard of it when the client was told to drop the rest; it counts anew from there. */
-  readonly playedBeforeMs: number;
+  playedBeforeMs: number;
   /** Gaps in its sentences, where their audio came too late. */
-  readonly underruns: number;
+  underruns: number;
   /** It was held once, and no words followed: only words stop it. */
-  readonly wasFalselyInterrupted: boolean;
+  wasFalselyInterrupted: boolean;
   /** The model's newest token, or what it was asked after. */
-  readonly progressAtMs: number;
+  progressAtMs: number;
   /** Since when a voice of the caller keeps the reply from beginning. */
-  readonly overlapAtMs: number | undefined;
-  readonly hasWaitedForWords: boolean;
-  readonly firstTokenAtMs: number | undefined;
-  readonly firstSentenceAtMs: number | undefined;
-  readonly firstByteAtMs: number | undefined;
-  readonly firstAudioAtMs: number | undefined;
+  overlapAtMs: number | undefined;
+  hasWaitedForWords: boolean;
+  firstTokenAtMs: number | undefined;
+  firstSentenceAtMs: number | undefined;
+  firstByteAtMs: number | undefined;
+  firstAudioAtMs: number | undefined;
   /** Something of it could not be generated or spoken. */
-  readonly faulty: boolean;
+  faulty: boolean;
   /** TTS could not say sentences that the caller has not heard. */
-  readonly restLost: boolean;
+  restLost: boolean;
   /** None of it could be spoken, and trying again would not help. */
-  readonly hopeless: boolean;
+  hopeless: boolean;
   /** What the model asked for and what came of it, in the order of the conversation. */
-  readonly toolMessages: readonly ChatMessage[];
+  toolMessages: readonly ChatMessage[];
   /** Tools that are at work, and how often the model has asked for some. */
-  readonly toolsWaiting: readonly string[];
-  readonly toolRounds: number;
+  toolsWaiting: readonly string[];
+  toolRounds: number;
   /** The model is asked when the tools of an earlier turn have answered that are still at work. */
-  readonly waitsForTools: boolean;
+  waitsForTools: boolean;
   /** The newest tools that press keys for the agent, behind all that it has said, and those of them that still wait for that. */
-  readonly dtmfCallIds: readonly string[];
-  readonly keysToPress: readonly ToolCall[];
+  dtmfCallIds: readonly string[];
+  keysToPress: readonly ToolCall[];
   /** How the call ends once this has been said. */
-  readonly ending: Ending | undefined;
+  ending: Ending | undefined;
 }
 
 export interface Sentence {
   /** Its number in effects and events: the sentences of the answer count from 0, whatever is said between them. */
-  readonly slot: number;
-  readonly text: string;
-  readonly attempt: number;
+  slot: number;
+  text: string;
+  attempt: number;
   /** When TTS was first asked for it; undefined before that. */
-  readonly askedAtMs: number | undefined;
+  askedAtMs: number | undefined;
   /** The audio that has come; undefined before any has. */
-  readonly durationMs: number | undefined;
+  durationMs: number | undefined;
   /** When the newest of it came. */
-  readonly grewAtMs: number;
-  readonly isWhole: boolean;
+  grewAtMs: number;
+  isWhole: boolean;
   /** Where its words end in its audio, as its voice has told by now. */
-  readonly marks: readonly WordMark[];
+  marks: readonly WordMark[];
   /** What had come when its voice failed and another try was asked for the rest, and when that was. */
-  readonly came:
-    | { readonly text: string; readonly durationMs: number; readonly atMs: number }
-    | undefined;
+  came: { readonly text: string; readonly durationMs: number; readonly atMs: number } | undefined;
 }
 
 export function newTurn({
@@ -169,74 +167,6 @@ export function newTurn({
     dtmfCallIds: [],
     keysToPress: [],
     ending: undefined,
-  };
-}
-
-/** The turn after one more token. */
-export function withToken(
-  turn: Turn,
-  splitter: SplitterState,
-  tokenChars: number,
-  atMs: number,
-): Turn {
-  return inTurnShape(turn, {
-    splitter,
-    replyChars: turn.replyChars + tokenChars,
-    progressAtMs: atMs,
-    firstTokenAtMs: turn.firstTokenAtMs ?? atMs,
-  });
-}
-
-type TokenFields = Pick<Turn, "splitter" | "replyChars" | "progressAtMs" | "firstTokenAtMs">;
-
-/**
- * The turn, with what a token changes, as one literal makes it (`one-shape.ts` says why). Tokens are most of what happens to a call,
- * and a spread that overrides fields takes three times as long as this (`npm run bench`, transition).
- */
-export function inTurnShape(
-  turn: Turn,
-  { splitter, replyChars, progressAtMs, firstTokenAtMs }: TokenFields = turn,
-): Turn {
-  return {
-    id: turn.id,
-    kind: turn.kind,
-    userText: turn.userText,
-    callerEndedAtMs: turn.callerEndedAtMs,
-    decidedAtMs: turn.decidedAtMs,
-    endOfTurn: turn.endOfTurn,
-    bargeIns: turn.bargeIns,
-    preemptiveMs: turn.preemptiveMs,
-    wastedTokens: turn.wastedTokens,
-    waitedBeforeMs: turn.waitedBeforeMs,
-    attempt: turn.attempt,
-    generating: turn.generating,
-    splitter,
-    replyChars,
-    sentences: turn.sentences,
-    askedCount: turn.askedCount,
-    sentCount: turn.sentCount,
-    fillerCount: turn.fillerCount,
-    ledger: turn.ledger,
-    playedBeforeMs: turn.playedBeforeMs,
-    underruns: turn.underruns,
-    wasFalselyInterrupted: turn.wasFalselyInterrupted,
-    progressAtMs,
-    overlapAtMs: turn.overlapAtMs,
-    hasWaitedForWords: turn.hasWaitedForWords,
-    firstTokenAtMs,
-    firstSentenceAtMs: turn.firstSentenceAtMs,
-    firstByteAtMs: turn.firstByteAtMs,
-    firstAudioAtMs: turn.firstAudioAtMs,
-    faulty: turn.faulty,
-    restLost: turn.restLost,
-    hopeless: turn.hopeless,
-    toolMessages: turn.toolMessages,
-    toolsWaiting: turn.toolsWaiting,
-    toolRounds: turn.toolRounds,
-    waitsForTools: turn.waitsForTools,
-    dtmfCallIds: turn.dtmfCallIds,
-    keysToPress: turn.keysToPress,
-    ending: turn.ending,
   };
 }
 
@@ -439,13 +369,13 @@ export interface ReadyPhrase {
 
 /** A reply that the model was asked for before the end of the caller's turn is certain. Nothing of it is done or said. */
 export interface PreemptiveReply {
-  readonly turnId: number;
+  turnId: number;
   /** All that it answers, and what of that the caller may still be saying. */
-  readonly userText: string;
-  readonly words: string;
-  readonly askedAtMs: number;
-  readonly text: string;
-  readonly done: ReplyDoneEvent | undefined;
+  userText: string;
+  words: string;
+  askedAtMs: number;
+  text: string;
+  done: ReplyDoneEvent | undefined;
 }
 
 /** Words that may be an echo, from the moment on that the first of them began. */
@@ -530,79 +460,79 @@ export function isBeingTransferred({ transfer }: SessionState): boolean {
 export const VOICE_MS_PER_CHAR = 65;
 
 export interface SessionState {
-  readonly phase: "opening" | "live" | "ended";
+  phase: "opening" | "live" | "ended";
   readonly settings: SessionSettings;
-  /** Changed in place; a call that has ended has none. */
+  /** A call that has ended has none. */
   readonly deadlines: Deadlines;
-  readonly hearing: HearingState;
-  readonly late: LateWords;
+  hearing: HearingState;
+  late: LateWords;
   /** The recognizer decides turns; after so much silence it has failed to. */
-  readonly undecidedMaxMs: number | undefined;
+  undecidedMaxMs: number | undefined;
   /** When the caller began what is being heard now. */
-  readonly utteranceBeganAtMs: number | undefined;
+  utteranceBeganAtMs: number | undefined;
   /** When the caller was last noticed to begin with something that no turn has ended with yet. */
-  readonly voicedAtMs: number;
+  voicedAtMs: number;
   /** When the caller stopped saying the newest words. */
-  readonly callerEndedAtMs: number;
+  callerEndedAtMs: number;
   /** When the voice of a caller who has interrupted was last heard, until that is answered; undefined without an interruption. */
-  readonly bargeInVoiceAtMs: number | undefined;
+  bargeInVoiceAtMs: number | undefined;
   /** Why the newest turn of the caller's that wants an answer was over. */
-  readonly endOfTurn: EndOfTurn | undefined;
+  endOfTurn: EndOfTurn | undefined;
   /** How long after their end the recognizer told the newest words. */
-  readonly wordsLateMs: number;
-  readonly turn: Turn | undefined;
+  wordsLateMs: number;
+  turn: Turn | undefined;
   /** The turn that was heard last, whose echo may still be on its way. */
-  readonly spokenBefore: SpokenBefore;
+  spokenBefore: SpokenBefore;
   /** May be an echo: they wait until the agent's sound has ended. */
-  readonly suspectedEcho: SuspectedEcho | undefined;
-  readonly lastTurnId: number;
+  suspectedEcho: SuspectedEcho | undefined;
+  lastTurnId: number;
   /** The model was asked already for a reply to what the caller may still be saying. */
-  readonly early: PreemptiveReply | undefined;
+  early: PreemptiveReply | undefined;
   /** How often that was so, and what was thrown away of it, since a reply last began. */
-  readonly preemptiveTries: number;
-  readonly wastedTokens: number;
+  preemptiveTries: number;
+  wastedTokens: number;
   /** Said by the caller and not answered yet: while the assistant spoke on, or before a reply that was dropped. */
-  readonly unanswered: string;
+  unanswered: string;
   /** What was done for a reply that the caller did not hear to its end. */
-  readonly toolsDone: ToolsDone | undefined;
+  toolsDone: ToolsDone | undefined;
   /** What was waited for an answer in turns that were begun anew since the caller last heard one. */
-  readonly carriedOverWait: CarriedOverWait | undefined;
+  carriedOverWait: CarriedOverWait | undefined;
   /** Since when the assistant is silent, waiting for the words of a caller who made a sound. */
-  readonly outputPausedAtMs: number | undefined;
+  outputPausedAtMs: number | undefined;
   /** Holds that no words followed, since words last did. */
-  readonly falseInterruptions: number;
+  falseInterruptions: number;
   /** When the agent's own words were last heard, so many of them that the caller surely has a loudspeaker on. */
-  readonly echoedAtMs: number;
-  readonly echoHeard: EchoHeard;
+  echoedAtMs: number;
+  echoHeard: EchoHeard;
   /** Keys that the caller has pressed and that are not taken as a whole yet. */
-  readonly digits: string;
-  readonly lastDigitAtMs: number;
+  digits: string;
+  lastDigitAtMs: number;
   /** When keys were last taken as a whole. */
-  readonly dtmfTakenAtMs: number;
+  dtmfTakenAtMs: number;
   /** Sentences that an interruption left unheard, until it is known whether the caller meant it. */
-  readonly cutSentences: readonly string[];
+  cutSentences: readonly string[];
   /** What they answer, where nothing of the answer was heard; it stands first in what is unanswered. */
-  readonly cutQuestion: string;
+  cutQuestion: string;
   /** How the call was to end after them. */
-  readonly cutEndReason: Ending | undefined;
+  cutEndReason: Ending | undefined;
   /** The vendor was asked to take the call on, and has not refused. */
-  readonly transfer: Transfer | undefined;
-  readonly history: readonly HistoryMessage[];
-  readonly unsaved: readonly SaidMessage[];
-  readonly failedTurns: number;
+  transfer: Transfer | undefined;
+  history: readonly HistoryMessage[];
+  unsaved: readonly SaidMessage[];
+  failedTurns: number;
   /** Phrases of the agent's stock that can be played at once. */
-  readonly readyPhrases: readonly ReadyPhrase[];
+  readyPhrases: readonly ReadyPhrase[];
   /** How often the caller was asked whether somebody is there, since the last words. */
-  readonly reminders: number;
+  reminders: number;
   /** When the newest voice began that the STT has returned no words for, and that is not the agent's own. */
-  readonly unrecognizedVoiceAtMs: number | undefined;
+  unrecognizedVoiceAtMs: number | undefined;
   /** Requests to repeat unrecognized speech since words last came. */
-  readonly repeatRequests: number;
+  repeatRequests: number;
   /** How long the agent's voice takes for a character, from the sentences that are whole. */
-  readonly voiceMsPerChar: number;
-  readonly metrics: CallMetrics;
-  readonly latencySumMs: number;
-  readonly latencyCount: number;
+  voiceMsPerChar: number;
+  metrics: CallMetrics;
+  latencySumMs: number;
+  latencyCount: number;
 }
 
 export function newSession(
@@ -655,55 +585,5 @@ export function newSession(
     metrics: NO_METRICS,
     latencySumMs: 0,
     latencyCount: 0,
-  };
-}
-
-/** As a spread would, in a third of the time: see `withToken`. */
-export function withTurnInState(state: SessionState, turn: Turn | undefined): SessionState {
-  return {
-    phase: state.phase,
-    settings: state.settings,
-    deadlines: state.deadlines,
-    hearing: state.hearing,
-    late: state.late,
-    undecidedMaxMs: state.undecidedMaxMs,
-    utteranceBeganAtMs: state.utteranceBeganAtMs,
-    voicedAtMs: state.voicedAtMs,
-    callerEndedAtMs: state.callerEndedAtMs,
-    bargeInVoiceAtMs: state.bargeInVoiceAtMs,
-    endOfTurn: state.endOfTurn,
-    wordsLateMs: state.wordsLateMs,
-    turn,
-    spokenBefore: state.spokenBefore,
-    suspectedEcho: state.suspectedEcho,
-    lastTurnId: state.lastTurnId,
-    early: state.early,
-    preemptiveTries: state.preemptiveTries,
-    wastedTokens: state.wastedTokens,
-    unanswered: state.unanswered,
-    toolsDone: state.toolsDone,
-    carriedOverWait: state.carriedOverWait,
-    outputPausedAtMs: state.outputPausedAtMs,
-    falseInterruptions: state.falseInterruptions,
-    echoedAtMs: state.echoedAtMs,
-    echoHeard: state.echoHeard,
-    digits: state.digits,
-    lastDigitAtMs: state.lastDigitAtMs,
-    dtmfTakenAtMs: state.dtmfTakenAtMs,
-    cutSentences: state.cutSentences,
-    cutQuestion: state.cutQuestion,
-    cutEndReason: state.cutEndReason,
-    transfer: state.transfer,
-    history: state.history,
-    unsaved: state.unsaved,
-    failedTurns: state.failedTurns,
-    readyPhrases: state.readyPhrases,
-    reminders: state.reminders,
-    unrecognizedVoiceAtMs: state.unrecognizedVoiceAtMs,
-    repeatRequests: state.repeatRequests,
-    voiceMsPerChar: state.voiceMsPerChar,
-    metrics: state.metrics,
-    latencySumMs: state.latencySumMs,
-    latencyCount: state.latencyCount,
   };
 }

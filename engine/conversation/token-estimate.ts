@@ -30,8 +30,8 @@ export function estimatedTokens(state: SessionState, turn: Turn): number {
 }
 
 /** Counts a generation that ends without the vendor's own count. */
-export function paid(state: SessionState, turn: Turn): SessionState {
+export function countStoppedReply(state: SessionState, turn: Turn): void {
   const tokens = estimatedTokens(state, turn);
-  const metrics = { ...state.metrics, totalTokens: state.metrics.totalTokens + tokens };
-  return { ...state, metrics };
+  if (tokens === 0) return;
+  state.metrics = { ...state.metrics, totalTokens: state.metrics.totalTokens + tokens };
 }

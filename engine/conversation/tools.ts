@@ -30,14 +30,14 @@ const TOOLS_MAX_MS = 15_000;
 /**
  * The model has asked for tools. Hanging up and transferring are terminal: what was said so far is heard, then the call
  * ends so, and nothing more is asked. The others are started, and the model goes on with what comes of them; with them,
- * what is terminal is put off, since the end would stop them at their work. Undefined when it has asked too often.
+ * what is terminal is put off, since the end would stop them at their work. False when it has asked too often.
  */
 export function useTools(
   state: SessionState,
   turn: Turn,
   { toolCalls = [], atMs }: ReplyDoneEvent,
   out: SessionEffect[],
-): Turn | undefined {
+): boolean {
   const toolOf = ({ name }: ToolCall) => state.settings.tools.find((tool) => tool.name === name);
   const endingFor = (call: ToolCall) => endingOf(toolOf(call));
   const asked = toolCalls.slice(0, TOOLS_AT_ONCE_MAX);
@@ -46,9 +46,11 @@ export function useTools(
   const ending = terminal && endingFor(terminal);
   const isOver = turn.toolRounds >= TOOL_ROUNDS_MAX;
   if (ending !== undefined && (started.length === 0 || isOver)) {
-    return { ...turn, generating: false, ending };
+    turn.generating = false;
+    turn.ending = ending;
+    return true;
   }
-  if (isOver) return undefined;
+  if (isOver) return false;
   const keysToPress = started.filter((call) => toolOf(call)?.kind === "sendDigits");
   for (const call of started) {
     if (keysToPress.includes(call)) continue;
@@ -59,31 +61,30 @@ export function useTools(
   setDeadline(state, "turnStall", atMs + TOOLS_MAX_MS);
   const said = turn.sentences.filter((sentence) => !isFiller(sentence));
   const content = said.map((sentence) => sentence.text).join(" ");
-  return {
-    ...turn,
-    splitter: splitterFor(state.settings),
-    progressAtMs: atMs,
-    toolRounds: turn.toolRounds + 1,
-    toolsWaiting: started.map((call) => call.id),
-    dtmfCallIds: keysToPress.map((call) => call.id),
-    keysToPress,
-    toolMessages: [
-      ...turn.toolMessages,
-      { role: "assistant", content, toolCalls: asked },
-      ...asked.filter((call) => !started.includes(call)).map(putOff),
-    ],
-  };
+  turn.splitter = splitterFor(state.settings);
+  turn.progressAtMs = atMs;
+  turn.toolRounds += 1;
+  turn.toolsWaiting = started.map((call) => call.id);
+  turn.dtmfCallIds = keysToPress.map((call) => call.id);
+  turn.keysToPress = keysToPress;
+  turn.toolMessages = [
+    ...turn.toolMessages,
+    { role: "assistant", content, toolCalls: asked },
+    ...asked.filter((call) => !started.includes(call)).map(putOff),
+  ];
+  return true;
 }
 
 /** Keys are heard behind what was said before them, so they are pressed when all of that has been sent. */
-export function sendDtmf(turn: Turn, atMs: number, out: SessionEffect[]): Turn {
+export function sendDtmf(turn: Turn, atMs: number, out: SessionEffect[]): void {
   const { keysToPress, sentCount, sentences, generating } = turn;
-  if (keysToPress.length === 0 || !generating) return turn;
-  if (sentCount < sentences.length || isGrowing(turn)) return turn;
+  if (keysToPress.length === 0 || !generating) return;
+  if (sentCount < sentences.length || isGrowing(turn)) return;
   for (const call of keysToPress) {
     out.push({ type: "runTool", turnId: turn.id, call, until: "turnEnds" });
   }
-  return { ...turn, keysToPress: [], progressAtMs: atMs };
+  turn.keysToPress = [];
+  turn.progressAtMs = atMs;
 }
 
 /** Keys of the agent's sound: nobody's words stop them, and it says nothing meanwhile. */
@@ -99,14 +100,12 @@ export function toolsDueMs({ toolsWaiting, progressAtMs, generating }: Turn): nu
   return isWaited ? progressAtMs + TOOLS_MAX_MS : Number.NEGATIVE_INFINITY;
 }
 
-/** A tool has answered; undefined when it was not waited for any more. */
-export function withToolResult(turn: Turn, callId: string, content: string): Turn | undefined {
-  if (!turn.toolsWaiting.includes(callId)) return undefined;
-  return {
-    ...turn,
-    toolsWaiting: turn.toolsWaiting.filter((waiting) => waiting !== callId),
-    toolMessages: [...turn.toolMessages, { role: "tool", toolCallId: callId, content }],
-  };
+/** A tool has answered; false when it was not waited for any more. */
+export function takeToolResult(turn: Turn, callId: string, content: string): boolean {
+  if (!turn.toolsWaiting.includes(callId)) return false;
+  turn.toolsWaiting = turn.toolsWaiting.filter((waiting) => waiting !== callId);
+  turn.toolMessages = [...turn.toolMessages, { role: "tool", toolCallId: callId, content }];
+  return true;
 }
 
 function putOff({ id }: ToolCall): ChatMessage {
@@ -179,21 +178,21 @@ export function pendingToolsMs(
 }
 
 /** A tool of an earlier turn has answered: the model reads it in the place of its call. */
-export function withLateResult(
+export function takeLateResult(
   state: SessionState,
   { turnId, callId, content }: Pick<ToolDoneEvent, "turnId" | "callId" | "content">,
-): SessionState {
+): void {
   const { toolsDone } = state;
-  if (toolsDone === undefined) return state;
+  if (toolsDone === undefined) return;
   const { pending, messages } = toolsDone;
   const at = pending.findIndex((each) => each.turnId === turnId && each.callId === callId);
-  if (at < 0) return state;
+  if (at < 0) return;
   const places = messages.flatMap((message, place) => (isAtWork(message) ? [place] : []));
-  const told = messages.map((message, place) =>
+  const answered = messages.map((message, place) =>
     place === places[at] ? { ...message, content } : message,
   );
   const left = pending.filter((_, place) => place !== at);
-  return { ...state, toolsDone: { ...toolsDone, messages: told, pending: left } };
+  state.toolsDone = { ...toolsDone, messages: answered, pending: left };
 }
 
 function isAtWork(message: ChatMessage): boolean {

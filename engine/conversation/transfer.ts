@@ -23,52 +23,48 @@ export function endAfterSpeech(
   ending: Ending,
   atMs: number,
   out: SessionEffect[],
-): SessionState {
+): void {
   const { transferTo } = ending;
-  if (transferTo === undefined) return endCall(state, ending, atMs, out);
+  if (transferTo === undefined) {
+    endCall(state, ending, atMs, out);
+    return;
+  }
   out.push({ type: "transfer", turnId, to: transferTo });
   setDeadline(state, "transfer", atMs + TRANSFER_MAX_MS);
-  return { ...state, transfer: { turnId, ending, isGivenUp: false, left: undefined } };
+  state.transfer = { turnId, ending, isGivenUp: false, left: undefined };
 }
 
-export function onTransferTaken(
-  state: SessionState,
-  atMs: number,
-  out: SessionEffect[],
-): SessionState {
-  const { transfer } = state;
-  return transfer === undefined ? state : endCall(state, transfer.ending, atMs, out);
+export function onTransferTaken(state: SessionState, atMs: number, out: SessionEffect[]): void {
+  if (state.transfer !== undefined) endCall(state, state.transfer.ending, atMs, out);
 }
 
 export function onTransferRefused(
   state: SessionState,
   { turnId, atMs }: TransferRefusedEvent,
   out: SessionEffect[],
-): SessionState {
+): void {
   const { transfer } = state;
-  if (transfer === undefined || transfer.turnId !== turnId) return state;
-  const here = { ...state, transfer: undefined };
-  if (transfer.isGivenUp) return here;
+  if (transfer === undefined || transfer.turnId !== turnId) return;
+  state.transfer = undefined;
+  if (transfer.isGivenUp) return;
   clearDeadline(state, "transfer");
-  return goOnHere(here, transfer, atMs, out);
+  goOnHere(state, transfer, atMs, out);
 }
 
 /** No answer in time is none; the vendor may still take the call, and then it ends so. */
-export function onTransferDeadline(
-  state: SessionState,
-  atMs: number,
-  out: SessionEffect[],
-): SessionState {
+export function onTransferDeadline(state: SessionState, atMs: number, out: SessionEffect[]): void {
   const { transfer } = state;
-  if (transfer === undefined || transfer.isGivenUp) return state;
-  return goOnHere({ ...state, transfer: { ...transfer, isGivenUp: true } }, transfer, atMs, out);
+  if (transfer === undefined || transfer.isGivenUp) return;
+  state.transfer = { ...transfer, isGivenUp: true };
+  goOnHere(state, transfer, atMs, out);
 }
 
-/** Undefined where no transfer is under way; else the call ends as the vendor's answer says. */
-export function leftInTransfer(state: SessionState, left: Ending): SessionState | undefined {
+/** The caller's stream has closed. Where a transfer is under way, the call ends as the vendor's answer says: true. */
+export function leftInTransfer(state: SessionState, left: Ending): boolean {
   const { transfer } = state;
-  if (transfer === undefined || transfer.isGivenUp) return undefined;
-  return { ...state, transfer: { ...transfer, left } };
+  if (transfer === undefined || transfer.isGivenUp) return false;
+  state.transfer = { ...transfer, left };
+  return true;
 }
 
 function goOnHere(
@@ -76,14 +72,14 @@ function goOnHere(
   { left, ending }: Transfer,
   atMs: number,
   out: SessionEffect[],
-): SessionState {
-  if (left !== undefined) return endCall(state, left, atMs, out);
-  if (ending.status === "failed") {
+): void {
+  if (left !== undefined) {
+    endCall(state, left, atMs, out);
+  } else if (ending.status === "failed") {
     const { transferTo: _to, ...here } = ending;
-    return endCall(state, here, atMs, out);
+    endCall(state, here, atMs, out);
+  } else if (state.turn === undefined) {
+    beginScripted(state, "transferRefused", [state.settings.cannotTransfer], atMs, out);
   }
-  // The agent may be telling by now why the call has to end.
-  if (state.turn !== undefined) return state;
-  const words = state.settings.cannotTransfer;
-  return beginScripted(state, "transferRefused", [words], atMs, out);
+  // Else the agent may be telling by now why the call has to end.
 }

@@ -25,17 +25,11 @@ import {
   SENTENCES_MAX,
   SYNTHESIS_ATTEMPTS_MAX,
   soundAtMs,
+  synthesize,
 } from "./playout.js";
 import { speakable } from "./sentences.js";
-import {
-  asSent,
-  isGrowing,
-  type Sentence,
-  type SessionState,
-  type Turn,
-  withTurnInState,
-} from "./state.js";
-import { withPace } from "./voice-pace.js";
+import { asSent, isGrowing, type Sentence, type SessionState, type Turn } from "./state.js";
+import { notePace } from "./voice-pace.js";
 
 /** What the second try of a sentence may take to give its first audio, or longer where the caller has not heard that of the first. */
 const SECOND_TRY_MAX_MS = 2_000;
@@ -51,46 +45,34 @@ export function onSentenceAudio(
   turn: Turn,
   event: SentenceGrewEvent | SentenceWholeEvent,
   out: SessionEffect[],
-): SessionState {
+): void {
   const { index, durationMs, atMs, words = [] } = event;
   const sentence = turn.sentences[index];
-  if (sentence === undefined || sentence.isWhole || index >= turn.askedCount) return state;
+  if (sentence === undefined || sentence.isWhole || index >= turn.askedCount) return;
   const isWhole = event.type === "sentenceWhole";
-  const { slot, text, attempt, askedAtMs, came } = sentence;
-  // The times of a second try begin with its own audio, which follows that of the first.
-  const earlierMs = came?.durationMs ?? 0;
-  const timed = words.map((word) => ({ text: word.text, endMs: word.endMs + earlierMs }));
-  const marks = markWords(text, sentence.marks, timed);
+  const { slot, text, came } = sentence;
   const hasMore = durationMs > (sentence.durationMs ?? 0);
-  const grewAtMs = hasMore ? atMs : sentence.grewAtMs;
-  const grown: Sentence = {
-    slot,
-    text,
-    attempt,
-    askedAtMs,
-    durationMs,
-    grewAtMs,
-    isWhole,
-    marks,
-    came,
-  };
-  const firstByteAtMs = turn.firstByteAtMs ?? (slot === 0 ? event.firstByteAtMs : undefined);
-  const sentences = turn.sentences.with(index, grown);
-  const isOneVoice = isWhole && came === undefined;
-  const paced = isOneVoice ? withPace(state, text, durationMs) : state;
-  const isBeingSent = index < turn.sentCount;
-  const playedAtMs = soundAtMs(state, atMs);
-  const ledger = isBeingSent
-    ? recordGrowth(turn.ledger, asSent(grown, paced.voiceMsPerChar), playedAtMs)
-    : turn.ledger;
-  // That a sentence was the whole of it may be told after it was heard to its end.
-  const hasGap = isBeingSent && hasMore && isGap(playedAtMs - turn.ledger.endsAtMs);
-  const underruns = turn.underruns + (hasGap ? 1 : 0);
-  const next = { ...turn, sentences, firstByteAtMs, ledger, underruns };
-  // Growth alone lets nothing begin; only what it is the first or the last of does.
-  if (isBeingSent && !isWhole) return withTurnInState(paced, next);
-  if (isBeingSent) clearDeadline(state, "underrun");
-  return advanceSpeech(paced, next, atMs, out);
+  if (words.length > 0) {
+    // The times of a second try begin with its own audio, which follows that of the first.
+    const earlierMs = came?.durationMs ?? 0;
+    const timed = words.map((word) => ({ text: word.text, endMs: word.endMs + earlierMs }));
+    sentence.marks = markWords(text, sentence.marks, timed);
+  }
+  if (hasMore) sentence.grewAtMs = atMs;
+  sentence.durationMs = durationMs;
+  sentence.isWhole = isWhole;
+  if (slot === 0) turn.firstByteAtMs ??= event.firstByteAtMs;
+  if (isWhole && came === undefined) notePace(state, text, durationMs);
+  if (index < turn.sentCount) {
+    const playedAtMs = soundAtMs(state, atMs);
+    // That a sentence was the whole of it may be told after it was heard to its end.
+    if (hasMore && isGap(playedAtMs - turn.ledger.endsAtMs)) turn.underruns += 1;
+    turn.ledger = recordGrowth(turn.ledger, asSent(sentence, state.voiceMsPerChar), playedAtMs);
+    // Growth alone lets nothing begin; only what it is the first or the last of does.
+    if (!isWhole) return;
+    clearDeadline(state, "underrun");
+  }
+  advanceSpeech(state, turn, atMs, out);
 }
 
 export function onSentenceFailed(
@@ -98,19 +80,23 @@ export function onSentenceFailed(
   turn: Turn,
   event: Omit<SentenceFailedEvent, "type">,
   out: SessionEffect[],
-): SessionState {
+): void {
   const { index, atMs, retryable } = event;
   const sentence = turn.sentences[index];
-  if (sentence === undefined || sentence.isWhole || index >= turn.askedCount) return state;
+  if (sentence === undefined || sentence.isWhole || index >= turn.askedCount) return;
   const mayRetry = retryable && sentence.attempt < SYNTHESIS_ATTEMPTS_MAX;
-  if (index < turn.sentCount) return goOnAfterFailure(state, turn, mayRetry, atMs, out);
-  if (!mayRetry) {
-    const hopeless = !retryable && sentence.slot === 0;
-    return giveUpRest(state, { ...turn, hopeless, restLost: true }, index, atMs, out);
+  if (index < turn.sentCount) {
+    goOnAfterFailure(state, turn, mayRetry, atMs, out);
+  } else if (mayRetry) {
+    // Nothing of it was played, so that it is said from its first word.
+    sentence.durationMs = undefined;
+    sentence.marks = [];
+    askAgain(state, turn, sentence, sentence.text, out);
+  } else {
+    turn.hopeless = !retryable && sentence.slot === 0;
+    turn.restLost = true;
+    giveUpRest(state, turn, index, atMs, out);
   }
-  // Nothing of it was played, so that it is said from its first word.
-  const again = { ...sentence, durationMs: undefined, marks: [] };
-  return askAgain(state, turn, index, again, sentence.text, out);
 }
 
 /** No more comes of a sentence, and the caller has heard all that has, or soon will have. */
@@ -119,22 +105,21 @@ export function onUnderrunDeadline(
   turn: Turn,
   event: Pick<DeadlineReachedEvent, "atMs" | "voiceAgoMs">,
   out: SessionEffect[],
-): SessionState {
+): void {
   const { atMs } = event;
   const sentence = turn.sentences[turn.sentCount - 1];
-  if (sentence === undefined || !isGrowing(turn)) return state;
-  const isHeld = state.outputPausedAtMs !== undefined;
-  const dueMs = isHeld ? atMs + LAST_GROWTH_MISSED_MAX_MS : dueOf(sentence, turn);
+  if (sentence === undefined || !isGrowing(turn)) return;
+  const isPaused = state.outputPausedAtMs !== undefined;
+  const dueMs = isPaused ? atMs + LAST_GROWTH_MISSED_MAX_MS : dueOf(sentence, turn);
   if (atMs >= dueMs) {
     const failed = { turnId: turn.id, index: turn.sentCount - 1, retryable: true, atMs };
-    return onSentenceFailed(state, turn, failed, out);
+    onSentenceFailed(state, turn, failed, out);
+    return;
   }
-  const bridged = isHeld ? undefined : bridgeGap(state, turn, sentence, event, out);
-  if (bridged !== undefined) return bridged;
-  const lookInMs = isHeld ? undefined : bridgeInMs(state, turn, sentence, atMs);
+  if (!isPaused && bridgeGap(state, turn, sentence, event, out)) return;
+  const lookInMs = isPaused ? undefined : bridgeInMs(state, turn, sentence, atMs);
   const delayMs = Math.min(dueMs - atMs, lookInMs ?? Number.POSITIVE_INFINITY);
   setDeadline(state, "underrun", atMs + delayMs);
-  return state;
 }
 
 /** When to check again whether to fill the gap. */
@@ -170,36 +155,31 @@ function goOnAfterFailure(
   mayRetry: boolean,
   atMs: number,
   out: SessionEffect[],
-): SessionState {
-  const index = turn.sentCount - 1;
-  const sentence = turn.sentences[index];
-  const sent = turn.ledger.sent.at(-1);
-  if (sentence === undefined || sent === undefined) return state;
+): void {
+  const sentence = turn.sentences[turn.sentCount - 1];
+  const last = turn.ledger.sent.at(-1);
+  if (sentence === undefined || last === undefined) return;
   // Its pace may be known better by now than when the sentence began.
   const { expectedMs } = asSent(sentence, state.voiceMsPerChar);
-  const came = { text: receivedOf({ ...sent, expectedMs }), durationMs: sent.durationMs, atMs };
-  const again = { ...sentence, came, marks: marksBeforeRest({ ...sent, expectedMs }, came.text) };
-  const rest = restOf(again);
+  const sent = { ...last, expectedMs };
+  const received = receivedOf(sent);
+  const rest = sentence.text.slice(received.length).trimStart();
   const playedAtMs = soundAtMs(state, atMs);
   // A voice that is asked for a mark alone says nothing, or something odd.
   if (speakable(rest) === "") {
-    const ended = { ...sentence, came: { ...came, text: sentence.text } };
-    const sentences = turn.sentences.with(index, ended);
-    return advanceSpeech(
-      state,
-      cutSentence(state, { ...turn, sentences }, playedAtMs, out),
-      atMs,
-      out,
-    );
+    sentence.came = { text: sentence.text, durationMs: sent.durationMs, atMs };
+    cutSentence(state, turn, playedAtMs, out);
+    advanceSpeech(state, turn, atMs, out);
+  } else if (mayRetry) {
+    sentence.came = { text: received, durationMs: sent.durationMs, atMs };
+    sentence.marks = marksBeforeRest(sent, received);
+    askAgain(state, turn, sentence, rest, out);
+    const failsAtMs = dueOf({ ...sentence, attempt: SYNTHESIS_ATTEMPTS_MAX }, turn);
+    setDeadline(state, "underrun", Math.min(failsAtMs, turn.ledger.endsAtMs + GAP_MAX_MS));
+  } else {
+    cutSentence(state, turn, playedAtMs, out);
+    apologizeForRest(state, turn, atMs, out);
   }
-  if (mayRetry) {
-    const asked = askAgain(state, turn, index, again, rest, out);
-    const failsInMs = dueOf({ ...again, attempt: SYNTHESIS_ATTEMPTS_MAX }, turn) - atMs;
-    const gapInMs = turn.ledger.endsAtMs + GAP_MAX_MS - atMs;
-    setDeadline(state, "underrun", atMs + Math.min(failsInMs, gapInMs));
-    return asked;
-  }
-  return apologizeForRest(state, cutSentence(state, turn, playedAtMs, out), atMs, out);
 }
 
 /** The caller is told why the sentence ends there, in words that are ready, and hears nothing more of the turn. */
@@ -208,17 +188,17 @@ function apologizeForRest(
   turn: Turn,
   atMs: number,
   out: SessionEffect[],
-): SessionState {
+): void {
   const apology = state.readyPhrases.find(({ text }) => text === state.settings.apology);
   const isOwed =
     apology !== undefined && turn.kind === "reply" && state.outputPausedAtMs === undefined;
-  const said = isOwed ? sayPhrase(state, turn, apology, atMs, out) : turn;
-  return giveUpRest(state, said, said.sentCount, atMs, out);
+  if (isOwed) sayPhrase(state, turn, apology, atMs, out);
+  giveUpRest(state, turn, turn.sentCount, atMs, out);
 }
 
 /**
  * The caller has heard nothing for too long in the middle of a sentence whose second try gives nothing either. It ends there, the
- * agent says that it is at work, and the rest becomes a sentence of its own, which is asked for once more. Undefined where
+ * agent says that it is at work, and the rest becomes a sentence of its own, which is asked for once more. False where
  * nothing is ready to be said, or the caller speaks.
  */
 function bridgeGap(
@@ -227,22 +207,28 @@ function bridgeGap(
   sentence: Sentence,
   { atMs, voiceAgoMs }: Pick<DeadlineReachedEvent, "atMs" | "voiceAgoMs">,
   out: SessionEffect[],
-): SessionState | undefined {
+): boolean {
   const { slot } = sentence;
   const phrase = state.settings.fillerAfterMs === 0 ? undefined : nextPhrase(state, turn);
-  if (!isAwaited(sentence) || phrase === undefined) return;
-  if (atMs < turn.ledger.endsAtMs + GAP_MAX_MS || turn.sentences.length >= SENTENCES_MAX) return;
-  if (isCallerHeard(state, turn, voiceAgoMs)) return;
-  const cut = cutSentence(state, turn, atMs, out);
+  if (!isAwaited(sentence) || phrase === undefined) return false;
+  if (atMs < turn.ledger.endsAtMs + GAP_MAX_MS || turn.sentences.length >= SENTENCES_MAX) {
+    return false;
+  }
+  if (isCallerHeard(state, turn, voiceAgoMs)) return false;
+  const rest = newSentence(restOf(sentence), slot + 1);
+  rest.attempt = SYNTHESIS_ATTEMPTS_MAX;
+  cutSentence(state, turn, atMs, out);
   out.push({ type: "dropAudio", turnId: turn.id, index: slot + 1 });
-  const said = sayPhrase(state, cut, phrase, atMs, out);
-  const rest = { ...newSentence(restOf(sentence), slot + 1), attempt: SYNTHESIS_ATTEMPTS_MAX };
-  const after = said.sentences.slice(said.sentCount).map((one) => ({
-    ...newSentence(one.text, one.slot + 1),
-    attempt: one.attempt,
+  sayPhrase(state, turn, phrase, atMs, out);
+  const after = turn.sentences.splice(turn.sentCount);
+  const renumbered = after.map(({ text, slot: number, attempt }) => ({
+    ...newSentence(text, number + 1),
+    attempt,
   }));
-  const sentences = [...said.sentences.slice(0, said.sentCount), rest, ...after];
-  return advanceSpeech(state, { ...said, sentences, askedCount: said.sentCount }, atMs, out);
+  turn.sentences.push(rest, ...renumbered);
+  turn.askedCount = turn.sentCount;
+  advanceSpeech(state, turn, atMs, out);
+  return true;
 }
 
 /** The words of a sentence that had not come when its voice failed. */
@@ -256,30 +242,27 @@ export function cutSentence(
   turn: Turn,
   atMs: number,
   out: SessionEffect[],
-): Turn {
-  const index = turn.sentCount - 1;
-  const sentence = turn.sentences[index];
+): void {
+  const sentence = turn.sentences[turn.sentCount - 1];
   const sent = turn.ledger.sent.at(-1);
-  if (sentence === undefined || sent === undefined || !isGrowing(turn)) return turn;
+  if (sentence === undefined || sent === undefined || !isGrowing(turn)) return;
   out.push({ type: "cutSentence", turnId: turn.id, index: sentence.slot });
   clearDeadline(state, "underrun");
   const { came } = sentence;
-  const text = came?.durationMs === sent.durationMs ? came.text : receivedOf(sent);
-  const cut: Sentence = { ...sentence, text, isWhole: true, marks: [], came: undefined };
-  const ledger = cutGrowth(turn.ledger, text, atMs);
-  return { ...turn, sentences: turn.sentences.with(index, cut), ledger };
+  sentence.text = came?.durationMs === sent.durationMs ? came.text : receivedOf(sent);
+  sentence.isWhole = true;
+  sentence.marks = [];
+  sentence.came = undefined;
+  turn.ledger = cutGrowth(turn.ledger, sentence.text, atMs);
 }
 
 function askAgain(
   state: SessionState,
   turn: Turn,
-  index: number,
   sentence: Sentence,
   text: string,
   out: SessionEffect[],
-): SessionState {
-  const again = { ...sentence, attempt: sentence.attempt + 1 };
-  out.push({ type: "synthesize", turnId: turn.id, index: sentence.slot, text });
-  const metrics = { ...state.metrics, ttsChars: state.metrics.ttsChars + text.length };
-  return { ...state, metrics, turn: { ...turn, sentences: turn.sentences.with(index, again) } };
+): void {
+  sentence.attempt += 1;
+  synthesize(state, turn, sentence.slot, text, out);
 }

@@ -47,21 +47,21 @@ export function onSpeechStarted(
   state: SessionState,
   event: SpeechStartedEvent,
   out: SessionEffect[],
-): SessionState {
+): void {
   if (detector.pendingText(state.hearing) !== "" && !isUndecided(state)) {
     setDeadline(state, "endpointing", event.atMs + UNSETTLED_MAX_MS);
   }
-  const voiced = { ...state, voicedAtMs: event.atMs };
-  return handleVoice(voiced, event, out);
+  state.voicedAtMs = event.atMs;
+  handleVoice(state, event, out);
 }
 
 export function onTranscript(
-  before: SessionState,
-  told: TranscriptEvent,
+  state: SessionState,
+  received: TranscriptEvent,
   out: SessionEffect[],
-): SessionState {
-  const { late, transcript: event } = withoutLateWords(before.late, told, told.atMs);
-  const state = { ...before, late };
+): void {
+  const { late, transcript: event } = withoutLateWords(state.late, received, received.atMs);
+  state.late = late;
   const ending = event.speechFinal
     ? decideEndOfTurn(state, { type: "endpointing", event })
     : undefined;
@@ -70,48 +70,51 @@ export function onTranscript(
   const heard = detector.onTranscript(state.hearing, settled);
   const text = detector.pendingText(heard.state);
   if ((event.text === "" || text === "") && heard.turnText === undefined) {
-    const isOver = text === "" && state.digits === "";
-    const utteranceBeganAtMs = isOver ? undefined : state.utteranceBeganAtMs;
-    return answerSuspectedEcho(
-      { ...state, hearing: heard.state, utteranceBeganAtMs },
-      event.atMs,
-      out,
-    );
+    state.hearing = heard.state;
+    if (text === "" && state.digits === "") state.utteranceBeganAtMs = undefined;
+    answerSuspectedEcho(state, event.atMs, out);
+    return;
   }
-  const noted = noteWords(state, event, heard.state);
   const wasReported = isSameWords(detector.pendingText(state.hearing), text);
+  const isOld = isRepeated(state, event);
+  noteWords(state, event, heard.state);
+  // A guess that is told again is no sign that the caller goes on.
+  const recheckOf =
+    heard.turnText !== undefined || isOld
+      ? undefined
+      : decideEndOfTurn(state, { type: "words", event, text });
   const said = {
     text: heard.turnText ?? text,
     words: heard.words,
     isSettled: event.isFinal,
     isRepeated: wasReported,
   };
-  const floor = handleUserSpeech(noted, said, event.atMs, out);
+  handleUserSpeech(state, said, event.atMs, out);
   // A goodbye that was held, and of which everything is over, ends the call when it goes on.
-  if (floor.phase === "ended") return floor;
+  if (state.phase === "ended") return;
   if (heard.turnText !== undefined) {
-    const end = endOfTurn(floor, { reason: "endpointing" }, event.atMs);
-    return callerSaid(floor, heard.turnText, end, event.atMs, out);
+    const end = endOfTurn(state, { reason: "endpointing" }, event.atMs);
+    callerSaid(state, heard.turnText, end, event.atMs, out);
+    return;
   }
   out.push({ type: "send", message: { type: "transcript", role: "user", text, isFinal: false } });
-  // A guess that is told again is no sign that the caller goes on.
-  if (!isRepeated(state, event)) {
-    recheck(noted, decideEndOfTurn(noted, { type: "words", event, text }));
-  }
-  return watchForEarly(floor, event, out);
+  if (recheckOf !== undefined) recheck(state, recheckOf);
+  watchForEarly(state, event, out);
 }
 
 export function onUtteranceEnd(
   state: SessionState,
   event: UtteranceEndEvent,
   out: SessionEffect[],
-): SessionState {
+): void {
   const heard = detector.onUtteranceEnd(state.hearing, event.lastWordEndMs);
-  if (heard.turnText === undefined) return { ...state, hearing: heard.state };
+  if (heard.turnText === undefined) {
+    state.hearing = heard.state;
+    return;
+  }
   const decision = decideEndOfTurn(state, { type: "utteranceEnd", event });
-  if (decision.isDone) return turnEnded(state, heard, decision, event.atMs, out);
-  recheck(state, decision);
-  return state;
+  if (decision.isDone) turnEnded(state, heard, decision, event.atMs, out);
+  else recheck(state, decision);
 }
 
 /** The STT never reported that the caller was done: the local timer decides. */
@@ -119,13 +122,11 @@ export function onEndpointingDeadline(
   state: SessionState,
   event: DeadlineReachedEvent,
   out: SessionEffect[],
-): SessionState {
+): void {
   const decision = decideEndOfTurn(state, { type: "timer", event });
   if (decision.isDone) {
-    return turnEnded(state, detector.onSilenceTimeout(state.hearing), decision, event.atMs, out);
-  }
-  recheck(state, decision);
-  return state;
+    turnEnded(state, detector.onSilenceTimeout(state.hearing), decision, event.atMs, out);
+  } else recheck(state, decision);
 }
 
 /** The turn detection of the STT says that the caller is done. */
@@ -133,13 +134,14 @@ export function onCallerTurnEnded(
   state: SessionState,
   event: CallerTurnEndedEvent,
   out: SessionEffect[],
-): SessionState {
+): void {
   const decision = decideEndOfTurn(state, { type: "vendor", event });
   if (decision.isDone) {
-    return turnEnded(state, detector.onSilenceTimeout(state.hearing), decision, event.atMs, out);
+    turnEnded(state, detector.onSilenceTimeout(state.hearing), decision, event.atMs, out);
+    return;
   }
   recheck(state, decision);
-  return { ...state, undecidedMaxMs: undefined };
+  state.undecidedMaxMs = undefined;
 }
 
 /** Has the end of the turn decided again, if nothing happens until then. */
@@ -165,13 +167,13 @@ function turnEnded(
   decision: DoneEnd,
   atMs: number,
   out: SessionEffect[],
-): SessionState {
-  if (heard.turnText === undefined) return { ...state, hearing: heard.state };
+): void {
   const { interim, interimEndMs } = state.hearing;
+  state.hearing = heard.state;
+  if (heard.turnText === undefined) return;
   const endMs = interimEndMs < 0 ? undefined : interimEndMs;
-  const late = interim === "" ? state.late : guessGivenOut(state.late, interim, endMs, atMs);
-  const end = endOfTurn(state, decision, atMs);
-  return callerSaid({ ...state, late, hearing: heard.state }, heard.turnText, end, atMs, out);
+  if (interim !== "") state.late = guessGivenOut(state.late, interim, endMs, atMs);
+  callerSaid(state, heard.turnText, endOfTurn(state, decision, atMs), atMs, out);
 }
 
 /** An interruption that no words followed; words that are still on their way get more time. */
@@ -179,45 +181,37 @@ export function onFalseInterruptionDeadline(
   state: SessionState,
   atMs: number,
   out: SessionEffect[],
-): SessionState {
+): void {
   const isUnderway = detector.pendingText(state.hearing) !== "" || state.digits !== "";
-  if (!isUnderway) return onFalseInterruption(state, atMs, out);
-  setDeadline(state, "falseInterruption", atMs + FALSE_INTERRUPTION_MAX_MS);
-  return state;
+  if (isUnderway) setDeadline(state, "falseInterruption", atMs + FALSE_INTERRUPTION_MAX_MS);
+  else onFalseInterruption(state, atMs, out);
 }
 
 /** Keys are collected until a pause or the pound key, and then taken as one thing that was said. */
-export function onDigit(
-  state: SessionState,
-  event: DigitEvent,
-  out: SessionEffect[],
-): SessionState {
+export function onDigit(state: SessionState, event: DigitEvent, out: SessionEffect[]): void {
   const { settings } = state;
-  const isApart = event.atMs - state.dtmfTakenAtMs >= DIGITS_APART_MIN_MS;
+  const { digit, atMs } = event;
+  const isApart = atMs - state.dtmfTakenAtMs >= DIGITS_APART_MIN_MS;
   // People press the pound key after the last digit all the same, though that was enough.
-  const isClosing = event.digit === "#" && state.digits === "" && !isApart;
-  if (settings.dtmfDigits > 0 && isClosing) return state;
-  const digits = `${state.digits}${event.digit}`.slice(0, DIGITS_MAX);
-  const { utteranceBeganAtMs = event.atMs } = state;
-  const noted = { ...state, digits, utteranceBeganAtMs, lastDigitAtMs: event.atMs };
-  const floor = interruptFor(noted, { type: "dtmf" }, event.atMs, out);
-  const isWhole = settings.dtmfDigits > 0 && digits.length >= settings.dtmfDigits;
-  if ((isWhole || event.digit === "#") && isApart) {
-    return takeDigits(floor, isWhole ? "dtmfDigits" : "poundKey", event.atMs, out);
+  const isClosing = digit === "#" && state.digits === "" && !isApart;
+  if (settings.dtmfDigits > 0 && isClosing) return;
+  state.digits = `${state.digits}${digit}`.slice(0, DIGITS_MAX);
+  state.utteranceBeganAtMs ??= atMs;
+  state.lastDigitAtMs = atMs;
+  const digitCount = state.digits.length;
+  interruptFor(state, { type: "dtmf" }, atMs, out);
+  const isWhole = settings.dtmfDigits > 0 && digitCount >= settings.dtmfDigits;
+  if ((isWhole || digit === "#") && isApart) {
+    takeDigits(state, isWhole ? "dtmfDigits" : "poundKey", atMs, out);
+    return;
   }
-  const isNumber = digits.length > 1 || detector.pendingText(state.hearing) !== "";
-  const delayMs = isNumber ? NUMBER_PAUSE_MS : DIGITS_PAUSE_MS;
-  setDeadline(state, "dtmf", event.atMs + delayMs);
-  return floor;
+  const isNumber = digitCount > 1 || detector.pendingText(state.hearing) !== "";
+  setDeadline(state, "dtmf", atMs + (isNumber ? NUMBER_PAUSE_MS : DIGITS_PAUSE_MS));
 }
 
 /** No key has followed for a while. */
-export function onDtmfDeadline(
-  state: SessionState,
-  atMs: number,
-  out: SessionEffect[],
-): SessionState {
-  return takeDigits(state, "dtmfTimeout", atMs, out);
+export function onDtmfDeadline(state: SessionState, atMs: number, out: SessionEffect[]): void {
+  takeDigits(state, "dtmfTimeout", atMs, out);
 }
 
 function takeDigits(
@@ -225,19 +219,20 @@ function takeDigits(
   reason: EndOfTurn["reason"],
   atMs: number,
   out: SessionEffect[],
-): SessionState {
-  if (state.digits === "") return state;
+): void {
+  if (state.digits === "") return;
   clearDeadline(state, "dtmf");
+  const end = endOfTurn({ callerEndedAtMs: state.lastDigitAtMs }, { reason }, atMs);
   // "My PIN is", and the keys of it: the words are not settled for the keys, but were said before them.
   const { hearing } = state;
-  const isSaidBefore = hearing.finals !== "" && hearing.interim === "";
-  const said = isSaidBefore
-    ? turnEnded(state, detector.onSilenceTimeout(hearing), { reason }, atMs, out)
-    : state;
-  const text = keypadText(said.digits);
-  const taken = { ...said, digits: "", dtmfTakenAtMs: atMs, callerEndedAtMs: atMs };
-  const end = endOfTurn({ callerEndedAtMs: state.lastDigitAtMs }, { reason }, atMs);
-  return answerCaller(taken, text, end, atMs, out);
+  if (hearing.finals !== "" && hearing.interim === "") {
+    turnEnded(state, detector.onSilenceTimeout(hearing), { reason }, atMs, out);
+  }
+  const text = keypadText(state.digits);
+  state.digits = "";
+  state.dtmfTakenAtMs = atMs;
+  state.callerEndedAtMs = atMs;
+  answerCaller(state, text, end, atMs, out);
 }
 
 /** Written words are whole and the caller's own: they stop the agent at once, and are answered at once. */
@@ -245,25 +240,22 @@ export function onWritten(
   state: SessionState,
   { text, atMs }: WrittenEvent,
   out: SessionEffect[],
-): SessionState {
-  const floor = interruptFor(state, { type: "message" }, atMs, out);
-  const said = { ...floor, callerEndedAtMs: atMs };
-  return answerCaller(said, text, endOfTurn(said, { reason: "message" }, atMs), atMs, out);
+): void {
+  interruptFor(state, { type: "message" }, atMs, out);
+  state.callerEndedAtMs = atMs;
+  answerCaller(state, text, endOfTurn(state, { reason: "message" }, atMs), atMs, out);
 }
 
 function noteWords(
   state: SessionState,
   event: TranscriptEvent,
   hearing: detector.HearingState,
-): SessionState {
+): void {
   const endedAtMs = event.atMs - event.endedAgoMs;
   const isOld = event.text === "" || isRepeated(state, event);
-  return {
-    ...state,
-    hearing,
-    undecidedMaxMs: undecidedMaxMs(event),
-    utteranceBeganAtMs: state.utteranceBeganAtMs ?? Math.min(endedAtMs, event.atMs),
-    callerEndedAtMs: isOld ? state.callerEndedAtMs : endedAtMs,
-    wordsLateMs: sttDelayMs(state, event),
-  };
+  state.wordsLateMs = sttDelayMs(state, event);
+  state.hearing = hearing;
+  state.undecidedMaxMs = undecidedMaxMs(event);
+  state.utteranceBeganAtMs ??= Math.min(endedAtMs, event.atMs);
+  if (!isOld) state.callerEndedAtMs = endedAtMs;
 }

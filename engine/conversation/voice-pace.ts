@@ -4,11 +4,9 @@ import { type SessionState, VOICE_MS_PER_CHAR } from "./state.js";
 export const PACE_CHARS_MIN = 10;
 
 /** The voice has said this text whole. The first that is heard of it counts alone, and later ones as much as all before. */
-export function withPace(state: SessionState, text: string, durationMs: number): SessionState {
-  if (text.length < PACE_CHARS_MIN) return state;
+export function notePace(state: SessionState, text: string, durationMs: number): void {
+  if (text.length < PACE_CHARS_MIN) return;
   const heard = durationMs / text.length;
   const before = state.voiceMsPerChar === VOICE_MS_PER_CHAR ? heard : state.voiceMsPerChar;
-  // A whole number, since every copy of the state would have to box a fraction.
-  const voiceMsPerChar = Math.round((before + heard) / 2);
-  return voiceMsPerChar === state.voiceMsPerChar ? state : { ...state, voiceMsPerChar };
+  state.voiceMsPerChar = Math.round((before + heard) / 2);
 }

@@ -154,7 +154,7 @@ test("an answer waits for the end of the question that is the last thing that th
 
 test("who agrees is there: whether somebody is there is asked from the beginning again", () => {
   const state = { ...after(500, [[STATEMENT, 0, 3_000]], 3_000), reminders: 2 };
-  const noted = noteBackchannel(state, { role: "user", text: "uh-huh", atMs: 500 }, []);
-  assert.equal(noted.reminders, 0);
-  assert.deepEqual(noted.unsaved, [{ role: "user", text: "uh-huh", atMs: 500 }]);
+  noteBackchannel(state, { role: "user", text: "uh-huh", atMs: 500 }, []);
+  assert.equal(state.reminders, 0);
+  assert.deepEqual(state.unsaved, [{ role: "user", text: "uh-huh", atMs: 500 }]);
 });

@@ -77,8 +77,11 @@ test("five words that came back tell of a loudspeaker, on which one in four may 
   const ledger = recordSent(EMPTY_LEDGER, SENTENCE, 100_000);
   const spokenBefore = { ledger, untilMs: 103_000, turnBeforeAtMs: undefined };
   const state = { ...newSession(PLAIN_SETTINGS, []), spokenBefore, callerEndedAtMs: 101_600 };
-  const echoAfter = (words: number, ago: number) =>
-    ownEcho(noteEcho(state, words, 101_600 - ago), "we have free rooms");
+  const echoAfter = (words: number, ago: number) => {
+    const noted = { ...state };
+    noteEcho(noted, words, 101_600 - ago);
+    return ownEcho(noted, "we have free rooms");
+  };
   assert.equal(ownEcho(state, "we have free rooms"), "none");
   assert.equal(echoAfter(5, 60_000), "certain");
   assert.equal(echoAfter(5, 60_001), "none");

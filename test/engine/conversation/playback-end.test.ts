@@ -48,7 +48,8 @@ function stateWith(turn: Turn, given: Partial<SessionState> = {}): SessionState 
 
 function endOf(turn: Turn, given: Partial<SessionState> = {}, atMs = ENDS_AT_MS) {
   const out: SessionEffect[] = [];
-  const state = onPlaybackEnd(stateWith(turn, given), atMs, out);
+  const state = stateWith(structuredClone(turn), given);
+  onPlaybackEnd(state, atMs, out);
   return { state, out };
 }
 
@@ -56,12 +57,12 @@ const GOODBYE = { ending: AGENT_HUNG_UP };
 
 /** When the goodbye of an agent who hangs up is over, if a voice is heard, or was heard until `voiceUntilMs`. */
 function hungUpAtMs(given: Partial<SessionState>, voiceUntilMs?: number): number {
-  let state = stateWith(turnOf(GOODBYE), given);
+  const state = stateWith(turnOf(GOODBYE), given);
   let atMs = ENDS_AT_MS;
   for (let looks = 0; looks < 20; looks += 1) {
     const out: SessionEffect[] = [];
     const voiceAgoMs = voiceUntilMs === undefined ? undefined : Math.max(0, atMs - voiceUntilMs);
-    state = onPlaybackEnd(state, atMs, out, voiceAgoMs);
+    onPlaybackEnd(state, atMs, out, voiceAgoMs);
     if (state.phase === "ended") return atMs;
     assert.deepEqual(out, []);
     const { playbackEnd } = state.deadlines;
@@ -90,7 +91,7 @@ test("a voice that began ten seconds ago, and became no words, keeps no call ope
 test("the last millisecond of that wait is waited for, too", () => {
   const out: SessionEffect[] = [];
   const state = stateWith(turnOf(GOODBYE), { voicedAtMs: 900 });
-  assert.equal(onPlaybackEnd(state, 1_999, out), state);
+  onPlaybackEnd(state, 1_999, out);
   assert.deepEqual(out, []);
   assert.equal(state.deadlines.playbackEnd, 2_000);
 });

@@ -13,12 +13,13 @@ test("a turn that nothing was sent of leaves what was spoken before it, whose ec
   const times = { callerEndedAtMs: 1_000, decidedAtMs: 1_200, attempt: 0 };
   const turn = newTurn({ id: 2, kind: "reply", userText: "Hello?", ...times });
   const state = { ...newSession(PLAIN_SETTINGS, []), spokenBefore };
-  assert.equal(commitTurn(state, turn, "interrupted", 1_500, []).spokenBefore, spokenBefore);
+  commitTurn(state, turn, "interrupted", 1_500, []);
+  assert.equal(state.spokenBefore, spokenBefore);
 
   const later = recordSent(EMPTY_LEDGER, SENTENCE, 1_300);
   const sent = { ...turn, ledger: later, sentCount: 1 };
-  const settled = commitTurn(state, sent, "interrupted", 1_500, []);
-  assert.deepEqual(settled.spokenBefore, {
+  commitTurn(state, sent, "interrupted", 1_500, []);
+  assert.deepEqual(state.spokenBefore, {
     ledger: later,
     untilMs: 1_500,
     turnBeforeAtMs: undefined,
@@ -30,6 +31,8 @@ test("what was waited in vain counts for the same question, and not for the next
   const turn = newTurn({ id: 2, kind: "reply", userText: "Hello?", ...times });
   const state = newSession(PLAIN_SETTINGS, []);
   const waited = { waitedMs: 8_800, untilMs: 10_000 };
-  assert.deepEqual(commitTurn(state, turn, "superseded", 10_000, []).carriedOverWait, waited);
-  assert.equal(commitTurn(state, turn, "failed", 10_000, []).carriedOverWait, undefined);
+  commitTurn(state, turn, "superseded", 10_000, []);
+  assert.deepEqual(state.carriedOverWait, waited);
+  commitTurn(state, turn, "failed", 10_000, []);
+  assert.equal(state.carriedOverWait, undefined);
 });
