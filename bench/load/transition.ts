@@ -65,7 +65,7 @@ export function measureTransition(): TransitionResult {
 function play(events: readonly SessionEvent[]): SessionState {
   const state = newSession(SETTINGS, []);
   for (const event of events) step(state, event);
-  if (state.metrics.turnCount !== TURNS_PER_CALL) throw new Error("the call went otherwise");
+  if (state.record.metrics.turnCount !== TURNS_PER_CALL) throw new Error("the call went otherwise");
   return state;
 }
 

@@ -228,9 +228,9 @@ function once(tell: CallRecorder["vendorFailed"]): CallRecorder["vendorFailed"] 
   };
 }
 
-/** What can still be kept of a call whose transition threw. */
+/** What can still be kept of a call whose step threw. */
 function rescue(actor: SessionActor): TurnSave {
-  const { unsaved, metrics } = actor.state;
+  const { unsaved, metrics } = actor.state.record;
   return { messages: unsaved, metrics, report: undefined, added: [] };
 }
 

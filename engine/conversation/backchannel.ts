@@ -4,7 +4,7 @@ import { clearDeadline } from "./deadlines.js";
 import type { SaidMessage, SessionEffect } from "./effects.js";
 import { isQuestion, LEXICONS, PhraseList, tablePhrases, tableWords } from "./lexicon.js";
 import type { SentSentence } from "./playback-ledger.js";
-import { isAllSent, type SessionState } from "./state.js";
+import { isAllSent, type SessionState, turnOf } from "./state.js";
 
 /** Sounds that people make in every language while they listen. */
 const SOUNDS = `mhm, mhmm, m hm, mm hm, mm hmm, mmhm, mmhmm, mm, mmm, m, hm, hmm, hm hm, uh huh, uhhuh, uhuh, uh hum, aha, ah, ahh,
@@ -108,7 +108,9 @@ export function mayShowListening(state: SessionState, text: string, atMs: number
 }
 
 function mayBeBackchannel(state: SessionState, atMs: number): boolean {
-  const { turn, spokenBefore, callerEndedAtMs } = state;
+  const turn = turnOf(state);
+  const { spokenBefore } = state.echo;
+  const { endedAtMs: callerEndedAtMs } = state.user;
   const isSpeaking = turn !== undefined && turn.sentCount > 0;
   const endedAtMs = isSpeaking ? atMs : spokenBefore.untilMs;
   const hasSpoken = isSpeaking || spokenBefore.ledger.sent.length > 0;
@@ -119,18 +121,18 @@ function mayBeBackchannel(state: SessionState, atMs: number): boolean {
 /** "Yes" to what the agent asks, or has just asked. */
 export function isAnsweringYes(state: SessionState, text: string): boolean {
   if (!isBackchannelOf(state, text)) return false;
-  return wasAsked(state, state.callerEndedAtMs - SHORT_WORD_MS);
+  return wasAsked(state, state.user.endedAtMs - SHORT_WORD_MS);
 }
 
 /** Words of agreement that show no more than that, and not the answer to a question of a moment ago. */
 export function isOnlyBackchannel(state: SessionState, text: string, atMs: number): boolean {
   if (!isBackchannel(state, text, atMs)) return false;
-  return !wasAsked(state, state.callerEndedAtMs - SHORT_WORD_MS, MAY_ANSWER_MAX_MS);
+  return !wasAsked(state, state.user.endedAtMs - SHORT_WORD_MS, MAY_ANSWER_MAX_MS);
 }
 
 /** The agent has said all but the end of its question: "yes" is answered when it is over, which is soon. */
 export function waitsForQuestion(state: SessionState, text: string): boolean {
-  const { turn } = state;
+  const turn = turnOf(state);
   const last = turn?.ledger.sent.at(-1);
   if (turn === undefined || last === undefined || !isQuestion(last.text)) return false;
   return isAllSent(turn) && isAnsweringYes(state, text);
@@ -146,18 +148,16 @@ export function noteBackchannel(
   out.push({ type: "send", message: { type: "transcript", role: "user", text, isFinal: true } });
   clearDeadline(state, "endpointing");
   clearDeadline(state, "falseInterruption");
-  state.utteranceBeganAtMs = undefined;
-  state.unsaved = [...state.unsaved, said];
-  state.reminders = 0;
-  state.repeatRequests = 0;
+  state.user.utteranceBeganAtMs = undefined;
+  state.record.unsaved = [...state.record.unsaved, said];
+  state.user.reminders = 0;
+  state.user.repeatRequests = 0;
 }
 
 /** Whether what was played when the caller began, or so shortly before, is a question. */
-function wasAsked(
-  { turn, spokenBefore }: SessionState,
-  beganAtMs: number,
-  withinMs = ASKED_BEFORE_MAX_MS,
-): boolean {
+function wasAsked(state: SessionState, beganAtMs: number, withinMs = ASKED_BEFORE_MAX_MS): boolean {
+  const turn = turnOf(state);
+  const { spokenBefore } = state.echo;
   const before = spokenBefore.ledger.sent.filter((sent) => sent.startsAtMs < spokenBefore.untilMs);
   const played = [...before, ...(turn?.ledger.sent ?? [])].filter(
     (sent) => sent.startsAtMs <= beganAtMs,

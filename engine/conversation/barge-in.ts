@@ -45,6 +45,7 @@ import {
   type Sentence,
   type SessionState,
   type Turn,
+  turnOf,
 } from "./state.js";
 import { isSendingDtmf } from "./tools.js";
 import { pendingText, wordCount } from "./transcript-buffer.js";
@@ -92,7 +93,7 @@ export function decideBargeIn(
   speech: CallerSpeech,
   atMs: number,
 ): BargeInDecision {
-  const { turn } = state;
+  const turn = turnOf(state);
   switch (speech.type) {
     case "voice":
       if (turn === undefined) return NOTHING_TO_STOP;
@@ -194,7 +195,7 @@ function decideOnUtterance(
   atMs: number,
 ): BargeInDecision {
   if (echo === "certain") return goOn(state, "echo");
-  const isSpeaking = state.turn !== undefined && state.turn.sentCount > 0;
+  const isSpeaking = (turnOf(state)?.sentCount ?? 0) > 0;
   if (echo === "possible" && isSpeaking) {
     const isPaused = state.outputPausedAtMs !== undefined;
     return { action: isPaused ? "resume" : "wait", reason: "possibleEcho" };
@@ -206,7 +207,7 @@ function decideOnUtterance(
 }
 
 function decideOnAnswerable(state: SessionState, text: string, atMs: number): BargeInDecision {
-  const { turn } = state;
+  const turn = turnOf(state);
   if (turn === undefined) return NOTHING_TO_STOP;
   if (turn.ending !== undefined) {
     if (isFarewell(state, text)) return goOn(state, "farewell");
@@ -225,7 +226,7 @@ function noteBargeIn(
   atMs: number,
   out: SessionEffect[],
 ): void {
-  const { turn } = state;
+  const turn = turnOf(state);
   if (turn === undefined) return;
   const bargeIn = { action, reason, atMs: roundMs(atMs - turn.decidedAtMs) };
   const bargeIns = withBargeIn(turn.bargeIns, bargeIn);
@@ -244,7 +245,7 @@ function act(
   out: SessionEffect[],
 ): void {
   noteBargeIn(state, decision, atMs, out);
-  const { turn } = state;
+  const turn = turnOf(state);
   if (turn === undefined) return;
   switch (decision.action) {
     case "interrupt":
@@ -274,11 +275,10 @@ function interrupt(state: SessionState, turn: Turn, atMs: number, out: SessionEf
   stopTurn(turn, out);
   setDeadline(state, "falseInterruption", atMs + FALSE_INTERRUPTION_MAX_MS);
   if (spoke && !isPaused) countInterruption(state);
-  const cutSentences = unheardSentences(turn, Math.min(atMs, state.outputPausedAtMs ?? atMs));
+  const sentences = unheardSentences(turn, Math.min(atMs, state.outputPausedAtMs ?? atMs));
   state.falseInterruptions = 0;
   commitTurn(state, turn, spoke ? "interrupted" : "superseded", atMs, out);
-  state.cutSentences = cutSentences;
-  state.cutEndReason = turn.ending;
+  state.cut = { ...state.cut, sentences, ending: turn.ending };
 }
 
 /** Nobody said a word after all, a cough perhaps: the assistant goes on with the sentence it was in. */
@@ -288,16 +288,15 @@ export function onFalseInterruption(
   out: SessionEffect[],
   reason: "falseInterruption" | "backchannel" = "falseInterruption",
 ): void {
-  if (state.turn !== undefined) return;
-  const { cutSentences, cutEndReason } = state;
-  if (cutSentences.length > 0) {
-    state.cutSentences = [];
-    state.cutEndReason = undefined;
-    beginScripted(state, "resumed", cutSentences, atMs, out, cutEndReason);
-  } else if (cutEndReason !== undefined) {
-    endAfterSpeech(state, state.lastTurnId, cutEndReason, atMs, out);
+  if (turnOf(state) !== undefined) return;
+  const { sentences, question, ending } = state.cut;
+  if (sentences.length > 0) {
+    state.cut = { sentences: [], question, ending: undefined };
+    beginScripted(state, "resumed", sentences, atMs, out, ending);
+  } else if (ending !== undefined) {
+    endAfterSpeech(state, state.lastTurnId, ending, atMs, out);
     return;
-  } else if (state.unanswered !== "") {
+  } else if (state.user.unanswered !== "") {
     beginReply(state, atMs, out);
   } else {
     watchCaller(state, atMs);
@@ -307,7 +306,10 @@ export function onFalseInterruption(
 }
 
 function countInterruption(state: SessionState): void {
-  state.metrics = { ...state.metrics, interruptions: state.metrics.interruptions + 1 };
+  state.record.metrics = {
+    ...state.record.metrics,
+    interruptions: state.record.metrics.interruptions + 1,
+  };
 }
 
 /** Only an agent that any voice interrupts is stopped by one, and not in its goodbye. */
@@ -368,7 +370,7 @@ export function handleVoice(
   out: SessionEffect[],
 ): void {
   const { atMs, voiceAgoMs } = event;
-  const { turn } = state;
+  const turn = turnOf(state);
   if (turn === undefined) return;
   const decision = decideBargeIn(state, { type: "voice", voiceAgoMs }, atMs);
   act(state, decision, atMs, out);
@@ -412,7 +414,8 @@ export function onOutputPauseDeadline(
 
 /** It was a cough, an echo or a word that does not interrupt: if the audio stands still, it goes on where it stood. */
 function resumeOutput(state: SessionState, atMs: number, out: SessionEffect[]): void {
-  const { outputPausedAtMs, turn } = state;
+  const { outputPausedAtMs } = state;
+  const turn = turnOf(state);
   if (outputPausedAtMs === undefined || turn === undefined) return;
   clearDeadline(state, "outputPause");
   if (state.settings.isPaced) out.push({ type: "resumeAudio" });
@@ -481,7 +484,7 @@ export function onOverlapDeadline(
   { atMs, voiceAgoMs }: DeadlineReachedEvent,
   out: SessionEffect[],
 ): void {
-  const { turn } = state;
+  const turn = turnOf(state);
   if (turn?.overlapAtMs === undefined) return;
   const isSpeaking = voiceAgoMs !== undefined && voiceAgoMs <= VOICE_RECENT_MS;
   if (isSpeaking && atMs - turn.overlapAtMs < ONSET_MAX_MS) {
@@ -507,7 +510,7 @@ export function handleUserSpeech(
   atMs: number,
   out: SessionEffect[],
 ): void {
-  if (state.turn === undefined) return;
+  if (turnOf(state) === undefined) return;
   const decision = decideBargeIn(state, { type: "words", ...heard }, atMs);
   if (decision.reason === "nextWordPending" && heard.isRepeated !== true) {
     setDeadline(state, "nextWord", atMs + NEXT_WORD_MAX_MS);
@@ -518,7 +521,7 @@ export function handleUserSpeech(
 
 /** No word has come behind one that could become agreement with it. */
 export function onNextWordDeadline(state: SessionState, atMs: number, out: SessionEffect[]): void {
-  const text = pendingText(state.hearing);
+  const text = pendingText(state.user.hearing);
   if (text === "") return;
   handleUserSpeech(state, { text, words: wordCount(text), isSettled: true }, atMs, out);
 }
@@ -531,15 +534,15 @@ export function callerSaid(
   atMs: number,
   out: SessionEffect[],
 ): void {
-  const beganAtMs = state.utteranceBeganAtMs ?? atMs;
+  const beganAtMs = state.user.utteranceBeganAtMs ?? atMs;
   const { echo, suspectedEcho, echoHeard } = echoBehindSuspectedEcho(state, text);
-  state.echoHeard = echoHeard;
+  state.echo.returned = echoHeard;
   const decision = decideBargeIn(state, { type: "utterance", text, echo }, atMs);
   const { reason } = decision;
   if (reason === "echo" || reason === "possibleEcho") {
-    state.utteranceBeganAtMs = undefined;
+    state.user.utteranceBeganAtMs = undefined;
     // What is an echo is dropped, while the caller's own words before it still wait.
-    state.suspectedEcho =
+    state.echo.suspected =
       reason === "echo"
         ? suspectedEcho
         : {
@@ -574,12 +577,12 @@ export function answerCaller(
   atMs: number,
   out: SessionEffect[],
 ): void {
-  const beganAtMs = state.utteranceBeganAtMs ?? atMs;
+  const beganAtMs = state.user.utteranceBeganAtMs ?? atMs;
   noteSaid(state, { role: "user", text, atMs: beganAtMs }, end, out);
-  const { turn } = state;
+  const turn = turnOf(state);
   if (turn === undefined) {
     // Keys that are being pressed go on with what was said.
-    if (state.digits === "") beginReply(state, atMs, out);
+    if (state.user.digits === "") beginReply(state, atMs, out);
     return;
   }
   const decision = decideBargeIn(state, { type: "answerable", text }, atMs);
@@ -602,8 +605,8 @@ export function answerCaller(
 
 /** The recognizer took back words for which doubtful ones waited: those are answered if nobody speaks. */
 export function answerSuspectedEcho(state: SessionState, atMs: number, out: SessionEffect[]): void {
-  if (state.turn !== undefined || state.suspectedEcho === undefined) return;
-  if (pendingText(state.hearing) !== "") return;
+  if (turnOf(state) !== undefined || state.echo.suspected === undefined) return;
+  if (pendingText(state.user.hearing) !== "") return;
   acceptSuspectedEcho(state, out);
   beginReply(state, atMs, out);
 }
@@ -618,17 +621,16 @@ function noteSaid(
   const { text } = said;
   out.push({ type: "send", message: { type: "transcript", role: "user", text, isFinal: true } });
   // Keys may come in the middle of words, which are still to be settled.
-  if (pendingText(state.hearing) === "") clearDeadline(state, "endpointing");
+  if (pendingText(state.user.hearing) === "") clearDeadline(state, "endpointing");
   clearDeadline(state, "falseInterruption");
-  state.utteranceBeganAtMs = undefined;
-  state.voicedAtMs = Number.NEGATIVE_INFINITY;
-  state.endOfTurn = endOfTurn;
-  state.unanswered = joinWords(state.unanswered, text);
-  state.unsaved = [...state.unsaved, said];
-  state.cutSentences = [];
-  state.cutEndReason = undefined;
-  state.reminders = 0;
-  state.repeatRequests = 0;
+  state.user.utteranceBeganAtMs = undefined;
+  state.user.voicedAtMs = Number.NEGATIVE_INFINITY;
+  state.user.endOfTurn = endOfTurn;
+  state.user.unanswered = joinWords(state.user.unanswered, text);
+  state.record.unsaved = [...state.record.unsaved, said];
+  state.cut = { ...state.cut, sentences: [], ending: undefined };
+  state.user.reminders = 0;
+  state.user.repeatRequests = 0;
 }
 
 /** Into a goodbye: whether the words let it be one. "Yes" to a question that stands in it does not. */

@@ -13,8 +13,11 @@ import {
   joinWords,
   reportOf,
   type SessionState,
+  SILENT,
+  setAgentTurn,
   type Turn,
   turnMessages,
+  turnOf,
   withMessages,
 } from "./state.js";
 import { estimatedTokens } from "./token-estimate.js";
@@ -124,27 +127,27 @@ export function commitTurn(
   const carried = answer === "" && (outcome === "superseded" || outcome === "interrupted");
   const added = carried ? [] : turnMessages(turn.userText, answer);
   if (turn.sentCount > 0) {
-    state.spokenBefore = spokenBeforeAfter(state.spokenBefore, turn.ledger, untilMs);
+    state.echo.spokenBefore = spokenBeforeAfter(state.echo.spokenBefore, turn.ledger, untilMs);
   }
   measure(state, turn, outcome);
-  state.turn = undefined;
+  setAgentTurn(state, SILENT);
   state.outputPausedAtMs = undefined;
-  if (carried) state.unanswered = joinWords(turn.userText, state.unanswered);
-  state.cutQuestion = carried ? turn.userText : "";
+  if (carried) state.user.unanswered = joinWords(turn.userText, state.user.unanswered);
+  state.cut = { ...state.cut, question: carried ? turn.userText : "" };
   const isHeard = outcome === "played";
   state.toolsDone = toolsDoneAfter(state, turn, { isOpen: carried, isHeard });
   state.carriedOverWait = carried ? carriedOverWaitAfter(turn, atMs) : undefined;
-  if (outcome === "interrupted") state.bargeInVoiceAtMs = Number.NEGATIVE_INFINITY;
-  state.history = withMessages(state.history, added);
+  if (outcome === "interrupted") state.user.bargeInVoiceAtMs = Number.NEGATIVE_INFINITY;
+  state.record.history = withMessages(state.record.history, added);
   if (heard !== "") {
-    state.unsaved = [...state.unsaved, saidByAssistant(turn, heard)];
+    state.record.unsaved = [...state.record.unsaved, saidByAssistant(turn, heard)];
     out.push({
       type: "send",
       message: { type: "transcript", role: "assistant", text: heard, isFinal: true },
     });
   }
   // What is still being said may yet show it to be an echo.
-  if (pendingText(state.hearing) === "") acceptSuspectedEcho(state, out);
+  if (pendingText(state.user.hearing) === "") acceptSuspectedEcho(state, out);
   const unheard = unheardText(turn, outcome, untilMs);
   const report = { ...reportOf(turn, outcome), ...(unheard === undefined ? {} : { unheard }) };
   out.push({ type: "saveTurn", save: takeSave(state, report, added) });
@@ -152,14 +155,14 @@ export function commitTurn(
 
 /** Words that did not prove to be an echo are the caller's, and wait to be answered. */
 export function acceptSuspectedEcho(state: SessionState, out: SessionEffect[]): void {
-  const { suspectedEcho } = state;
-  if (suspectedEcho === undefined) return;
-  const { text, beganAtMs, endOfTurn } = suspectedEcho;
+  const { suspected } = state.echo;
+  if (suspected === undefined) return;
+  const { text, beganAtMs, endOfTurn } = suspected;
   out.push({ type: "send", message: { type: "transcript", role: "user", text, isFinal: true } });
-  state.suspectedEcho = undefined;
-  state.endOfTurn = endOfTurn;
-  state.unanswered = joinWords(state.unanswered, text);
-  state.unsaved = [...state.unsaved, { role: "user", text, atMs: beganAtMs }];
+  state.echo.suspected = undefined;
+  state.user.endOfTurn = endOfTurn;
+  state.user.unanswered = joinWords(state.user.unanswered, text);
+  state.record.unsaved = [...state.record.unsaved, { role: "user", text, atMs: beganAtMs }];
 }
 
 /** Ends the call: the turn in progress and words not yet answered are kept as they stand. */
@@ -173,7 +176,7 @@ export function endCall(
   dropEcho(state, atMs);
   acceptSuspectedEcho(state, out);
   takePendingWords(state, atMs);
-  const { turn } = state;
+  const turn = turnOf(state);
   if (turn !== undefined) {
     stopTurn(turn, out);
     commitTurn(state, turn, "cutOff", atMs, out);
@@ -182,10 +185,10 @@ export function endCall(
     const { reason, message } = ending;
     out.push({ type: "send", message: { type: "error", reason, message } });
   }
-  const added = turnMessages(state.unanswered, "");
+  const added = turnMessages(state.user.unanswered, "");
   state.phase = "ended";
-  state.unanswered = "";
-  state.history = withMessages(state.history, added);
+  state.user.unanswered = "";
+  state.record.history = withMessages(state.record.history, added);
   clearDeadlines(state, DEADLINE_NAMES);
   out.push({ type: "end", ending, save: takeSave(state, undefined, added) });
 }
@@ -205,25 +208,25 @@ function saidByAssistant(turn: Turn, text: string): SaidMessage {
 
 /** Forgets the words that are an echo, of those that wait and those that are still being said. */
 function dropEcho(state: SessionState, atMs: number): void {
-  const words = pendingWords(state.hearing);
+  const words = pendingWords(state.user.hearing);
   if (words === "") return;
   // With the call the sound of an agent that still speaks stands still, and its echo breaks off.
-  const isSpeaking = state.turn !== undefined && state.turn.sentCount > 0;
+  const isSpeaking = (turnOf(state)?.sentCount ?? 0) > 0;
   const outputPausedAtMs = isSpeaking ? (state.outputPausedAtMs ?? atMs) : state.outputPausedAtMs;
   const { echo, suspectedEcho } = echoBehindSuspectedEcho({ ...state, outputPausedAtMs }, words);
   if (echo !== "certain") return;
-  state.suspectedEcho = suspectedEcho;
-  state.hearing = EMPTY_HEARING;
+  state.echo.suspected = suspectedEcho;
+  state.user.hearing = EMPTY_HEARING;
 }
 
 /** Words and keys of a turn that the call's end cuts off wait to be answered, though nobody will. */
 function takePendingWords(state: SessionState, atMs: number): void {
-  const keys = state.digits === "" ? "" : keypadText(state.digits);
-  const text = joinWords(pendingWords(state.hearing), keys);
+  const keys = state.user.digits === "" ? "" : keypadText(state.user.digits);
+  const text = joinWords(pendingWords(state.user.hearing), keys);
   if (text === "") return;
-  state.unanswered = joinWords(state.unanswered, text);
-  const said: SaidMessage = { role: "user", text, atMs: state.utteranceBeganAtMs ?? atMs };
-  state.unsaved = [...state.unsaved, said];
+  state.user.unanswered = joinWords(state.user.unanswered, text);
+  const said: SaidMessage = { role: "user", text, atMs: state.user.utteranceBeganAtMs ?? atMs };
+  state.record.unsaved = [...state.record.unsaved, said];
 }
 
 function pendingWords(hearing: HearingState): string {
@@ -236,24 +239,24 @@ function takeSave(
   report: TurnReport | undefined,
   added: readonly HistoryMessage[],
 ): TurnSave {
-  const messages = state.unsaved.toSorted((one, other) => one.atMs - other.atMs);
-  state.unsaved = [];
-  return { messages, metrics: state.metrics, report, added };
+  const messages = state.record.unsaved.toSorted((one, other) => one.atMs - other.atMs);
+  state.record.unsaved = [];
+  return { messages, metrics: state.record.metrics, report, added };
 }
 
 /** Counts the turn in the call's metrics. */
 function measure(state: SessionState, turn: Turn, outcome: TurnOutcome): void {
-  const metrics = { ...state.metrics };
+  const metrics = { ...state.record.metrics };
   metrics.totalTokens += estimatedTokens(state, turn);
   if (turn.kind === "reply") {
     if (outcome !== "superseded") metrics.turnCount += 1;
     if (turn.firstAudioAtMs !== undefined) {
       const latencyMs = turn.firstAudioAtMs - turn.callerEndedAtMs;
-      if (state.latencyCount === 0) metrics.ttfbMs = Math.round(latencyMs);
-      state.latencySumMs += latencyMs;
-      state.latencyCount += 1;
-      metrics.avgLatencyMs = Math.round(state.latencySumMs / state.latencyCount);
+      if (state.record.latencyCount === 0) metrics.ttfbMs = Math.round(latencyMs);
+      state.record.latencySumMs += latencyMs;
+      state.record.latencyCount += 1;
+      metrics.avgLatencyMs = Math.round(state.record.latencySumMs / state.record.latencyCount);
     }
   }
-  state.metrics = metrics;
+  state.record.metrics = metrics;
 }

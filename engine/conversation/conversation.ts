@@ -23,7 +23,7 @@ import { advanceSpeech, beginScripted } from "./playout.js";
 import {
   dropPreemptiveReply,
   dropStaleReply,
-  onEarlyEvent,
+  onPreemptiveEvent,
   onPreemptiveGenerationDeadline,
   onPreemptiveRefused,
   onTurnEnding,
@@ -38,7 +38,7 @@ import {
   onTurnStallDeadline,
 } from "./reply.js";
 import { sentencesOf, speakable } from "./sentences.js";
-import { placeOf, type SessionState, type Turn } from "./state.js";
+import { placeOf, type SessionState, type Turn, turnOf } from "./state.js";
 import { onTransferDeadline, onTransferRefused, onTransferTaken } from "./transfer.js";
 import { onSentenceAudio, onSentenceFailed, onUnderrunDeadline } from "./underrun.js";
 import {
@@ -70,9 +70,12 @@ const NOTHING_TO_DO: readonly SessionEffect[] = [];
 
 /** After an interruption it counts when the caller's voice ended, whatever words were made of it. */
 function noteVoice(state: SessionState, event: SessionEvent): void {
-  if (state.bargeInVoiceAtMs === undefined) return;
+  if (state.user.bargeInVoiceAtMs === undefined) return;
   if (!("voiceAgoMs" in event) || event.voiceAgoMs === undefined) return;
-  state.bargeInVoiceAtMs = Math.max(state.bargeInVoiceAtMs, event.atMs - event.voiceAgoMs);
+  state.user.bargeInVoiceAtMs = Math.max(
+    state.user.bargeInVoiceAtMs,
+    event.atMs - event.voiceAgoMs,
+  );
 }
 
 function handle(state: SessionState, event: SessionEvent, out: SessionEffect[]): void {
@@ -127,8 +130,12 @@ function handle(state: SessionState, event: SessionEvent, out: SessionEffect[]):
 }
 
 function onTurnEvent(state: SessionState, received: TurnEvent, out: SessionEffect[]): void {
-  const { turn, early } = state;
-  if (early?.turnId === received.turnId) return onEarlyEvent(state, early, received);
+  const { agent } = state;
+  if (agent.state === "speculating" && agent.reply.turnId === received.turnId) {
+    onPreemptiveEvent(state, agent.reply, received);
+    return;
+  }
+  const turn = turnOf(state);
   if (turn === undefined || turn.id !== received.turnId) {
     if (received.type === "toolDone") onLateToolDone(state, received, out);
     return;
@@ -177,7 +184,7 @@ function onDeadline(
   event: DeadlineReachedEvent,
   out: SessionEffect[],
 ): void {
-  const { turn } = state;
+  const turn = turnOf(state);
   switch (name) {
     case "endpointing":
       return onEndpointingDeadline(state, event, out);
@@ -222,6 +229,7 @@ function onDeadline(
 }
 
 function onOpened(state: SessionState, event: OpenedEvent, out: SessionEffect[]): void {
+  if (state.phase !== "opening") return;
   out.push({ type: "send", message: { type: "connected" } });
   watchDuration(state, event.atMs);
   const texts = preparedPhrases(state);
@@ -231,10 +239,12 @@ function onOpened(state: SessionState, event: OpenedEvent, out: SessionEffect[])
     onVendorMissing(state, event.lost, event.atMs, out);
     return;
   }
-  const greeting = event.resumed ? "" : state.settings.greeting;
+  // A caller who was quicker than the greeting is being answered already.
+  const isSilent = state.agent.state === "silent";
+  const greeting = event.resumed || !isSilent ? "" : state.settings.greeting;
   const sentences = sentencesOf(greeting)
     .map(speakable)
     .filter((sentence) => sentence !== "");
-  if (sentences.length === 0) watchCaller(state, event.atMs);
-  else beginScripted(state, "greeting", sentences, event.atMs, out);
+  if (sentences.length > 0) beginScripted(state, "greeting", sentences, event.atMs, out);
+  else if (isSilent) watchCaller(state, event.atMs);
 }

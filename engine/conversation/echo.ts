@@ -17,6 +17,7 @@ import {
   type SessionState,
   type SpokenBefore,
   type SuspectedEcho,
+  turnOf,
 } from "./state.js";
 
 /** The agent's words that are passed over between two that came back, at most. */
@@ -485,12 +486,15 @@ function judgeOwn(
   text: string,
   { newestText = text, mayGoOn = false }: Pick<Circumstances, "newestText" | "mayGoOn"> = {},
 ): EchoJudgement {
-  const { turn, spokenBefore, callerEndedAtMs, outputPausedAtMs, echoHeard } = state;
+  const turn = turnOf(state);
+  const { spokenBefore, returned: echoHeard, loudspeakerAtMs } = state.echo;
+  const { endedAtMs: callerEndedAtMs } = state.user;
+  const { outputPausedAtMs } = state;
   const before = playedWords(spokenBefore.ledger, spokenBefore.untilMs, callerEndedAtMs);
   const untilMs = outputPausedAtMs ?? Number.POSITIVE_INFINITY;
   const now = turn === undefined ? [] : playedWords(turn.ledger, untilMs, callerEndedAtMs);
   const standsStill = outputPausedAtMs !== undefined;
-  const isOnLoudspeaker = callerEndedAtMs - state.echoedAtMs <= LOUDSPEAKER_KNOWN_MS;
+  const isOnLoudspeaker = callerEndedAtMs - loudspeakerAtMs <= LOUDSPEAKER_KNOWN_MS;
   const isNow = turn !== undefined && now.length > 0;
   const turnBeganAtMs = beganAtMs(isNow ? turn.ledger : spokenBefore.ledger);
   const turnBeforeAtMs = isNow ? longTurnAtMs(spokenBefore) : spokenBefore.turnBeforeAtMs;
@@ -526,7 +530,7 @@ export function echoBehindSuspectedEcho(
   readonly suspectedEcho: SuspectedEcho | undefined;
   readonly echoHeard: EchoHeard;
 } {
-  const { suspectedEcho, echoHeard } = state;
+  const { suspected: suspectedEcho, returned: echoHeard } = state.echo;
   if (suspectedEcho !== undefined) {
     const judged = judgeOwn(state, joinWords(suspectedEcho.text, text), { newestText: text });
     if (judged.echo === "certain") {
@@ -553,7 +557,7 @@ function noted(heard: EchoHeard, { echo, match, lacksBeginning }: EchoJudgement)
 
 /** So many words were certainly an echo. */
 export function noteEcho(state: SessionState, words: number, atMs: number): void {
-  if (words >= LOUDSPEAKER_WORDS_MIN) state.echoedAtMs = atMs;
+  if (words >= LOUDSPEAKER_WORDS_MIN) state.echo.loudspeakerAtMs = atMs;
 }
 
 /** The words of a ledger that were played until `untilMs`, those left out that are too old to be heard at `atMs`. */

@@ -31,7 +31,7 @@ import {
   tableWords,
 } from "./lexicon.js";
 import type { Continuation, EndOfTurnDecision, EndOfTurnWaitReason } from "./reasons.js";
-import { joinWords, type SessionState } from "./state.js";
+import { joinWords, type SessionState, turnOf } from "./state.js";
 import { pendingText, wordCount } from "./transcript-buffer.js";
 
 /** Only the last words tell whether a sentence is open. */
@@ -380,7 +380,8 @@ function decideOnWords(
   event: TranscriptEvent,
   text: string,
 ): EndOfTurnDecision {
-  const { undecidedMaxMs: maxMs, settings } = state;
+  const { settings } = state;
+  const { undecidedMaxMs: maxMs } = state.user;
   const { atMs } = event;
   if (maxMs !== undefined) return waitFor("turnDetection", atMs + undecidedLeftMs(event, maxMs));
   if (!event.isFinal) {
@@ -394,13 +395,14 @@ function decideOnWords(
 function decideOnEndpointing(state: SessionState, event: TranscriptEvent): EndOfTurnDecision {
   const { atMs, endedAgoMs } = event;
   // The newest guess stands in the event's own words.
-  const text = joinWords(state.hearing.finals, event.text);
+  const text = joinWords(state.user.hearing.finals, event.text);
   if (text === "") return { isDone: true, reason: "endpointing" };
   const wordsLateMs = sttDelayMs(state, event);
-  const said = { ...state, callerEndedAtMs: atMs - endedAgoMs, wordsLateMs };
+  const user = { ...state.user, endedAtMs: atMs - endedAgoMs, sttDelayMs: wordsLateMs };
+  const said = { ...state, user };
   const continuation = continuationOf(said, text);
   if (continuation !== undefined) {
-    return waitFor(continuation, said.callerEndedAtMs + pauseMs(state, continuation));
+    return waitFor(continuation, user.endedAtMs + pauseMs(state, continuation));
   }
   const lateMs = untoldVoiceMs(said, event);
   if (lateMs >= 1) return waitFor("lateWords", atMs + lateMs);
@@ -409,7 +411,7 @@ function decideOnEndpointing(state: SessionState, event: TranscriptEvent): EndOf
 
 /** The recognizer's other mark, that it heard no word for a while, may come before the caller can be done. */
 function decideOnUtteranceEnd(state: SessionState, event: UtteranceEndEvent): EndOfTurnDecision {
-  const text = pendingText(state.hearing);
+  const text = pendingText(state.user.hearing);
   const continuation = continuationOf(state, text);
   const openMs = continuation === undefined ? 0 : pauseMs(state, continuation) - event.endedAgoMs;
   const lateMs = text === "" ? 0 : untoldVoiceMs(state, event);
@@ -425,7 +427,8 @@ function decideOnTurnDetection(
   event: CallerTurnEndedEvent,
 ): EndOfTurnDecision {
   const lateMs = untoldVoiceMs(state, event);
-  if (lateMs < 1 || pendingText(state.hearing) === "") return { isDone: true, reason: "vendor" };
+  if (lateMs < 1 || pendingText(state.user.hearing) === "")
+    return { isDone: true, reason: "vendor" };
   return waitFor("lateWords", event.atMs + lateMs);
 }
 
@@ -434,14 +437,14 @@ function decideOnTimer(
   state: SessionState,
   { atMs, voiceAgoMs }: DeadlineReachedEvent,
 ): EndOfTurnDecision {
-  const text = pendingText(state.hearing);
+  const text = pendingText(state.user.hearing);
   const continuation = text === "" ? undefined : continuationOf(state, text);
   if (text !== "" && voiceAgoMs !== undefined) {
-    const openMs = state.callerEndedAtMs + VOICE_WITHOUT_WORDS_MAX_MS - atMs;
-    const isUntold = state.voicedAtMs > state.callerEndedAtMs;
+    const openMs = state.user.endedAtMs + VOICE_WITHOUT_WORDS_MAX_MS - atMs;
+    const isUntold = state.user.voicedAtMs > state.user.endedAtMs;
     const wordsMs = isUntold ? WORDS_AFTER_VOICE_MAX_MS : 0;
     const silenceMs = Math.max(pauseMs(state, continuation), wordsMs);
-    const quietMs = (state.undecidedMaxMs ?? silenceMs) - voiceAgoMs;
+    const quietMs = (state.user.undecidedMaxMs ?? silenceMs) - voiceAgoMs;
     const speakingMs = Math.min(quietMs, openMs);
     const lateMs = untoldVoiceMs(state, { atMs, voiceAgoMs });
     const leftMs = Math.max(speakingMs, lateMs);
@@ -449,8 +452,8 @@ function decideOnTimer(
       return waitFor(speakingMs >= lateMs ? "stillSpeaking" : "lateWords", atMs + leftMs);
     }
   }
-  if (state.undecidedMaxMs !== undefined) return { isDone: true, reason: "vendorTimeout" };
-  if (state.hearing.interim !== "") return { isDone: true, reason: "interimTimeout" };
+  if (state.user.undecidedMaxMs !== undefined) return { isDone: true, reason: "vendorTimeout" };
+  if (state.user.hearing.interim !== "") return { isDone: true, reason: "interimTimeout" };
   if (continuation === undefined) return { isDone: true, reason: "silenceTimeout" };
   return { isDone: true, reason: "maxEndpointingDelay", waitedFor: continuation };
 }
@@ -472,9 +475,11 @@ function pauseMs({ settings }: SessionState, continuation: Continuation | undefi
  * has come so far would be one to half a sentence.
  */
 function untoldVoiceMs(
-  { callerEndedAtMs, wordsLateMs, turn }: SessionState,
+  state: SessionState,
   { atMs, voiceAgoMs }: { readonly atMs: number; readonly voiceAgoMs?: number | undefined },
 ): number {
+  const turn = turnOf(state);
+  const { endedAtMs: callerEndedAtMs, sttDelayMs: wordsLateMs } = state.user;
   // The voice may be the agent's own, out of the caller's loudspeaker.
   const isSpeaking = turn !== undefined && atMs < turn.ledger.endsAtMs;
   const isSlow = wordsLateMs >= SLOW_WORDS_MIN_MS && wordsLateMs <= SLOW_WORDS_MAX_MS;
@@ -490,12 +495,12 @@ function untoldVoiceMs(
  * which is no delay of the STT.
  */
 export function sttDelayMs(state: SessionState, event: TranscriptEvent): number {
-  if (!isNews(state, event)) return state.wordsLateMs;
+  if (!isNews(state, event)) return state.user.sttDelayMs;
   return Math.min(event.endedAgoMs, event.arrivedAgoMs ?? event.endedAgoMs);
 }
 
 /** Whether the event tells other words than the newest guess: a final result of the same words says nothing of their delay. */
-function isNews({ hearing }: SessionState, { text }: TranscriptEvent): boolean {
+function isNews({ user: { hearing } }: SessionState, { text }: TranscriptEvent): boolean {
   return text !== "" && !isSameWords(hearing.interim, text);
 }
 
@@ -517,14 +522,14 @@ function openBy(state: SessionState, text: string): Continuation | undefined {
 }
 
 /** The recognizer has ended whatever the caller said before with a mark, and these words not. */
-function lacksMark({ history }: SessionState, text: string): boolean {
+function lacksMark({ record: { history } }: SessionState, text: string): boolean {
   if (ENDING_MARK.test(text) || wordCount(text) < UNMARKED_WORDS_MIN) return false;
   const said = history.filter(({ role }) => role === "user").slice(-MARKED_TURNS_MIN);
   return said.length === MARKED_TURNS_MIN && said.every(({ content }) => ENDING_MARK.test(content));
 }
 
 function lastSaidByAssistant(state: SessionState): string {
-  return state.history.findLast((message) => message.role === "assistant")?.content ?? "";
+  return state.record.history.findLast((message) => message.role === "assistant")?.content ?? "";
 }
 
 /** What Deepgram Flux takes where nobody has set it; the others end a turn sooner. */
@@ -541,7 +546,7 @@ export function undecidedMaxMs(event: TranscriptEvent): number | undefined {
 }
 
 /** A recognizer that decides turns tells them several times in a second, also while nobody speaks. */
-export function isRepeated({ hearing }: SessionState, event: TranscriptEvent): boolean {
+export function isRepeated({ user: { hearing } }: SessionState, event: TranscriptEvent): boolean {
   if (event.hasTurnDetection !== true || event.isFinal || hearing.interim === "") return false;
   return isSameWords(hearing.interim, event.text);
 }
@@ -554,6 +559,6 @@ export function undecidedLeftMs(event: TranscriptEvent, maxMs: number): number {
 }
 
 /** A recognizer that decides turns has words of one that it has not ended. */
-export function isUndecided({ undecidedMaxMs: maxMs, hearing }: SessionState): boolean {
+export function isUndecided({ user: { undecidedMaxMs: maxMs, hearing } }: SessionState): boolean {
   return maxMs !== undefined && pendingText(hearing) !== "";
 }

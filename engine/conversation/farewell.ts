@@ -10,7 +10,7 @@ import { commitTurn, endCall, stopTurn } from "./commit-turn.js";
 import { clearDeadline, setDeadline } from "./deadlines.js";
 import type { SessionEffect } from "./effects.js";
 import { beginScripted } from "./playout.js";
-import type { SessionState, Turn } from "./state.js";
+import { type SessionState, type Turn, turnOf } from "./state.js";
 import { pendingText } from "./transcript-buffer.js";
 import { leftInTransfer, providerFailureEnd } from "./transfer.js";
 
@@ -38,14 +38,14 @@ export function durationLimit(state: SessionState): Ending {
 /** The limit of the call is near: whoever speaks, the caller is told. */
 export function onTimeUp(state: SessionState, atMs: number, out: SessionEffect[]): void {
   const words = state.settings.phrases?.timeIsUp ?? "";
-  if (words === "" || state.turn?.ending !== undefined) return;
+  if (words === "" || turnOf(state)?.ending !== undefined) return;
   sayLast(state, words, durationLimit(state), atMs, out);
 }
 
 /** Nothing that the caller says is heard from now on, so the call ends; but not without a word. */
 export function onSttFailed(state: SessionState, atMs: number, out: SessionEffect[]): void {
   const { phrases, apology } = state.settings;
-  const { turn } = state;
+  const turn = turnOf(state);
   // What ends the call already needs no ear, and the caller cannot take it back unheard.
   if (turn?.ending !== undefined) {
     endWith(turn, sttOutageEnd(turn.ending));
@@ -63,10 +63,12 @@ export function onSttFailed(state: SessionState, atMs: number, out: SessionEffec
 }
 
 /** "Any more" is wrong to a caller of whom not a word was understood. */
-function hasBeenHeard({ history, unanswered, unsaved, turn, hearing }: SessionState): boolean {
+function hasBeenHeard(state: SessionState): boolean {
+  const { history, unsaved } = state.record;
+  const { unanswered, hearing } = state.user;
   const isCallersReason = ({ role }: { readonly role: string }) => role === "user";
   if (history.some(isCallersReason) || unsaved.some(isCallersReason)) return true;
-  return unanswered !== "" || turn?.kind === "reply" || pendingText(hearing) !== "";
+  return unanswered !== "" || turnOf(state)?.kind === "reply" || pendingText(hearing) !== "";
 }
 
 /** A call has begun for which nobody of this kind can be had: it is there to say so. */
@@ -92,14 +94,14 @@ export function requestEnd(
   out: SessionEffect[],
 ): void {
   // Answering-machine detection may report late: a callee who was answered this often is a person.
-  if (ending.reason === "machine" && state.metrics.turnCount >= CONVERSED_TURNS_MIN) return;
+  if (ending.reason === "machine" && state.record.metrics.turnCount >= CONVERSED_TURNS_MIN) return;
   if (ending.reason === "callerLeft" && leftInTransfer(state, ending)) return;
-  const words = state.phase === "live" ? lastWordsOf(state, ending) : "";
+  const words = state.phase !== "opening" ? lastWordsOf(state, ending) : "";
   if (words === "") {
     endCall(state, ending, atMs, out);
     return;
   }
-  const { turn } = state;
+  const turn = turnOf(state);
   // The agent is saying goodbye, by itself or because it has to. Its own goodbye the caller cannot take back any more.
   if (turn?.ending !== undefined && turn.ending.transferTo === undefined) endWith(turn, ending);
   else sayLast(state, words, ending, atMs, out);
@@ -129,7 +131,7 @@ function sayLast(
   atMs: number,
   out: SessionEffect[],
 ): void {
-  const { turn } = state;
+  const turn = turnOf(state);
   if (turn !== undefined) {
     if (turn.sentCount > 0) out.push({ type: "send", message: { type: "audioStop" } });
     stopTurn(turn, out);
@@ -137,7 +139,6 @@ function sayLast(
   }
   clearDeadline(state, "endpointing");
   clearDeadline(state, "falseInterruption");
-  state.cutSentences = [];
-  state.cutEndReason = undefined;
+  state.cut = { ...state.cut, sentences: [], ending: undefined };
   beginScripted(state, "farewell", [words], atMs, out, ending);
 }

@@ -9,6 +9,7 @@ import {
   type ReadyPhrase,
   type SessionState,
   type Turn,
+  turnOf,
   WAITING_SLOT_FIRST,
 } from "./state.js";
 import { isSendingDtmf } from "./tools.js";
@@ -65,7 +66,7 @@ export function onFillerDeadline(
   event: DeadlineReachedEvent,
   out: SessionEffect[],
 ): void {
-  const { turn } = state;
+  const turn = turnOf(state);
   const { atMs, voiceAgoMs } = event;
   if (turn === undefined || turn.kind !== "reply" || isAllSent(turn)) return;
   if (turn.fillerCount >= FILLERS_MAX) return;
@@ -97,7 +98,11 @@ function fillerDueMs(state: SessionState, turn: Turn, event: DeadlineReachedEven
 }
 
 /** Nobody talks over a caller who is saying something, or whose voice was heard just now. */
-export function isCallerHeard({ hearing }: SessionState, turn: Turn, voiceAgoMs?: number): boolean {
+export function isCallerHeard(
+  { user: { hearing } }: SessionState,
+  turn: Turn,
+  voiceAgoMs?: number,
+): boolean {
   const isVoiced = voiceAgoMs !== undefined && voiceAgoMs < VOICE_RECENT_MS;
   return pendingText(hearing) !== "" || turn.overlapAtMs !== undefined || isVoiced;
 }

@@ -5,7 +5,7 @@ import { setDeadline } from "./deadlines.js";
 import type { SessionEffect } from "./effects.js";
 import type { DeadlineReachedEvent, VoiceHeardEvent } from "./events.js";
 import { beginScripted } from "./playout.js";
-import { isBeingTransferred, type SessionState } from "./state.js";
+import { isBeingTransferred, type SessionState, turnOf } from "./state.js";
 import { pendingText } from "./transcript-buffer.js";
 
 /** So often a caller is asked whether somebody is there; then the agent says goodbye. */
@@ -25,16 +25,18 @@ export function onIdleDeadline(
   out: SessionEffect[],
 ): void {
   const { phrases, idleTimeoutMs } = state.settings;
-  if (phrases === undefined || state.turn !== undefined || isBeingTransferred(state)) return;
+  if (phrases === undefined || turnOf(state) !== undefined || isBeingTransferred(state)) return;
   const isUnderway =
-    pendingText(state.hearing) !== "" || state.digits !== "" || state.unanswered !== "";
+    pendingText(state.user.hearing) !== "" ||
+    state.user.digits !== "" ||
+    state.user.unanswered !== "";
   const voiceLeftMs = voiceAgoMs === undefined ? 0 : idleTimeoutMs - voiceAgoMs;
   if (isUnderway || voiceLeftMs >= 1) {
     setDeadline(state, "idle", atMs + (isUnderway ? idleTimeoutMs : voiceLeftMs));
-  } else if (state.reminders >= REMINDERS_MAX) {
+  } else if (state.user.reminders >= REMINDERS_MAX) {
     beginScripted(state, "farewell", [phrases.callerIdleGoodbye], atMs, out, CALLER_SILENT);
   } else {
-    state.reminders += 1;
+    state.user.reminders += 1;
     beginScripted(state, "reminder", [phrases.stillThere], atMs, out);
   }
 }
@@ -90,11 +92,12 @@ export class VoicePieces {
 
 /** The STT has some seconds to return words for a voice that is the caller's. */
 export function onVoiceHeard(state: SessionState, event: VoiceHeardEvent): void {
-  const { settings, turn, repeatRequests } = state;
+  const { settings } = state;
+  const { repeatRequests } = state.user;
   if (settings.repeatRequest === "" || repeatRequests >= REPEAT_REQUESTS_MAX) return;
-  if (state.phase !== "live" || turn !== undefined || mayBeEcho(state, event)) return;
+  if (state.phase === "opening" || turnOf(state) !== undefined || mayBeEcho(state, event)) return;
   setDeadline(state, "unrecognizedVoice", event.atMs + unrecognizedAfterMs(state));
-  state.unrecognizedVoiceAtMs = event.atMs - event.beganAgoMs;
+  state.user.unrecognizedVoiceAtMs = event.atMs - event.beganAgoMs;
 }
 
 export function onUnrecognizedVoiceDeadline(
@@ -102,41 +105,46 @@ export function onUnrecognizedVoiceDeadline(
   { atMs, voiceAgoMs = Number.POSITIVE_INFINITY }: DeadlineReachedEvent,
   out: SessionEffect[],
 ): void {
-  const { unrecognizedVoiceAtMs: voiceAtMs, settings } = state;
+  const { settings } = state;
+  const { unrecognizedVoiceAtMs: voiceAtMs } = state.user;
   if (voiceAtMs === undefined) return;
-  const isAgentsTurn = state.turn !== undefined || isBeingTransferred(state);
+  const isAgentsTurn = turnOf(state) !== undefined || isBeingTransferred(state);
   const isForgotten = isAgentsTurn || isRecognized(state, voiceAtMs);
   const leftMs = unrecognizedAfterMs(state) - voiceAgoMs;
   if (!isForgotten && leftMs >= 1) {
     setDeadline(state, "unrecognizedVoice", atMs + leftMs);
     return;
   }
-  state.unrecognizedVoiceAtMs = undefined;
+  state.user.unrecognizedVoiceAtMs = undefined;
   if (isForgotten) return;
-  state.repeatRequests += 1;
+  state.user.repeatRequests += 1;
   beginScripted(state, "repeatRequest", [settings.repeatRequest], atMs, out);
 }
 
-function unrecognizedAfterMs({ wordsLateMs }: SessionState): number {
-  const dueMs = Math.max(UNRECOGNIZED_AFTER_MS, wordsLateMs + WORDS_DUE_MARGIN_MS);
+function unrecognizedAfterMs({ user: { sttDelayMs } }: SessionState): number {
+  const dueMs = Math.max(UNRECOGNIZED_AFTER_MS, sttDelayMs + WORDS_DUE_MARGIN_MS);
   return Math.min(dueMs, UNRECOGNIZED_AFTER_MAX_MS);
 }
 
 /** Words or keys came, for this voice or after it. */
 function isRecognized(state: SessionState, voiceAtMs: number): boolean {
-  if (pendingText(state.hearing) !== "" || state.digits !== "" || state.unanswered !== "") {
+  if (
+    pendingText(state.user.hearing) !== "" ||
+    state.user.digits !== "" ||
+    state.user.unanswered !== ""
+  ) {
     return true;
   }
-  return state.callerEndedAtMs > voiceAtMs;
+  return state.user.endedAtMs > voiceAtMs;
 }
 
 /** A voice that went on from the agent's words may be those words, until the sound of them is surely over. */
 function mayBeEcho(
-  { spokenBefore, echoedAtMs }: SessionState,
+  { echo: { spokenBefore, loudspeakerAtMs } }: SessionState,
   { atMs, beganAgoMs, voiceBeganAgoMs }: VoiceHeardEvent,
 ): boolean {
   const { untilMs } = spokenBefore;
   if (atMs - beganAgoMs >= untilMs + ECHO_TAIL_MS || untilMs === 0) return false;
-  const isOnLoudspeaker = atMs - echoedAtMs <= LOUDSPEAKER_KNOWN_MS;
+  const isOnLoudspeaker = atMs - loudspeakerAtMs <= LOUDSPEAKER_KNOWN_MS;
   return isOnLoudspeaker || atMs - voiceBeganAgoMs < untilMs + PLAYOUT_MAX_MS;
 }

@@ -11,7 +11,7 @@ import { LEXICONS, PhraseList, tablePhrases } from "./lexicon.js";
 import { alignPlayed, delayPlayback, isGap } from "./playback-ledger.js";
 import { advanceSpeech, beginScripted } from "./playout.js";
 import { beginReply, FAILED_TURNS_MAX } from "./reply.js";
-import { answersSent, isAllSent, type SessionState, type Turn } from "./state.js";
+import { answersSent, isAllSent, type SessionState, type Turn, turnOf } from "./state.js";
 import { pendingText } from "./transcript-buffer.js";
 import { endAfterSpeech, providerFailureEnd } from "./transfer.js";
 
@@ -48,7 +48,7 @@ export function onPlaybackEnd(
   out: SessionEffect[],
   voiceAgoMs?: number,
 ): void {
-  const { turn } = state;
+  const turn = turnOf(state);
   if (turn === undefined) return;
   const graceMs = farewellGraceMs(state, turn, atMs, voiceAgoMs);
   if (graceMs > 0) {
@@ -74,17 +74,17 @@ export function onPlaybackEnd(
   const { apology } = state.settings;
   const isOwed = turn.faulty && turn.kind === "reply" && lacksEnd(turn, apology);
   const mayApologize = isReady(state, apology) || (turn.restLost && answersSent(turn) > 0);
-  if (isOwed && state.unanswered === "" && mayApologize) {
+  if (isOwed && state.user.unanswered === "" && mayApologize) {
     beginScripted(state, "apology", [apology], atMs, out);
-  } else if (state.unanswered !== "") {
+  } else if (state.user.unanswered !== "") {
     // Until now the caller was listening, not waiting.
-    state.callerEndedAtMs = atMs;
+    state.user.endedAtMs = atMs;
     beginReply(state, atMs, out);
   } else watchCaller(state, atMs);
 }
 
 /** The caller said something before it was known that the call was to end, which stopped nobody, and is no goodbye. */
-function isOwedAnswer({ unanswered, settings }: SessionState, ending: Ending): boolean {
+function isOwedAnswer({ user: { unanswered }, settings }: SessionState, ending: Ending): boolean {
   return isRevocable(ending) && unanswered !== "" && !isClosing(unanswered, settings.language);
 }
 
@@ -121,8 +121,8 @@ function farewellGraceMs(
   voiceAgoMs = Number.POSITIVE_INFINITY,
 ): number {
   if (turn.ending === undefined || !isRevocable(turn.ending)) return 0;
-  const isVoiced = state.voicedAtMs > atMs - VOICE_BEGAN_MAX_MS;
-  if (!isVoiced && pendingText(state.hearing) === "") return 0;
+  const isVoiced = state.user.voicedAtMs > atMs - VOICE_BEGAN_MAX_MS;
+  if (!isVoiced && pendingText(state.user.hearing) === "") return 0;
   const { endsAtMs } = turn.ledger;
   const voiceLeftMs = Math.min(
     WORDS_AFTER_VOICE_MS - voiceAgoMs,
@@ -168,7 +168,7 @@ export function onSoundLate(
   { lateMs, atMs }: SoundLateEvent,
   out: SessionEffect[],
 ): void {
-  const { turn } = state;
+  const turn = turnOf(state);
   if (turn === undefined || turn.sentCount === 0 || state.outputPausedAtMs !== undefined) return;
   turn.ledger = delayPlayback(turn.ledger, atMs - lateMs, lateMs);
   if (isGap(lateMs)) turn.underruns += 1;

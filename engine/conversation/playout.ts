@@ -4,6 +4,7 @@ import type { Ending } from "./call-end.js";
 import { clearDeadline, setDeadline } from "./deadlines.js";
 import type { SessionEffect, TurnKind } from "./effects.js";
 import { type PlaybackLedger, recordSent } from "./playback-ledger.js";
+import { dropPreemptiveReply } from "./preemptive-generation.js";
 import {
   asSent,
   isAllSent,
@@ -11,6 +12,7 @@ import {
   newTurn,
   type Sentence,
   type SessionState,
+  setAgentTurn,
   type Turn,
 } from "./state.js";
 import { countStoppedReply } from "./token-estimate.js";
@@ -72,17 +74,18 @@ export function beginScripted(
   out: SessionEffect[],
   ending?: Ending,
 ): void {
+  dropPreemptiveReply(state, out);
   state.lastTurnId += 1;
   // What it says again answers the question that stands first in what is unanswered.
-  const userText = kind === "resumed" ? state.cutQuestion : "";
+  const userText = kind === "resumed" ? state.cut.question : "";
   const times = { callerEndedAtMs: atMs, decidedAtMs: atMs, attempt: 1 };
   const turn = newTurn({ id: state.lastTurnId, kind, userText, ...times });
   turn.generating = false;
   turn.sentences = texts.map((text, slot) => newSentence(text, slot));
   turn.firstSentenceAtMs = atMs;
   turn.ending = ending;
-  state.turn = turn;
-  state.unanswered = state.unanswered.slice(userText.length).trimStart();
+  setAgentTurn(state, { state: "saying", turn });
+  state.user.unanswered = state.user.unanswered.slice(userText.length).trimStart();
   setDeadline(state, "turnStall", atMs + STALL_MAX_MS);
   advanceSpeech(state, turn, atMs, out);
 }
@@ -226,7 +229,10 @@ export function synthesize(
   out: SessionEffect[],
 ): void {
   out.push({ type: "synthesize", turnId: turn.id, index, text });
-  state.metrics = { ...state.metrics, ttsChars: state.metrics.ttsChars + text.length };
+  state.record.metrics = {
+    ...state.record.metrics,
+    ttsChars: state.record.metrics.ttsChars + text.length,
+  };
 }
 
 /** Either the turn is whole and its end is waited for, or more must come before the caller hears a dead call. */

@@ -14,7 +14,10 @@ import {
   isBeingTransferred,
   joinWords,
   type PreemptiveReply,
+  preemptiveReplyOf,
   type SessionState,
+  SILENT,
+  setAgentTurn,
   turnMessages,
   withMessages,
 } from "./state.js";
@@ -29,13 +32,13 @@ const TRIES_MAX = 2;
 const TEXT_CHARS_MAX = 4_000;
 
 /** Words have come that will not change any more, and the recognizer has not said that they are the turn's last. */
-export function watchForEarly(
+export function considerPreemptiveReply(
   state: SessionState,
   { isFinal, hasTurnDetection, endedAgoMs, atMs }: TranscriptEvent,
   out: SessionEffect[],
 ): void {
   if (!isFinal || hasTurnDetection === true || !mayBegin(state, atMs)) return;
-  if (endedAgoMs >= QUIET_MIN_MS) beginEarly(state, atMs, out);
+  if (endedAgoMs >= QUIET_MIN_MS) beginPreemptiveReply(state, atMs, out);
   else setDeadline(state, "preemptiveGeneration", atMs + QUIET_MIN_MS - endedAgoMs);
 }
 
@@ -44,9 +47,9 @@ export function onPreemptiveGenerationDeadline(
   { atMs, voiceAgoMs = QUIET_MIN_MS }: DeadlineReachedEvent,
   out: SessionEffect[],
 ): void {
-  if (state.hearing.interim !== "" || !mayBegin(state, atMs)) return;
+  if (state.user.hearing.interim !== "" || !mayBegin(state, atMs)) return;
   const leftMs = QUIET_MIN_MS - voiceAgoMs;
-  if (leftMs < 1) beginEarly(state, atMs, out);
+  if (leftMs < 1) beginPreemptiveReply(state, atMs, out);
   else setDeadline(state, "preemptiveGeneration", atMs + leftMs);
 }
 
@@ -56,17 +59,21 @@ export function onTurnEnding(
   { atMs }: CallerTurnEndingEvent,
   out: SessionEffect[],
 ): void {
-  if (mayBegin(state, atMs, true)) beginEarly(state, atMs, out);
+  if (mayBegin(state, atMs, true)) beginPreemptiveReply(state, atMs, out);
 }
 
 /** The model answers words that may not be the last. What it asks to have done waits too; a fault is no loss yet. */
-export function onEarlyEvent(state: SessionState, early: PreemptiveReply, event: TurnEvent): void {
+export function onPreemptiveEvent(
+  state: SessionState,
+  reply: PreemptiveReply,
+  event: TurnEvent,
+): void {
   switch (event.type) {
     case "replyToken":
-      if (early.text.length < TEXT_CHARS_MAX) early.text += event.text;
+      if (reply.text.length < TEXT_CHARS_MAX) reply.text += event.text;
       return;
     case "replyDone":
-      early.done = event;
+      reply.done = event;
       return;
     case "replyFailed":
       refuse(state);
@@ -84,57 +91,63 @@ export function onEarlyEvent(state: SessionState, early: PreemptiveReply, event:
 
 /** The organization has no room for more replies that may be thrown away. */
 export function onPreemptiveRefused(state: SessionState, turnId: number): void {
-  if (state.early?.turnId === turnId) refuse(state);
+  if (preemptiveReplyOf(state)?.turnId === turnId) refuse(state);
 }
 
 function refuse(state: SessionState): void {
-  state.early = undefined;
+  setAgentTurn(state, SILENT);
   state.preemptiveTries = TRIES_MAX;
 }
 
 /** Whether what the caller has said in the end is what was answered before it was certain. */
-export function isAnswered(early: PreemptiveReply, userText: string): boolean {
-  return isSameWords(early.userText, userText);
+export function isAnswered(reply: PreemptiveReply, userText: string): boolean {
+  return isSameWords(reply.userText, userText);
 }
 
 /** The caller has said more or something else, or nobody waits for a reply any more: what was made of it is waste. */
 export function dropPreemptiveReply(state: SessionState, out: SessionEffect[]): void {
-  const { early, metrics } = state;
-  if (early === undefined) return;
-  const { turnId, userText, text, done } = early;
+  const { metrics } = state.record;
+  const reply = preemptiveReplyOf(state);
+  if (reply === undefined) return;
+  const { turnId, userText, text, done } = reply;
   const tokens = done?.tokens ?? estimateTokens(state, userText, text.length);
   out.push({ type: "dropPreemptiveReply", turnId, tokens });
-  state.early = undefined;
+  setAgentTurn(state, SILENT);
   state.wastedTokens += tokens;
-  state.metrics = { ...metrics, totalTokens: metrics.totalTokens + tokens };
+  state.record.metrics = { ...metrics, totalTokens: metrics.totalTokens + tokens };
 }
 
-/** After every event: an early reply lives as long as its words are the last and nobody else speaks. */
+/** After every event: a preemptive reply lives as long as its words are the last. */
 export function dropStaleReply(state: SessionState, out: SessionEffect[]): void {
-  const { early, turn, hearing } = state;
-  if (early === undefined) return;
-  if (turn === undefined && isSameWords(pendingText(hearing), early.words)) return;
+  const reply = preemptiveReplyOf(state);
+  if (reply === undefined || isSameWords(pendingText(state.user.hearing), reply.words)) return;
   dropPreemptiveReply(state, out);
 }
 
-function beginEarly(state: SessionState, atMs: number, out: SessionEffect[]): void {
+function beginPreemptiveReply(state: SessionState, atMs: number, out: SessionEffect[]): void {
   state.lastTurnId += 1;
   const turnId = state.lastTurnId;
-  const words = pendingText(state.hearing);
-  const userText = joinWords(state.unanswered, words);
-  const history = withMessages(state.history, turnMessages(userText, ""));
+  const words = pendingText(state.user.hearing);
+  const userText = joinWords(state.user.unanswered, words);
+  const history = withMessages(state.record.history, turnMessages(userText, ""));
   clearDeadline(state, "preemptiveGeneration");
   out.push({ type: "startPreemptiveReply", turnId, history });
-  state.early = { turnId, userText, words, askedAtMs: atMs, text: "", done: undefined };
+  const reply = { turnId, userText, words, askedAtMs: atMs, text: "", done: undefined };
+  setAgentTurn(state, { state: "speculating", reply });
   state.preemptiveTries += 1;
 }
 
 function mayBegin(state: SessionState, atMs: number, isDecided = false): boolean {
-  const { settings, turn, early, preemptiveTries, suspectedEcho, digits } = state;
-  if (!settings.preemptiveGeneration || turn !== undefined || early !== undefined) return false;
+  const { settings, agent, preemptiveTries } = state;
+  if (!settings.preemptiveGeneration || agent.state !== "silent") return false;
   if (state.toolsDone !== undefined) return false;
-  if (preemptiveTries >= TRIES_MAX || suspectedEcho !== undefined || digits !== "") return false;
-  const text = pendingText(state.hearing);
+  if (
+    preemptiveTries >= TRIES_MAX ||
+    state.echo.suspected !== undefined ||
+    state.user.digits !== ""
+  )
+    return false;
+  const text = pendingText(state.user.hearing);
   if (text === "" || isBeingTransferred(state) || ownEcho(state, text) !== "none") return false;
   if (settings.backchannels === "ignore" && isBackchannel(state, text, atMs)) return false;
   return isDecided || !predictsContinuation(state, text);

@@ -28,9 +28,12 @@ import {
   isBeingTransferred,
   newTurn,
   type PreemptiveReply,
+  preemptiveReplyOf,
   type SessionState,
+  setAgentTurn,
   splitterFor,
   type Turn,
+  turnOf,
 } from "./state.js";
 import { countStoppedReply } from "./token-estimate.js";
 import {
@@ -55,7 +58,7 @@ export function askAnew(
 ): void {
   state.lastTurnId += 1;
   const turn = replyTurn(state, state.lastTurnId, fields);
-  state.turn = turn;
+  setAgentTurn(state, { state: "replying", turn });
   const pendingMs = pendingToolsMs(state, turn.progressAtMs);
   turn.waitsForTools = pendingMs > 0;
   if (pendingMs > 0) setDeadline(state, "turnStall", turn.progressAtMs + pendingMs);
@@ -76,13 +79,13 @@ export function onLateToolDone(
   out: SessionEffect[],
 ): void {
   takeLateResult(state, event);
-  const isWaiting = state.turn?.waitsForTools === true && pendingToolsMs(state, event.atMs) > 0;
+  const isWaiting = turnOf(state)?.waitsForTools === true && pendingToolsMs(state, event.atMs) > 0;
   if (!isWaiting) askAfterTools(state, event.atMs, out);
 }
 
 /** Their results have come, or are not waited for any longer. */
 export function askAfterTools(state: SessionState, atMs: number, out: SessionEffect[]): void {
-  const { turn } = state;
+  const turn = turnOf(state);
   if (turn?.waitsForTools !== true) return;
   turn.waitsForTools = false;
   turn.progressAtMs = atMs;
@@ -150,30 +153,29 @@ export const FAILED_TURNS_MAX = 3;
 export function beginReply(state: SessionState, atMs: number, out: SessionEffect[]): void {
   if (isBeingTransferred(state)) return;
   // Who interrupts often goes on without words: the wait for the answer begins with the silence.
-  const { bargeInVoiceAtMs = Number.NEGATIVE_INFINITY } = state;
-  const callerEndedAtMs = Math.min(Math.max(state.callerEndedAtMs, bargeInVoiceAtMs), atMs);
-  const { early, unanswered: userText, endOfTurn } = state;
+  const { bargeInVoiceAtMs = Number.NEGATIVE_INFINITY } = state.user;
+  const callerEndedAtMs = Math.min(Math.max(state.user.endedAtMs, bargeInVoiceAtMs), atMs);
+  const { unanswered: userText, endOfTurn } = state.user;
+  const early = preemptiveReplyOf(state);
   const ready = early !== undefined && isAnswered(early, userText) ? early : undefined;
   if (ready === undefined) dropPreemptiveReply(state, out);
   const { wastedTokens } = state;
   const waits = { decidedAtMs: atMs, waitedBeforeMs: waitedBeforeMs(state, atMs) };
   const fields = { userText, callerEndedAtMs, ...waits, attempt: 1, wastedTokens, endOfTurn };
-  state.unanswered = "";
-  state.bargeInVoiceAtMs = undefined;
+  state.user.unanswered = "";
+  state.user.bargeInVoiceAtMs = undefined;
   state.carriedOverWait = undefined;
-  state.early = undefined;
   state.preemptiveTries = 0;
   state.wastedTokens = 0;
-  state.cutSentences = [];
-  state.cutEndReason = undefined;
+  state.cut = { ...state.cut, sentences: [], ending: undefined };
   const turnId = ready?.turnId ?? state.lastTurnId + 1;
   if (endOfTurn !== undefined) out.push({ type: "reportEndOfTurn", turnId, endOfTurn });
   if (ready === undefined) askAnew(state, fields, out);
-  else goOnWithEarly(state, ready, fields, out);
+  else goOnWithPreemptiveReply(state, ready, fields, out);
 }
 
 /** The words were the last: what has come of the reply is taken as if it came now. */
-function goOnWithEarly(
+function goOnWithPreemptiveReply(
   state: SessionState,
   { turnId, askedAtMs, text, done }: PreemptiveReply,
   fields: TurnFields & Partial<Turn>,
@@ -182,7 +184,7 @@ function goOnWithEarly(
   const atMs = fields.decidedAtMs;
   const turn = replyTurn(state, turnId, fields);
   turn.preemptiveMs = atMs - askedAtMs;
-  state.turn = turn;
+  setAgentTurn(state, { state: "replying", turn });
   setDeadline(state, "turnStall", atMs + firstStallMs(turn));
   watchSilence(state, turn, atMs);
   if (text !== "") onReplyToken(state, turn, { turnId, text, atMs }, out);
@@ -239,7 +241,10 @@ export function onReplyDone(
   const { tokens, toolCalls = [], atMs } = event;
   const rest = splitEnd(turn.splitter);
   addSentences(turn, rest === undefined ? [] : [rest], atMs);
-  state.metrics = { ...state.metrics, totalTokens: state.metrics.totalTokens + tokens };
+  state.record.metrics = {
+    ...state.record.metrics,
+    totalTokens: state.record.metrics.totalTokens + tokens,
+  };
   const hasTools = toolCalls.length > 0;
   if (hasTools && useTools(state, turn, event, out)) {
     advanceSpeech(state, turn, atMs, out);
@@ -290,7 +295,7 @@ export function onReplyFailed(
 
 /** Nothing came in time: ask again, or say what there is, or give up with a reason. Never just silence. */
 export function onTurnStallDeadline(state: SessionState, atMs: number, out: SessionEffect[]): void {
-  const { turn } = state;
+  const turn = turnOf(state);
   if (turn === undefined) return;
   if (turn.waitsForTools) {
     const pendingMs = pendingToolsMs(state, atMs);

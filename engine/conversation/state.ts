@@ -445,94 +445,155 @@ export interface Transfer {
   readonly turnId: number;
   /** How the call ends when the vendor takes it. */
   readonly ending: Ending;
-  /** Nobody waits for the answer any more; but a vendor that takes the call late has taken it. */
-  readonly isGivenUp: boolean;
   /** The caller's stream has closed meanwhile, as it does when the vendor has taken the call. */
   readonly left: Ending | undefined;
 }
 
 /** The vendor is asked to take the call on: words of the caller wait, and are answered if the call stays here. */
-export function isBeingTransferred({ transfer }: SessionState): boolean {
-  return transfer !== undefined && !transfer.isGivenUp;
+export function isBeingTransferred({ phase }: SessionState): boolean {
+  return phase === "transferring";
 }
 
 /** The pace of English at a usual speed, until the voice itself has been heard. */
 export const VOICE_MS_PER_CHAR = 65;
 
-export interface SessionState {
-  phase: "opening" | "live" | "ended";
-  readonly settings: SessionSettings;
-  /** A call that has ended has none. */
-  readonly deadlines: Deadlines;
+/** What the caller is saying, and what is known of when that is over. */
+export interface UserTurn {
+  /** Words of the turn as heard so far. */
   hearing: HearingState;
   late: LateWords;
-  /** The recognizer decides turns; after so much silence it has failed to. */
+  /** The STT has turn detection; after so much silence it has failed to end the turn. */
   undecidedMaxMs: number | undefined;
   /** When the caller began what is being heard now. */
   utteranceBeganAtMs: number | undefined;
   /** When the caller was last noticed to begin with something that no turn has ended with yet. */
   voicedAtMs: number;
   /** When the caller stopped saying the newest words. */
-  callerEndedAtMs: number;
+  endedAtMs: number;
   /** When the voice of a caller who has interrupted was last heard, until that is answered; undefined without an interruption. */
   bargeInVoiceAtMs: number | undefined;
   /** Why the newest turn of the caller's that wants an answer was over. */
   endOfTurn: EndOfTurn | undefined;
-  /** How long after their end the recognizer told the newest words. */
-  wordsLateMs: number;
-  turn: Turn | undefined;
-  /** The turn that was heard last, whose echo may still be on its way. */
-  spokenBefore: SpokenBefore;
-  /** May be an echo: they wait until the agent's sound has ended. */
-  suspectedEcho: SuspectedEcho | undefined;
-  lastTurnId: number;
-  /** The model was asked already for a reply to what the caller may still be saying. */
-  early: PreemptiveReply | undefined;
-  /** How often that was so, and what was thrown away of it, since a reply last began. */
-  preemptiveTries: number;
-  wastedTokens: number;
-  /** Said by the caller and not answered yet: while the assistant spoke on, or before a reply that was dropped. */
-  unanswered: string;
-  /** What was done for a reply that the caller did not hear to its end. */
-  toolsDone: ToolsDone | undefined;
-  /** What was waited for an answer in turns that were begun anew since the caller last heard one. */
-  carriedOverWait: CarriedOverWait | undefined;
-  /** Since when the assistant is silent, waiting for the words of a caller who made a sound. */
-  outputPausedAtMs: number | undefined;
-  /** Holds that no words followed, since words last did. */
-  falseInterruptions: number;
-  /** When the agent's own words were last heard, so many of them that the caller surely has a loudspeaker on. */
-  echoedAtMs: number;
-  echoHeard: EchoHeard;
-  /** Keys that the caller has pressed and that are not taken as a whole yet. */
+  /** How long after their end the STT returned the newest words. */
+  sttDelayMs: number;
+  /** DTMF digits that are not taken as a whole yet. */
   digits: string;
   lastDigitAtMs: number;
-  /** When keys were last taken as a whole. */
+  /** When digits were last taken as a whole. */
   dtmfTakenAtMs: number;
-  /** Sentences that an interruption left unheard, until it is known whether the caller meant it. */
-  cutSentences: readonly string[];
-  /** What they answer, where nothing of the answer was heard; it stands first in what is unanswered. */
-  cutQuestion: string;
-  /** How the call was to end after them. */
-  cutEndReason: Ending | undefined;
-  /** The vendor was asked to take the call on, and has not refused. */
-  transfer: Transfer | undefined;
-  history: readonly HistoryMessage[];
-  unsaved: readonly SaidMessage[];
-  failedTurns: number;
-  /** Phrases of the agent's stock that can be played at once. */
-  readyPhrases: readonly ReadyPhrase[];
+  /** Said by the caller and not answered yet: while the agent spoke on, or before a reply that was dropped. */
+  unanswered: string;
   /** How often the caller was asked whether somebody is there, since the last words. */
   reminders: number;
   /** When the newest voice began that the STT has returned no words for, and that is not the agent's own. */
   unrecognizedVoiceAtMs: number | undefined;
   /** Requests to repeat unrecognized speech since words last came. */
   repeatRequests: number;
-  /** How long the agent's voice takes for a character, from the sentences that are whole. */
-  voiceMsPerChar: number;
+}
+
+/** What the agent is doing. */
+export type AgentTurn =
+  /** Nothing: it is the caller's turn. */
+  | { readonly state: "silent" }
+  /** The model has been asked before the end of the caller's turn is certain. */
+  | { readonly state: "speculating"; readonly reply: PreemptiveReply }
+  /** It answers what the caller said. */
+  | { readonly state: "replying"; readonly turn: Turn }
+  /** It says something by itself: the turn's `kind` tells what. */
+  | { readonly state: "saying"; readonly turn: Turn };
+
+export const SILENT: AgentTurn = { state: "silent" };
+
+/** From each state of the agent's turn the states that may follow; a reply may be asked for anew. */
+export const NEXT_AGENT_STATES: Readonly<
+  Record<AgentTurn["state"], readonly AgentTurn["state"][]>
+> = {
+  silent: ["speculating", "replying", "saying"],
+  speculating: ["silent", "replying"],
+  replying: ["replying", "silent"],
+  saying: ["silent"],
+};
+
+/** Throws where that may not follow on what the agent is doing: the fault ends this one call. */
+export function setAgentTurn(state: Pick<SessionState, "agent">, next: AgentTurn): void {
+  const { agent } = state;
+  if (!NEXT_AGENT_STATES[agent.state].includes(next.state)) {
+    throw new Error(`the agent's turn cannot go from ${agent.state} to ${next.state}`);
+  }
+  state.agent = next;
+}
+
+/** What the agent is saying or about to say; undefined while it is silent or only speculates. */
+export function turnOf({ agent }: Pick<SessionState, "agent">): Turn | undefined {
+  return agent.state === "replying" || agent.state === "saying" ? agent.turn : undefined;
+}
+
+/** The reply that the model was asked for before the end of the caller's turn is certain. */
+export function preemptiveReplyOf({
+  agent,
+}: Pick<SessionState, "agent">): PreemptiveReply | undefined {
+  return agent.state === "speculating" ? agent.reply : undefined;
+}
+
+/** The agent's own words, which may come back through a loudspeaker. */
+export interface EchoState {
+  /** The turn that was heard last, whose echo may still be on its way. */
+  spokenBefore: SpokenBefore;
+  /** Words that may be an echo: they wait until the agent's sound has ended. */
+  suspected: SuspectedEcho | undefined;
+  /** When so many of the agent's own words came back that the caller surely has a loudspeaker on. */
+  loudspeakerAtMs: number;
+  returned: EchoHeard;
+}
+
+/** What an interruption left unheard, until it is known whether the caller meant it. */
+export interface CutSpeech {
+  readonly sentences: readonly string[];
+  /** What they answer, where nothing of the answer was heard; it stands first in what is unanswered. */
+  readonly question: string;
+  /** How the call was to end after them. */
+  readonly ending: Ending | undefined;
+}
+
+/** What is kept of the call when it is over. */
+export interface CallRecordState {
+  history: readonly HistoryMessage[];
+  unsaved: readonly SaidMessage[];
   metrics: CallMetrics;
   latencySumMs: number;
   latencyCount: number;
+}
+
+export interface SessionState {
+  /** While it is `transferring`, the vendor's answer to a transfer is waited for. */
+  phase: "opening" | "live" | "transferring" | "ended";
+  readonly settings: SessionSettings;
+  /** A call that has ended has none. */
+  readonly deadlines: Deadlines;
+  readonly user: UserTurn;
+  agent: AgentTurn;
+  readonly echo: EchoState;
+  readonly record: CallRecordState;
+  /** Since when output is paused, for the words of a caller who made a sound; undefined while it plays. */
+  outputPausedAtMs: number | undefined;
+  /** Pauses that no words followed, since words last did. */
+  falseInterruptions: number;
+  cut: CutSpeech;
+  lastTurnId: number;
+  /** Preemptive replies since a reply last began, and the tokens that were wasted on them. */
+  preemptiveTries: number;
+  wastedTokens: number;
+  /** What was done for a reply that the caller did not hear to its end. */
+  toolsDone: ToolsDone | undefined;
+  /** What was waited for an answer in turns that were begun anew since the caller last heard one. */
+  carriedOverWait: CarriedOverWait | undefined;
+  /** The vendor was asked to take the call on, and has not refused: one that takes it late has taken it. */
+  transfer: Transfer | undefined;
+  failedTurns: number;
+  /** Phrases of the agent's stock that can be played at once. */
+  readyPhrases: readonly ReadyPhrase[];
+  /** How long the agent's voice takes for a character, from the sentences that are whole. */
+  voiceMsPerChar: number;
 }
 
 export function newSession(
@@ -544,46 +605,49 @@ export function newSession(
     phase: "opening",
     settings,
     deadlines: noDeadlines(),
-    hearing: EMPTY_HEARING,
-    late: NO_LATE_WORDS,
-    undecidedMaxMs: undefined,
-    utteranceBeganAtMs: undefined,
-    voicedAtMs: Number.NEGATIVE_INFINITY,
-    callerEndedAtMs: 0,
-    bargeInVoiceAtMs: undefined,
-    endOfTurn: undefined,
-    wordsLateMs: 0,
-    turn: undefined,
-    spokenBefore: NOTHING_SPOKEN,
-    suspectedEcho: undefined,
-    lastTurnId: 0,
-    early: undefined,
-    preemptiveTries: 0,
-    wastedTokens: 0,
-    unanswered: "",
-    toolsDone: undefined,
-    carriedOverWait: undefined,
+    user: {
+      hearing: EMPTY_HEARING,
+      late: NO_LATE_WORDS,
+      undecidedMaxMs: undefined,
+      utteranceBeganAtMs: undefined,
+      voicedAtMs: Number.NEGATIVE_INFINITY,
+      endedAtMs: 0,
+      bargeInVoiceAtMs: undefined,
+      endOfTurn: undefined,
+      sttDelayMs: 0,
+      digits: "",
+      lastDigitAtMs: 0,
+      dtmfTakenAtMs: Number.NEGATIVE_INFINITY,
+      unanswered: "",
+      reminders: 0,
+      unrecognizedVoiceAtMs: undefined,
+      repeatRequests: 0,
+    },
+    agent: SILENT,
+    echo: {
+      spokenBefore: NOTHING_SPOKEN,
+      suspected: undefined,
+      loudspeakerAtMs: Number.NEGATIVE_INFINITY,
+      returned: NO_ECHO_HEARD,
+    },
+    record: {
+      history: historyWindow(history),
+      unsaved: [],
+      metrics: NO_METRICS,
+      latencySumMs: 0,
+      latencyCount: 0,
+    },
     outputPausedAtMs: undefined,
     falseInterruptions: 0,
-    echoedAtMs: Number.NEGATIVE_INFINITY,
-    echoHeard: NO_ECHO_HEARD,
-    digits: "",
-    lastDigitAtMs: 0,
-    dtmfTakenAtMs: Number.NEGATIVE_INFINITY,
-    cutSentences: [],
-    cutQuestion: "",
-    cutEndReason: undefined,
+    cut: { sentences: [], question: "", ending: undefined },
+    lastTurnId: 0,
+    preemptiveTries: 0,
+    wastedTokens: 0,
+    toolsDone: undefined,
+    carriedOverWait: undefined,
     transfer: undefined,
-    history: historyWindow(history),
-    unsaved: [],
     failedTurns: 0,
     readyPhrases: [],
-    reminders: 0,
-    unrecognizedVoiceAtMs: undefined,
-    repeatRequests: 0,
     voiceMsPerChar,
-    metrics: NO_METRICS,
-    latencySumMs: 0,
-    latencyCount: 0,
   };
 }

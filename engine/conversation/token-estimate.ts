@@ -6,7 +6,7 @@ const CHARS_PER_TOKEN = 4;
 /** A generation that was stopped is billed all the same, but the vendor does not say for how much. */
 export function estimateTokens(state: SessionState, userText: string, replyChars: number): number {
   let chars = state.settings.systemPromptChars + userText.length + replyChars;
-  for (const message of state.history) chars += message.content.length;
+  for (const message of state.record.history) chars += message.content.length;
   return Math.ceil(chars / CHARS_PER_TOKEN);
 }
 
@@ -33,5 +33,8 @@ export function estimatedTokens(state: SessionState, turn: Turn): number {
 export function countStoppedReply(state: SessionState, turn: Turn): void {
   const tokens = estimatedTokens(state, turn);
   if (tokens === 0) return;
-  state.metrics = { ...state.metrics, totalTokens: state.metrics.totalTokens + tokens };
+  state.record.metrics = {
+    ...state.record.metrics,
+    totalTokens: state.record.metrics.totalTokens + tokens,
+  };
 }

@@ -132,13 +132,16 @@ const AT_WORK = JSON.stringify({
   error: "it is still at work: its result has not come yet",
 });
 
-interface Conversation {
+interface MessagesForModel {
   readonly history: readonly HistoryMessage[];
   readonly toolMessages: readonly ChatMessage[];
 }
 
 /** What the model is told for this turn, in the order in which it was said and done. */
-export function conversationOf({ history, toolsDone }: SessionState, turn: Turn): Conversation {
+export function conversationOf(
+  { record: { history }, toolsDone }: SessionState,
+  turn: Turn,
+): MessagesForModel {
   const { asked, between } = openQuestion(toolsDone, turn.userText);
   return {
     history: withMessages(history, turnMessages(asked, "")),

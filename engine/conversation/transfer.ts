@@ -4,7 +4,7 @@ import { clearDeadline, setDeadline } from "./deadlines.js";
 import type { SessionEffect } from "./effects.js";
 import type { TransferRefusedEvent } from "./events.js";
 import { beginScripted } from "./playout.js";
-import type { SessionState, Transfer } from "./state.js";
+import { type SessionState, type Transfer, turnOf } from "./state.js";
 
 /** The caller waits in silence for the vendor's answer, and takes a longer one for a dead line. */
 const TRANSFER_MAX_MS = 5_000;
@@ -31,7 +31,8 @@ export function endAfterSpeech(
   }
   out.push({ type: "transfer", turnId, to: transferTo });
   setDeadline(state, "transfer", atMs + TRANSFER_MAX_MS);
-  state.transfer = { turnId, ending, isGivenUp: false, left: undefined };
+  state.phase = "transferring";
+  state.transfer = { turnId, ending, left: undefined };
 }
 
 export function onTransferTaken(state: SessionState, atMs: number, out: SessionEffect[]): void {
@@ -46,7 +47,7 @@ export function onTransferRefused(
   const { transfer } = state;
   if (transfer === undefined || transfer.turnId !== turnId) return;
   state.transfer = undefined;
-  if (transfer.isGivenUp) return;
+  if (state.phase !== "transferring") return;
   clearDeadline(state, "transfer");
   goOnHere(state, transfer, atMs, out);
 }
@@ -54,15 +55,15 @@ export function onTransferRefused(
 /** No answer in time is none; the vendor may still take the call, and then it ends so. */
 export function onTransferDeadline(state: SessionState, atMs: number, out: SessionEffect[]): void {
   const { transfer } = state;
-  if (transfer === undefined || transfer.isGivenUp) return;
-  state.transfer = { ...transfer, isGivenUp: true };
-  goOnHere(state, transfer, atMs, out);
+  if (transfer !== undefined && state.phase === "transferring") {
+    goOnHere(state, transfer, atMs, out);
+  }
 }
 
 /** The caller's stream has closed. Where a transfer is under way, the call ends as the vendor's answer says: true. */
 export function leftInTransfer(state: SessionState, left: Ending): boolean {
   const { transfer } = state;
-  if (transfer === undefined || transfer.isGivenUp) return false;
+  if (transfer === undefined || state.phase !== "transferring") return false;
   state.transfer = { ...transfer, left };
   return true;
 }
@@ -73,12 +74,13 @@ function goOnHere(
   atMs: number,
   out: SessionEffect[],
 ): void {
+  state.phase = "live";
   if (left !== undefined) {
     endCall(state, left, atMs, out);
   } else if (ending.status === "failed") {
     const { transferTo: _to, ...here } = ending;
     endCall(state, here, atMs, out);
-  } else if (state.turn === undefined) {
+  } else if (turnOf(state) === undefined) {
     beginScripted(state, "transferRefused", [state.settings.cannotTransfer], atMs, out);
   }
   // Else the agent may be telling by now why the call has to end.

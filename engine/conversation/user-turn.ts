@@ -30,7 +30,7 @@ import type {
 } from "./events.js";
 import { guessGivenOut, withoutLateWords } from "./late-transcripts.js";
 import { isSameWords } from "./lexicon.js";
-import { watchForEarly } from "./preemptive-generation.js";
+import { considerPreemptiveReply } from "./preemptive-generation.js";
 import type { EndOfTurn, EndOfTurnDecision } from "./reasons.js";
 import { roundMs, type SessionState } from "./state.js";
 import * as detector from "./transcript-buffer.js";
@@ -48,10 +48,10 @@ export function onSpeechStarted(
   event: SpeechStartedEvent,
   out: SessionEffect[],
 ): void {
-  if (detector.pendingText(state.hearing) !== "" && !isUndecided(state)) {
+  if (detector.pendingText(state.user.hearing) !== "" && !isUndecided(state)) {
     setDeadline(state, "endpointing", event.atMs + UNSETTLED_MAX_MS);
   }
-  state.voicedAtMs = event.atMs;
+  state.user.voicedAtMs = event.atMs;
   handleVoice(state, event, out);
 }
 
@@ -60,22 +60,22 @@ export function onTranscript(
   received: TranscriptEvent,
   out: SessionEffect[],
 ): void {
-  const { late, transcript: event } = withoutLateWords(state.late, received, received.atMs);
-  state.late = late;
+  const { late, transcript: event } = withoutLateWords(state.user.late, received, received.atMs);
+  state.user.late = late;
   const ending = event.speechFinal
     ? decideEndOfTurn(state, { type: "endpointing", event })
     : undefined;
   const settled =
     ending?.isDone === false ? { ...event, isFinal: true, speechFinal: false } : event;
-  const heard = detector.onTranscript(state.hearing, settled);
+  const heard = detector.onTranscript(state.user.hearing, settled);
   const text = detector.pendingText(heard.state);
   if ((event.text === "" || text === "") && heard.turnText === undefined) {
-    state.hearing = heard.state;
-    if (text === "" && state.digits === "") state.utteranceBeganAtMs = undefined;
+    state.user.hearing = heard.state;
+    if (text === "" && state.user.digits === "") state.user.utteranceBeganAtMs = undefined;
     answerSuspectedEcho(state, event.atMs, out);
     return;
   }
-  const wasReported = isSameWords(detector.pendingText(state.hearing), text);
+  const wasReported = isSameWords(detector.pendingText(state.user.hearing), text);
   const isOld = isRepeated(state, event);
   noteWords(state, event, heard.state);
   // A guess that is told again is no sign that the caller goes on.
@@ -93,13 +93,13 @@ export function onTranscript(
   // A goodbye that was held, and of which everything is over, ends the call when it goes on.
   if (state.phase === "ended") return;
   if (heard.turnText !== undefined) {
-    const end = endOfTurn(state, { reason: "endpointing" }, event.atMs);
+    const end = endOfTurn(state.user.endedAtMs, { reason: "endpointing" }, event.atMs);
     callerSaid(state, heard.turnText, end, event.atMs, out);
     return;
   }
   out.push({ type: "send", message: { type: "transcript", role: "user", text, isFinal: false } });
   if (recheckOf !== undefined) recheck(state, recheckOf);
-  watchForEarly(state, event, out);
+  considerPreemptiveReply(state, event, out);
 }
 
 export function onUtteranceEnd(
@@ -107,9 +107,9 @@ export function onUtteranceEnd(
   event: UtteranceEndEvent,
   out: SessionEffect[],
 ): void {
-  const heard = detector.onUtteranceEnd(state.hearing, event.lastWordEndMs);
+  const heard = detector.onUtteranceEnd(state.user.hearing, event.lastWordEndMs);
   if (heard.turnText === undefined) {
-    state.hearing = heard.state;
+    state.user.hearing = heard.state;
     return;
   }
   const decision = decideEndOfTurn(state, { type: "utteranceEnd", event });
@@ -125,7 +125,7 @@ export function onEndpointingDeadline(
 ): void {
   const decision = decideEndOfTurn(state, { type: "timer", event });
   if (decision.isDone) {
-    turnEnded(state, detector.onSilenceTimeout(state.hearing), decision, event.atMs, out);
+    turnEnded(state, detector.onSilenceTimeout(state.user.hearing), decision, event.atMs, out);
   } else recheck(state, decision);
 }
 
@@ -137,11 +137,11 @@ export function onCallerTurnEnded(
 ): void {
   const decision = decideEndOfTurn(state, { type: "vendor", event });
   if (decision.isDone) {
-    turnEnded(state, detector.onSilenceTimeout(state.hearing), decision, event.atMs, out);
+    turnEnded(state, detector.onSilenceTimeout(state.user.hearing), decision, event.atMs, out);
     return;
   }
   recheck(state, decision);
-  state.undecidedMaxMs = undefined;
+  state.user.undecidedMaxMs = undefined;
 }
 
 /** Has the end of the turn decided again, if nothing happens until then. */
@@ -151,12 +151,8 @@ function recheck(state: SessionState, decision: EndOfTurnDecision): void {
 
 type DoneEnd = Pick<EndOfTurn, "reason" | "waitedFor">;
 
-function endOfTurn(
-  { callerEndedAtMs }: Pick<SessionState, "callerEndedAtMs">,
-  { reason, waitedFor }: DoneEnd,
-  atMs: number,
-): EndOfTurn {
-  const waitedMs = roundMs(Math.max(0, atMs - callerEndedAtMs));
+function endOfTurn(endedAtMs: number, { reason, waitedFor }: DoneEnd, atMs: number): EndOfTurn {
+  const waitedMs = roundMs(Math.max(0, atMs - endedAtMs));
   return { reason, waitedMs, ...(waitedFor === undefined ? {} : { waitedFor }) };
 }
 
@@ -168,12 +164,12 @@ function turnEnded(
   atMs: number,
   out: SessionEffect[],
 ): void {
-  const { interim, interimEndMs } = state.hearing;
-  state.hearing = heard.state;
+  const { interim, interimEndMs } = state.user.hearing;
+  state.user.hearing = heard.state;
   if (heard.turnText === undefined) return;
   const endMs = interimEndMs < 0 ? undefined : interimEndMs;
-  if (interim !== "") state.late = guessGivenOut(state.late, interim, endMs, atMs);
-  callerSaid(state, heard.turnText, endOfTurn(state, decision, atMs), atMs, out);
+  if (interim !== "") state.user.late = guessGivenOut(state.user.late, interim, endMs, atMs);
+  callerSaid(state, heard.turnText, endOfTurn(state.user.endedAtMs, decision, atMs), atMs, out);
 }
 
 /** An interruption that no words followed; words that are still on their way get more time. */
@@ -182,7 +178,7 @@ export function onFalseInterruptionDeadline(
   atMs: number,
   out: SessionEffect[],
 ): void {
-  const isUnderway = detector.pendingText(state.hearing) !== "" || state.digits !== "";
+  const isUnderway = detector.pendingText(state.user.hearing) !== "" || state.user.digits !== "";
   if (isUnderway) setDeadline(state, "falseInterruption", atMs + FALSE_INTERRUPTION_MAX_MS);
   else onFalseInterruption(state, atMs, out);
 }
@@ -191,21 +187,21 @@ export function onFalseInterruptionDeadline(
 export function onDigit(state: SessionState, event: DigitEvent, out: SessionEffect[]): void {
   const { settings } = state;
   const { digit, atMs } = event;
-  const isApart = atMs - state.dtmfTakenAtMs >= DIGITS_APART_MIN_MS;
+  const isApart = atMs - state.user.dtmfTakenAtMs >= DIGITS_APART_MIN_MS;
   // People press the pound key after the last digit all the same, though that was enough.
-  const isClosing = digit === "#" && state.digits === "" && !isApart;
+  const isClosing = digit === "#" && state.user.digits === "" && !isApart;
   if (settings.dtmfDigits > 0 && isClosing) return;
-  state.digits = `${state.digits}${digit}`.slice(0, DIGITS_MAX);
-  state.utteranceBeganAtMs ??= atMs;
-  state.lastDigitAtMs = atMs;
-  const digitCount = state.digits.length;
+  state.user.digits = `${state.user.digits}${digit}`.slice(0, DIGITS_MAX);
+  state.user.utteranceBeganAtMs ??= atMs;
+  state.user.lastDigitAtMs = atMs;
+  const digitCount = state.user.digits.length;
   interruptFor(state, { type: "dtmf" }, atMs, out);
   const isWhole = settings.dtmfDigits > 0 && digitCount >= settings.dtmfDigits;
   if ((isWhole || digit === "#") && isApart) {
     takeDigits(state, isWhole ? "dtmfDigits" : "poundKey", atMs, out);
     return;
   }
-  const isNumber = digitCount > 1 || detector.pendingText(state.hearing) !== "";
+  const isNumber = digitCount > 1 || detector.pendingText(state.user.hearing) !== "";
   setDeadline(state, "dtmf", atMs + (isNumber ? NUMBER_PAUSE_MS : DIGITS_PAUSE_MS));
 }
 
@@ -220,18 +216,18 @@ function takeDigits(
   atMs: number,
   out: SessionEffect[],
 ): void {
-  if (state.digits === "") return;
+  if (state.user.digits === "") return;
   clearDeadline(state, "dtmf");
-  const end = endOfTurn({ callerEndedAtMs: state.lastDigitAtMs }, { reason }, atMs);
+  const end = endOfTurn(state.user.lastDigitAtMs, { reason }, atMs);
   // "My PIN is", and the keys of it: the words are not settled for the keys, but were said before them.
-  const { hearing } = state;
+  const { hearing } = state.user;
   if (hearing.finals !== "" && hearing.interim === "") {
     turnEnded(state, detector.onSilenceTimeout(hearing), { reason }, atMs, out);
   }
-  const text = keypadText(state.digits);
-  state.digits = "";
-  state.dtmfTakenAtMs = atMs;
-  state.callerEndedAtMs = atMs;
+  const text = keypadText(state.user.digits);
+  state.user.digits = "";
+  state.user.dtmfTakenAtMs = atMs;
+  state.user.endedAtMs = atMs;
   answerCaller(state, text, end, atMs, out);
 }
 
@@ -242,8 +238,14 @@ export function onWritten(
   out: SessionEffect[],
 ): void {
   interruptFor(state, { type: "message" }, atMs, out);
-  state.callerEndedAtMs = atMs;
-  answerCaller(state, text, endOfTurn(state, { reason: "message" }, atMs), atMs, out);
+  state.user.endedAtMs = atMs;
+  answerCaller(
+    state,
+    text,
+    endOfTurn(state.user.endedAtMs, { reason: "message" }, atMs),
+    atMs,
+    out,
+  );
 }
 
 function noteWords(
@@ -253,9 +255,9 @@ function noteWords(
 ): void {
   const endedAtMs = event.atMs - event.endedAgoMs;
   const isOld = event.text === "" || isRepeated(state, event);
-  state.wordsLateMs = sttDelayMs(state, event);
-  state.hearing = hearing;
-  state.undecidedMaxMs = undecidedMaxMs(event);
-  state.utteranceBeganAtMs ??= Math.min(endedAtMs, event.atMs);
-  if (!isOld) state.callerEndedAtMs = endedAtMs;
+  state.user.sttDelayMs = sttDelayMs(state, event);
+  state.user.hearing = hearing;
+  state.user.undecidedMaxMs = undecidedMaxMs(event);
+  state.user.utteranceBeganAtMs ??= Math.min(endedAtMs, event.atMs);
+  if (!isOld) state.user.endedAtMs = endedAtMs;
 }

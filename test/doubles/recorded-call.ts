@@ -8,7 +8,14 @@ import {
 } from "../../engine/conversation/deadlines.js";
 import type { SessionEffect, TurnSave } from "../../engine/conversation/effects.js";
 import type { SessionEvent } from "../../engine/conversation/events.js";
-import { newSession, type SessionSettings } from "../../engine/conversation/state.js";
+import {
+  newSession,
+  type PreemptiveReply,
+  preemptiveReplyOf,
+  type SessionSettings,
+  type Turn,
+  turnOf,
+} from "../../engine/conversation/state.js";
 import type { CancelTimer } from "../../engine/time/clock.js";
 import type { HistoryMessage } from "../../storage/records.js";
 import { VirtualClock } from "./virtual-clock.js";
@@ -70,6 +77,14 @@ export class RecordedCall {
     this.actor = new SessionActor(begun, performer, (error) => {
       this.crashes.push(error);
     });
+  }
+
+  get turn(): Turn | undefined {
+    return turnOf(this.actor.state);
+  }
+
+  get preemptiveReply(): PreemptiveReply | undefined {
+    return preemptiveReplyOf(this.actor.state);
   }
 
   get pendingDeadlines(): readonly DeadlineName[] {

@@ -1,18 +1,18 @@
 import assert from "node:assert/strict";
 import { DEADLINE_NAMES } from "../../engine/conversation/deadlines.js";
 import type { SaidMessage } from "../../engine/conversation/effects.js";
-import { HISTORY_MESSAGES_MAX } from "../../engine/conversation/state.js";
+import { HISTORY_MESSAGES_MAX, turnOf } from "../../engine/conversation/state.js";
 import type { SimulatedCaller } from "./simulated-caller.js";
 import type { SimulatedWorld } from "./simulated-world.js";
 
 /** What must hold at every moment of every call. */
 export function assertSound(world: SimulatedWorld): void {
-  assert.deepEqual(world.crashes, [], "a transition threw");
+  assert.deepEqual(world.crashes, [], "a step threw");
   const { state } = world.actor;
-  assert.ok(state.history.length <= HISTORY_MESSAGES_MAX, "history has a bound");
-  assert.ok(state.unsaved.length <= 64, "what is not stored yet has a bound");
-  if (state.phase !== "live") return;
-  const waitsForAnswer = state.unanswered !== "" || state.turn !== undefined;
+  assert.ok(state.record.history.length <= HISTORY_MESSAGES_MAX, "history has a bound");
+  assert.ok(state.record.unsaved.length <= 64, "what is not stored yet has a bound");
+  if (state.phase === "opening" || state.phase === "ended") return;
+  const waitsForAnswer = state.user.unanswered !== "" || turnOf(state) !== undefined;
   const names = DEADLINE_NAMES.filter((name) => state.deadlines[name] !== undefined);
   assert.ok(
     !waitsForAnswer || names.some((name) => name !== "maxDuration"),

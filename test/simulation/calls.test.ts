@@ -87,11 +87,10 @@ function assertComesToRest(world: SimulatedWorld, caller: SimulatedCaller): void
   const { state } = world.actor;
   if (state.phase === "ended") return;
   assertAsked(world, caller);
-  assert.equal(state.turn, undefined, "a turn was left hanging");
-  assert.equal(state.unanswered, "", "the caller was left without an answer");
-  assert.equal(state.hearing.finals, "", "words were left unheard");
-  assert.equal(state.suspectedEcho, undefined, "words that may be an echo still wait");
-  assert.equal(state.early, undefined, "a reply was begun early and left");
+  assert.equal(state.agent.state, "silent", "a turn was left hanging");
+  assert.equal(state.user.unanswered, "", "the caller was left without an answer");
+  assert.equal(state.user.hearing.finals, "", "words were left unheard");
+  assert.equal(state.echo.suspected, undefined, "words that may be an echo still wait");
   assert.equal(state.outputPausedAtMs, undefined, "the assistant was left standing still");
-  assert.notEqual(state.transfer?.isGivenUp, false, "the vendor's answer is still waited for");
+  assert.equal(state.phase, "live", "the vendor's answer is still waited for");
 }

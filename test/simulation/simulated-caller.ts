@@ -152,7 +152,7 @@ export class SimulatedCaller {
     const newest = heard.slice(-this.#random.whole(ECHO_WORDS_MIN, 12));
     const words = isAsking ? heard : newest;
     const wordsMin = isAsking ? QUESTION_ECHO_WORDS_MIN : ECHO_WORDS_MIN;
-    const { hearing } = this.#world.actor.state;
+    const { hearing } = this.#world.actor.state.user;
     if (words.length < wordsMin || pendingText(hearing) !== "") return;
     if (this.#random.chance(0.5)) this.#world.send({ type: "speechStarted" });
     this.#world.clock.advance(ECHO_DELAY_MS);
@@ -172,7 +172,7 @@ export class SimulatedCaller {
 
   /** Guesses that are still open are settled by the session's own timer, before the caller says anything else. */
   #settleGuess(): void {
-    if (pendingText(this.#world.actor.state.hearing) !== "") this.#world.clock.advance(4_500);
+    if (pendingText(this.#world.actor.state.user.hearing) !== "") this.#world.clock.advance(4_500);
   }
 
   #newWord(): string {

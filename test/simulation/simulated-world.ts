@@ -2,7 +2,7 @@ import { SessionActor } from "../../engine/conversation/actor.js";
 import type { SessionEffect, TurnSave } from "../../engine/conversation/effects.js";
 import type { SessionEvent } from "../../engine/conversation/events.js";
 import { isQuestion } from "../../engine/conversation/lexicon.js";
-import { newSession, type SessionSettings } from "../../engine/conversation/state.js";
+import { newSession, type SessionSettings, turnOf } from "../../engine/conversation/state.js";
 import { VOICE_QUIET_MAX_MS } from "../../engine/conversation/synthesis.js";
 import type { CancelTimer } from "../../engine/time/clock.js";
 import { VirtualClock } from "../doubles/virtual-clock.js";
@@ -158,7 +158,7 @@ export class SimulatedWorld {
 
   /** The words of the sentence that is played which were heard until now, in the order they were said. */
   get heardWords(): readonly string[] {
-    const { turn } = this.actor.state;
+    const turn = turnOf(this.actor.state);
     const sentences = turn === undefined ? undefined : this.asked.get(turn.id);
     if (turn === undefined || sentences === undefined) return [];
     return loudspeaker.heardWords(sentences, (index) => this.#heardChars(turn.id, index));
@@ -166,7 +166,7 @@ export class SimulatedWorld {
 
   /** What is heard is a question or stands before one, as far as the agent has come. */
   get isAsking(): boolean {
-    const { turn } = this.actor.state;
+    const turn = turnOf(this.actor.state);
     const sentences = turn === undefined ? undefined : this.asked.get(turn.id);
     if (turn === undefined || sentences === undefined) return false;
     const played = loudspeaker.heardSentence(sentences, (index) =>

@@ -11,8 +11,8 @@ export class AnsweredCall extends RecordedCall {
     super({ ...PLAIN_SETTINGS, ...settings }, [], VOICE_MS_PER_CHAR);
   }
 
-  get turn(): Turn {
-    const { turn } = this.actor.state;
+  get activeTurn(): Turn {
+    const { turn } = this;
     assert.ok(turn !== undefined, "no turn is under way");
     return turn;
   }
@@ -26,12 +26,12 @@ export class AnsweredCall extends RecordedCall {
   }
 
   token(text: string): this {
-    this.send({ type: "replyToken", turnId: this.turn.id, text });
+    this.send({ type: "replyToken", turnId: this.activeTurn.id, text });
     return this;
   }
 
   done(tokens = 5): this {
-    this.send({ type: "replyDone", turnId: this.turn.id, tokens });
+    this.send({ type: "replyDone", turnId: this.activeTurn.id, tokens });
     return this;
   }
 
@@ -41,12 +41,12 @@ export class AnsweredCall extends RecordedCall {
 
   useTools(...names: readonly string[]): this {
     const toolCalls = names.map((name) => ({ id: name, name, argumentsJson: "{}" }));
-    this.send({ type: "replyDone", turnId: this.turn.id, tokens: 5, toolCalls });
+    this.send({ type: "replyDone", turnId: this.activeTurn.id, tokens: 5, toolCalls });
     return this;
   }
 
   fail(retryable = true): this {
-    this.send({ type: "replyFailed", turnId: this.turn.id, retryable });
+    this.send({ type: "replyFailed", turnId: this.activeTurn.id, retryable });
     return this;
   }
 
@@ -59,7 +59,7 @@ export class AnsweredCall extends RecordedCall {
   }
 
   mute(index: number, retryable = true): this {
-    this.send({ type: "sentenceFailed", turnId: this.turn.id, index, retryable });
+    this.send({ type: "sentenceFailed", turnId: this.activeTurn.id, index, retryable });
     return this;
   }
 
@@ -83,7 +83,7 @@ export class AnsweredCall extends RecordedCall {
 
   #sound(type: "sentenceGrew" | "sentenceWhole", index: number, durationMs: number): this {
     const firstByteAtMs = this.clock.monotonicMs();
-    this.send({ type, turnId: this.turn.id, index, durationMs, firstByteAtMs });
+    this.send({ type, turnId: this.activeTurn.id, index, durationMs, firstByteAtMs });
     return this;
   }
 }

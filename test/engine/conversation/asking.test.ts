@@ -13,17 +13,17 @@ const askedCount = (call: RecordedCall) =>
   call.effects.filter(({ type }) => type === "askModel").length;
 
 function fail(call: RecordedCall): void {
-  call.send({ type: "replyFailed", turnId: call.actor.state.turn?.id ?? 0, retryable: true });
+  call.send({ type: "replyFailed", turnId: call.turn?.id ?? 0, retryable: true });
 }
 
 test("a model that fails is asked a second time for a reply, and no third time", () => {
   const call = askedCall();
   fail(call);
   assert.equal(askedCount(call), 2);
-  assert.equal(call.actor.state.turn?.kind, "reply");
+  assert.equal(call.turn?.kind, "reply");
   fail(call);
   assert.equal(askedCount(call), 2);
-  assert.equal(call.actor.state.turn?.kind, "apology");
+  assert.equal(call.turn?.kind, "apology");
 });
 
 test("a model that has had something done is not asked again, lest that be done twice", () => {
@@ -34,7 +34,7 @@ test("a model that has had something done is not asked again, lest that be done 
   assert.equal(askedCount(call), 2);
   fail(call);
   assert.equal(askedCount(call), 2);
-  assert.equal(call.actor.state.turn?.kind, "apology");
+  assert.equal(call.turn?.kind, "apology");
 });
 
 /** So long before a reply's model is looked after, in the last second of which the caller has waited for too long. */

@@ -10,7 +10,13 @@ import {
   type BargeInReason,
   withBargeIn,
 } from "../../../engine/conversation/reasons.js";
-import type { SessionSettings, SessionState, Turn } from "../../../engine/conversation/state.js";
+import {
+  type SessionSettings,
+  type SessionState,
+  type Turn,
+  turnOf,
+} from "../../../engine/conversation/state.js";
+import { changed } from "../../doubles/changed-state.js";
 import { PLAIN_SETTINGS, RecordedCall } from "../../doubles/recorded-call.js";
 
 const STATEMENT = "We have three rooms with a view of the lake.";
@@ -37,14 +43,13 @@ function asked(settings: Partial<SessionSettings> = {}): RecordedCall {
   return call;
 }
 
-const stateOf = (call: RecordedCall): SessionState => ({
-  ...call.actor.state,
-  callerEndedAtMs: AT_MS,
-});
+const stateOf = (call: RecordedCall): SessionState =>
+  changed(call.actor.state, { user: { endedAtMs: AT_MS } });
 
 function withTurn(state: SessionState, changes: Partial<Turn>): SessionState {
-  assert.ok(state.turn);
-  return { ...state, turn: { ...state.turn, ...changes } };
+  const turn = turnOf(state);
+  assert.ok(turn);
+  return changed(state, { turn: { ...turn, ...changes } });
 }
 
 function words(text: string, isSettled = false): CallerSpeech {
@@ -76,8 +81,8 @@ const DECISIONS: readonly (readonly [BargeInAction, BargeInReason, SessionState,
     ["ignore", "falseInterruption", withTurn(stateOf(asked()), { hasWaitedForWords: true }), VOICE],
     ["ignore", "onlyWordsInterrupt", withTurn(stateOf(asked()), { kind: "apology" }), VOICE],
     ["ignore", "onlyWordsInterrupt", stateOf(speaking(STATEMENT, BROWSER)), VOICE],
-    ["ignore", "nothingPlaying", { ...PAUSED, turn: undefined }, VOICE],
-    ["ignore", "nothingPlaying", { ...PAUSED, turn: undefined }, words("stop it now")],
+    ["ignore", "nothingPlaying", changed(PAUSED, { turn: undefined }), VOICE],
+    ["ignore", "nothingPlaying", changed(PAUSED, { turn: undefined }), words("stop it now")],
     ["wait", "sendingDtmf", PRESSING_KEYS, words("stop it now")],
     ["resume", "falseInterruption", PAUSED, { type: "noWords" }],
     ["ignore", "falseInterruption", { ...stateOf(speaking()), falseInterruptions: 3 }, VOICE],
@@ -175,7 +180,7 @@ test("a turn keeps its first decisions and the newest, and reports no more but t
     const text = alternating[count % alternating.length] ?? "";
     call.send({ type: "transcript", text, ...GUESS });
   }
-  const kept = call.actor.state.turn?.bargeIns ?? [];
+  const kept = call.turn?.bargeIns ?? [];
   assert.equal(kept.length, BARGE_INS_PER_TURN_MAX);
   call.clock.advance(50);
   call.send({ type: "transcript", text: "please stop that now", ...GUESS });

@@ -77,8 +77,7 @@ export function playScript(script: string): string {
 function perform(call: RecordedCall, command: string): void {
   const [verb = "", ...rest] = command.split(" ");
   const text = rest.join(" ");
-  const { turn, early } = call.actor.state;
-  const turnId = turn?.id ?? early?.turnId ?? 0;
+  const turnId = call.turn?.id ?? call.preemptiveReply?.turnId ?? 0;
   const index = Number(rest[0]);
   const hear = (isFinal: boolean, speechFinal: boolean, decided?: { hasTurnDetection: true }) => {
     const lastWordEndMs = call.clock.monotonicMs() + AUDIO_AHEAD_MS - 100;
@@ -252,7 +251,8 @@ function timesIn(parts: readonly string[]): { words?: readonly TimedWord[] } {
 
 /** The present turn, or an earlier one that has left the tool at work. */
 function turnOfTool(call: RecordedCall, callId: string): number {
-  const { turn, toolsDone } = call.actor.state;
+  const { turn } = call;
+  const { toolsDone } = call.actor.state;
   const pending = toolsDone?.pending.find((each) => each.callId === callId);
   if (pending === undefined || turn?.toolsWaiting.includes(callId) === true) return turn?.id ?? 0;
   return pending.turnId;

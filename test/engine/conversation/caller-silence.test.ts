@@ -16,7 +16,7 @@ function quietCall(settings = SETTINGS): RecordedCall {
   return call;
 }
 
-const saying = (call: RecordedCall) => call.actor.state.turn?.kind;
+const saying = (call: RecordedCall) => call.turn?.kind;
 
 /** The timer of the caller's silence fires, whose voice was heard so long ago. */
 function fire(call: RecordedCall, voiceAgoMs?: number): readonly string[] {
@@ -70,7 +70,7 @@ test("a question that waits for the caller's next words keeps the agent from ask
   call.send({ type: "written", text: "what time is it" });
   call.send({ type: "transcript", text: "and", ...GUESSED });
   call.send({ type: "transcript", text: "", ...GUESSED, isFinal: true });
-  assert.equal(call.actor.state.unanswered, "what time is it");
+  assert.equal(call.actor.state.user.unanswered, "what time is it");
   assert.deepEqual(fire(call), ["deadline idle in 8000"]);
 });
 
@@ -79,7 +79,7 @@ test("who is asked twice and says nothing is told goodbye", () => {
   const said: (string | undefined)[] = [];
   for (const _ of [1, 2, 3]) {
     call.clock.advance(8_000);
-    const turnId = call.actor.state.turn?.id ?? 0;
+    const turnId = call.turn?.id ?? 0;
     said.push(saying(call));
     const firstByteAtMs = call.clock.monotonicMs();
     call.send({ type: "sentenceWhole", turnId, index: 0, durationMs: 900, firstByteAtMs });
@@ -93,12 +93,12 @@ test("who is asked twice and then says something is asked twice again", () => {
   const call = quietCall();
   for (const _ of [1, 2]) {
     call.clock.advance(8_000);
-    const turnId = call.actor.state.turn?.id ?? 0;
+    const turnId = call.turn?.id ?? 0;
     const firstByteAtMs = call.clock.monotonicMs();
     call.send({ type: "sentenceWhole", turnId, index: 0, durationMs: 900, firstByteAtMs });
     call.clock.advance(900);
   }
-  assert.equal(call.actor.state.reminders, 2);
+  assert.equal(call.actor.state.user.reminders, 2);
   call.send({ type: "written", text: "hello" });
-  assert.equal(call.actor.state.reminders, 0);
+  assert.equal(call.actor.state.user.reminders, 0);
 });

@@ -13,14 +13,14 @@ function askedCall(settings = PLAIN_SETTINGS): RecordedCall {
 
 test("tokens of a reply that was stopped for its length are not counted a second time", () => {
   const call = askedCall();
-  const turnId = call.actor.state.turn?.id ?? 0;
+  const turnId = call.turn?.id ?? 0;
   call.send({ type: "replyToken", turnId, text: "word ".repeat(1_000) });
   assert.equal(call.effects.filter(({ type }) => type === "stopModel").length, 1);
-  const { totalTokens } = call.actor.state.metrics;
+  const { totalTokens } = call.actor.state.record.metrics;
   assert.ok(totalTokens > 0, "what was generated is paid for");
   call.send({ type: "replyDone", turnId, tokens: 9_999 });
   call.send({ type: "replyToken", turnId, text: "More of it." });
-  assert.equal(call.actor.state.metrics.totalTokens, totalTokens);
+  assert.equal(call.actor.state.record.metrics.totalTokens, totalTokens);
 });
 
 test("of a caller's keys the first 32 are a number, and the rest is dropped", () => {

@@ -7,6 +7,7 @@ import {
   type EndOfTurn,
 } from "../../../engine/conversation/reasons.js";
 import { newSession, type SessionState } from "../../../engine/conversation/state.js";
+import { changed, type StateChanges } from "../../doubles/changed-state.js";
 import { PLAIN_SETTINGS, RecordedCall } from "../../doubles/recorded-call.js";
 
 const AT_MS = 10_000;
@@ -22,10 +23,11 @@ interface Heard {
 }
 
 /** The caller has said this, and ended it 100 ms ago. */
-function heard({ finals = "", interim = "" }: Heard, more: Partial<SessionState> = {}) {
+function heard({ finals = "", interim = "" }: Heard, more: StateChanges = {}) {
   const state = newSession(PLAIN_SETTINGS, []);
-  const hearing = { ...state.hearing, finals, interim };
-  return { ...state, hearing, callerEndedAtMs: AT_MS - 100, ...more };
+  const hearing = { ...state.user.hearing, finals, interim };
+  const user = { hearing, endedAtMs: AT_MS - 100, ...more.user };
+  return changed(state, { ...more, user });
 }
 
 function transcript(text: string, more: { isFinal?: boolean; speechFinal?: boolean } = {}) {
@@ -55,7 +57,7 @@ const timer = (voiceAgoMs?: number): EndOfTurnSignal => ({
 });
 
 /** The STT is a second and a half late, and a voice was heard after its newest words. */
-const LATE = { wordsLateMs: 1_500, callerEndedAtMs: AT_MS - 2_000 };
+const LATE = { user: { sttDelayMs: 1_500, endedAtMs: AT_MS - 2_000 } };
 
 const DONE: readonly (readonly [string, SessionState, EndOfTurnSignal])[] = [
   ["endpointing", heard({ finals: "what do you offer" }), endpointing("me")],
@@ -65,7 +67,11 @@ const DONE: readonly (readonly [string, SessionState, EndOfTurnSignal])[] = [
   ["silenceTimeout", heard({ finals: "what do you offer" }), timer()],
   ["silenceTimeout", heard({ finals: "what do you offer" }), timer(700)],
   ["interimTimeout", heard({ interim: "what do you offer" }), timer()],
-  ["vendorTimeout", heard({ interim: "what do you" }, { undecidedMaxMs: 6_500 }), timer()],
+  [
+    "vendorTimeout",
+    heard({ interim: "what do you" }, { user: { undecidedMaxMs: 6_500 } }),
+    timer(),
+  ],
 ];
 
 for (const [index, [reason, state, signal]] of DONE.entries()) {
@@ -80,7 +86,7 @@ test("a turn whose longest wait is over tells what was waited for", () => {
     ["openEnded", "I would like to"],
     ["missingPunctuation", "I want a table"],
   ]) {
-    const state = heard({ finals: finals ?? "" }, { history: MARKED });
+    const state = heard({ finals: finals ?? "" }, { record: { history: MARKED } });
     const decision = { isDone: true, reason: "maxEndpointingDelay", waitedFor };
     assert.deepEqual(decideEndOfTurn(state, timer()), decision);
   }
@@ -89,12 +95,22 @@ test("a turn whose longest wait is over tells what was waited for", () => {
 const WAITS: readonly (readonly [string, number, SessionState, EndOfTurnSignal])[] = [
   ["silence", 700, heard({}), wordsOf("what do you offer")],
   ["interim", 3_000, heard({}), wordsOf("what do you", false)],
-  ["turnDetection", 6_500, heard({}, { undecidedMaxMs: 6_500 }), wordsOf("what do you", false)],
+  [
+    "turnDetection",
+    6_500,
+    heard({}, { user: { undecidedMaxMs: 6_500 } }),
+    wordsOf("what do you", false),
+  ],
   ["dictating", 1_500, heard({}), wordsOf("five five one two")],
   ["openEnded", 1_500, heard({}), wordsOf("I would like to")],
   ["openEnded", 1_400, heard({}), endpointing("I would like to")],
   ["openEnded", 500, heard({ finals: "I would like to" }), utteranceEnd()],
-  ["missingPunctuation", 1_500, heard({}, { history: MARKED }), wordsOf("I want a table")],
+  [
+    "missingPunctuation",
+    1_500,
+    heard({}, { record: { history: MARKED } }),
+    wordsOf("I want a table"),
+  ],
   ["stillSpeaking", 701, heard({ finals: "what do you offer" }), timer(-1)],
   ["lateWords", 1_900, heard({ finals: "what do you offer" }, LATE), utteranceEnd(100)],
   ["lateWords", 1_900, heard({ finals: "what do you offer" }, LATE), vendor(100)],
@@ -114,7 +130,7 @@ function endOf(act: (call: RecordedCall) => void, dtmfDigits = 0): EndOfTurn | u
   call.send({ type: "opened", resumed: true });
   call.clock.advance(1_000);
   act(call);
-  return call.actor.state.turn?.endOfTurn;
+  return call.turn?.endOfTurn;
 }
 
 test("keys and written words end the caller's turn with reasons of their own", () => {

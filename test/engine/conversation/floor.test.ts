@@ -14,7 +14,7 @@ function callInGoodbye(
   const call = new RecordedCall({ ...PLAIN_SETTINGS, isPaced, isStreamed: true, tools });
   call.send({ type: "opened", resumed: true });
   call.send({ type: "written", text: "that is all" });
-  const turnId = call.actor.state.turn?.id ?? 0;
+  const turnId = call.turn?.id ?? 0;
   call.send({ type: "replyToken", turnId, text: GOODBYE });
   const toolCalls = [{ id: "a", name: "hangup", argumentsJson: "{}" }];
   call.send({ type: "replyDone", turnId, tokens: 5, toolCalls });
@@ -80,11 +80,11 @@ test("words of a turn that is over are the caller's in the record, at the moment
   const heard = { isFinal: true, speechFinal: false, lastWordEndMs: undefined, endedAgoMs: 300 };
   call.send({ type: "transcript", text: "what do you offer", ...heard });
   assert.ok(call.pendingDeadlines.includes("endpointing"));
-  assert.equal(call.actor.state.callerEndedAtMs, 700);
+  assert.equal(call.actor.state.user.endedAtMs, 700);
   call.clock.advance(100);
   call.send({ type: "transcript", text: "me", ...heard, speechFinal: true, endedAgoMs: 50 });
   assert.ok(!call.pendingDeadlines.includes("endpointing"));
   const said = { role: "user", text: "what do you offer me", atMs: 700 };
-  assert.deepEqual(call.actor.state.unsaved, [said]);
-  assert.equal(call.actor.state.callerEndedAtMs, 1_050);
+  assert.deepEqual(call.actor.state.record.unsaved, [said]);
+  assert.equal(call.actor.state.user.endedAtMs, 1_050);
 });

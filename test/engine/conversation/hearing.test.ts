@@ -140,7 +140,7 @@ test("written words are answered at once and stop the agent", () => {
   call.send({ type: "written", text: "a room please" });
   assert.deepEqual(said(call), ["hello", "a room please"]);
   assert.ok(call.takeLines().includes("send audioStop"));
-  assert.equal(call.actor.state.turn?.userText, "a room please");
+  assert.equal(call.turn?.userText, "a room please");
 });
 
 test("words that were answered as a guess and end seven tenths of a second later were said again", () => {

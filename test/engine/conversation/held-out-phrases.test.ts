@@ -6,6 +6,7 @@ import {
   isOpenEnded,
   predictsContinuation,
 } from "../../../engine/conversation/endpointing.js";
+import { changed } from "../../doubles/changed-state.js";
 import { PLAIN_SETTINGS, RecordedCall } from "../../doubles/recorded-call.js";
 import { HELD_OUT, type HeldOutPhrases } from "./held-out-phrases.js";
 
@@ -27,9 +28,9 @@ const waits = (text: string, language: string): boolean =>
 function waitsBehindMarks(text: string, language: string): boolean {
   const { state } = new RecordedCall(PLAIN_SETTINGS).actor;
   const said = (content: string) => ({ role: "user", content, createdAtMs: 0 }) as const;
-  const history = [...state.history, said("Good morning."), said("That is right.")];
+  const history = [...state.record.history, said("Good morning."), said("That is right.")];
   return predictsContinuation(
-    { ...state, history, settings: { ...state.settings, language } },
+    changed(state, { record: { history }, settings: { ...state.settings, language } }),
     text,
   );
 }

@@ -9,7 +9,7 @@ function windowsOf(turns: number): readonly (readonly { role: string; content: s
   const call = new RecordedCall(PLAIN_SETTINGS);
   call.send({ type: "opened", resumed: false });
   const speak = (index: number) => {
-    const turnId = call.actor.state.turn?.id ?? 0;
+    const turnId = call.turn?.id ?? 0;
     const audio = { turnId, index, durationMs: 500, firstByteAtMs: call.clock.monotonicMs() };
     call.send({ type: "sentenceWhole", ...audio });
   };
@@ -19,7 +19,7 @@ function windowsOf(turns: number): readonly (readonly { role: string; content: s
   for (let turn = 1; turn <= turns; turn += 1) {
     const heard = { isFinal: true, speechFinal: true, lastWordEndMs: undefined, endedAgoMs: 0 };
     call.send({ type: "transcript", text: `question ${turn}`, ...heard });
-    const turnId = call.actor.state.turn?.id ?? 0;
+    const turnId = call.turn?.id ?? 0;
     call.send({ type: "replyToken", turnId, text: `Answer ${turn}.` });
     call.send({ type: "replyDone", turnId, tokens: 1 });
     speak(0);

@@ -13,7 +13,7 @@ function openCall(): RecordedCall {
 /** The agent begins an answer of three seconds. */
 function answer(call: RecordedCall): number {
   call.send({ type: "written", text: "what do you offer" });
-  const turnId = call.actor.state.turn?.id ?? 0;
+  const turnId = call.turn?.id ?? 0;
   call.send({ type: "replyToken", turnId, text: "We have three rooms with a view." });
   call.send({ type: "replyDone", turnId, tokens: 5 });
   const firstByteAtMs = call.clock.monotonicMs();
@@ -47,9 +47,9 @@ test("what was held is heard that much later", () => {
   call.clock.advance(1_000);
   cough(call);
   call.clock.advance(1_200);
-  assert.equal(call.actor.state.turn?.ledger.endsAtMs, ANSWER_MS + 1_200);
+  assert.equal(call.turn?.ledger.endsAtMs, ANSWER_MS + 1_200);
   call.clock.advance(2_000);
-  assert.equal(call.actor.state.turn?.id, turnId);
+  assert.equal(call.turn?.id, turnId);
 });
 
 test("nothing stands still for a voice once all has been heard, though the telephone has not said so", () => {

@@ -37,9 +37,9 @@ test("the wait of a turn after an interruption begins with the end of the voice,
   call.clock.advance(1_400);
   call.hearVoice(false);
   call.clock.advance(600);
-  if (call.actor.state.turn === undefined) call.send({ type: "callerTurnEnded" });
+  if (call.turn === undefined) call.send({ type: "callerTurnEnded" });
   call.reach("endpointing", { voiceAgoMs: call.voiceAgoMs });
-  const { turn } = call.actor.state;
+  const { turn } = call;
   assert.equal(turn?.kind, "reply");
   assert.equal(turn?.callerEndedAtMs, 2_400);
   call.clock.advance(400);

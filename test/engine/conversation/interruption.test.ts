@@ -25,7 +25,7 @@ function stoppedCall() {
 
 test("the agent goes on two and a half seconds after words that were taken back, however long they were believed", () => {
   const call = stoppedCall();
-  const saying = () => call.actor.state.turn?.kind;
+  const saying = () => call.turn?.kind;
   call.clock.advance(2_500);
   assert.equal(saying(), undefined);
   call.send({ type: "transcript", ...GUESSED, text: "", isFinal: true });
@@ -39,7 +39,7 @@ test("who stops the agent and is answered has interrupted it once, and it does n
   const call = stoppedCall();
   call.send({ type: "transcript", text: "wait a minute", ...GUESSED, isFinal: true });
   call.clock.advance(2_600);
-  assert.equal(call.actor.state.metrics.interruptions, 1);
-  assert.equal(call.actor.state.turn?.kind, "reply");
-  assert.deepEqual(call.actor.state.cutSentences, []);
+  assert.equal(call.actor.state.record.metrics.interruptions, 1);
+  assert.equal(call.turn?.kind, "reply");
+  assert.deepEqual(call.actor.state.cut.sentences, []);
 });

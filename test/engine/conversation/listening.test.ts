@@ -11,6 +11,7 @@ import {
 import { EMPTY_LEDGER, recordSent } from "../../../engine/conversation/playback-ledger.js";
 import { newSentence } from "../../../engine/conversation/playout.js";
 import { newSession, newTurn, type SessionState } from "../../../engine/conversation/state.js";
+import { changed } from "../../doubles/changed-state.js";
 import { PLAIN_SETTINGS } from "../../doubles/recorded-call.js";
 
 const QUESTION = "Do you want a room with a view?";
@@ -31,7 +32,8 @@ function ledgerOf(played: readonly Played[]) {
 /** The agent has said this, until `untilMs`, and says nothing more; the caller's word began at `beganAtMs`. */
 function after(beganAtMs: number, played: readonly Played[], untilMs: number): SessionState {
   const spokenBefore = { ledger: ledgerOf(played), untilMs, turnBeforeAtMs: undefined };
-  return { ...newSession(PLAIN_SETTINGS, []), spokenBefore, callerEndedAtMs: beganAtMs + WORD_MS };
+  const user = { endedAtMs: beganAtMs + WORD_MS };
+  return changed(newSession(PLAIN_SETTINGS, []), { echo: { spokenBefore }, user });
 }
 
 /** The agent is saying this. */
@@ -50,7 +52,7 @@ function during(beganAtMs: number, played: readonly Played[], generating = false
     generating,
     sentCount: sentences.length,
   };
-  return { ...after(beganAtMs, [], 0), turn };
+  return changed(after(beganAtMs, [], 0), { turn });
 }
 
 test("words that end within 700 ms of the agent's show that the caller has listened, later ones do not", () => {
@@ -153,8 +155,9 @@ test("an answer waits for the end of the question that is the last thing that th
 });
 
 test("who agrees is there: whether somebody is there is asked from the beginning again", () => {
-  const state = { ...after(500, [[STATEMENT, 0, 3_000]], 3_000), reminders: 2 };
+  const state = after(500, [[STATEMENT, 0, 3_000]], 3_000);
+  state.user.reminders = 2;
   noteBackchannel(state, { role: "user", text: "uh-huh", atMs: 500 }, []);
-  assert.equal(state.reminders, 0);
-  assert.deepEqual(state.unsaved, [{ role: "user", text: "uh-huh", atMs: 500 }]);
+  assert.equal(state.user.reminders, 0);
+  assert.deepEqual(state.record.unsaved, [{ role: "user", text: "uh-huh", atMs: 500 }]);
 });

@@ -17,7 +17,7 @@ test("a reply waits once for the words of a caller who makes a sound, however of
   call.clock.advance(1_200);
   call.send({ type: "speechStarted", voiceAgoMs: undefined });
   assert.deepEqual(delaysMs(call), [1_200]);
-  assert.equal(call.actor.state.turn?.overlapAtMs, undefined);
+  assert.equal(call.turn?.overlapAtMs, undefined);
 });
 
 test("a greeting that is still to be heard waits for no words", () => {
@@ -42,7 +42,7 @@ test("a voice that was heard half a second ago may be going on, and is waited fo
   // Looked at every 400 ms, until the first look after three seconds.
   assert.equal(delaysMs(call).length, 8);
   assert.ok(delaysMs(call).every((delayMs) => delayMs === 400));
-  assert.equal(call.actor.state.turn?.overlapAtMs, undefined);
+  assert.equal(call.turn?.overlapAtMs, undefined);
 });
 
 test("a voice is waited for no longer when it has gone on for three seconds to the millisecond", () => {
@@ -54,7 +54,7 @@ test("a voice is waited for no longer when it has gone on for three seconds to t
     call.hearVoice(true);
     call.clock.advance(ms);
     call.reach("overlapBeforeReply", { voiceAgoMs: 0 });
-    return call.actor.state.turn?.overlapAtMs !== undefined;
+    return call.turn?.overlapAtMs !== undefined;
   };
   assert.deepEqual([2_999, 3_000].map(isWaitedAt), [true, false]);
 });

@@ -3,6 +3,7 @@ import { test } from "node:test";
 import { noteEcho, ownEcho } from "../../../engine/conversation/echo.js";
 import { EMPTY_LEDGER, recordSent } from "../../../engine/conversation/playback-ledger.js";
 import { newSession, newTurn } from "../../../engine/conversation/state.js";
+import { changed } from "../../doubles/changed-state.js";
 import { PLAIN_SETTINGS } from "../../doubles/recorded-call.js";
 
 /** What was said in 3,000 ms, from the beginning of the call on. */
@@ -13,10 +14,11 @@ const SENTENCE = {
   isWhole: true,
 };
 
-function echoHeardAt(callerEndedAtMs: number, text: string, sentence = SENTENCE) {
+function echoHeardAt(endedAtMs: number, text: string, sentence = SENTENCE) {
   const ledger = recordSent(EMPTY_LEDGER, sentence, 0);
   const spokenBefore = { ledger, untilMs: SENTENCE.durationMs, turnBeforeAtMs: undefined };
-  return ownEcho({ ...newSession(PLAIN_SETTINGS, []), spokenBefore, callerEndedAtMs }, text);
+  const state = newSession(PLAIN_SETTINGS, []);
+  return ownEcho(changed(state, { echo: { spokenBefore }, user: { endedAtMs } }), text);
 }
 
 test("two words are an echo for certain where they end with the agent's sentence, and nowhere else", () => {
@@ -48,15 +50,14 @@ function echoOfSecond(untilMs: number, isHeld: boolean, text = "breakfast is fre
   const first = recordSent(EMPTY_LEDGER, SENTENCE, 0);
   const second = { text: "Breakfast is free. This is all.", durationMs: 800, expectedMs: 800 };
   const ledger = recordSent(first, { ...second, isWhole: true }, 3_000);
-  const state = { ...newSession(PLAIN_SETTINGS, []), callerEndedAtMs: atMs };
-  if (!isHeld)
-    return ownEcho(
-      { ...state, spokenBefore: { ledger, untilMs, turnBeforeAtMs: undefined } },
-      text,
-    );
+  const state = changed(newSession(PLAIN_SETTINGS, []), { user: { endedAtMs: atMs } });
+  if (!isHeld) {
+    const spokenBefore = { ledger, untilMs, turnBeforeAtMs: undefined };
+    return ownEcho(changed(state, { echo: { spokenBefore } }), text);
+  }
   const asked = { userText: "", callerEndedAtMs: 0, decidedAtMs: 0, attempt: 1 };
   const turn = { ...newTurn({ id: 1, kind: "reply", ...asked }), ledger };
-  return ownEcho({ ...state, turn, outputPausedAtMs: untilMs }, text);
+  return ownEcho(changed(state, { turn, outputPausedAtMs: untilMs }), text);
 }
 
 test("words may be an echo that were to be said within half a second of where the agent's sound stopped, later ones not", () => {
@@ -76,9 +77,10 @@ test("a word that breaks off in its middle is the agent's own for certain where 
 test("five words that came back tell of a loudspeaker, on which one in four may be misheard, for a minute", () => {
   const ledger = recordSent(EMPTY_LEDGER, SENTENCE, 100_000);
   const spokenBefore = { ledger, untilMs: 103_000, turnBeforeAtMs: undefined };
-  const state = { ...newSession(PLAIN_SETTINGS, []), spokenBefore, callerEndedAtMs: 101_600 };
+  const user = { endedAtMs: 101_600 };
+  const state = changed(newSession(PLAIN_SETTINGS, []), { echo: { spokenBefore }, user });
   const echoAfter = (words: number, ago: number) => {
-    const noted = { ...state };
+    const noted = changed(state, {});
     noteEcho(noted, words, 101_600 - ago);
     return ownEcho(noted, "we have free rooms");
   };

@@ -72,14 +72,14 @@ test("a guess at a sentence that is left open may still change", () => {
   call.send({ type: "opened", resumed: true });
   call.send({ type: "transcript", text: "my name is", ...HEARD, isFinal: false });
   call.send({ type: "transcript", text: "my name is Ada", ...HEARD, speechFinal: true });
-  assert.equal(call.actor.state.unsaved[0]?.text, "my name is Ada");
+  assert.equal(call.actor.state.record.unsaved[0]?.text, "my name is Ada");
 });
 
 test("the recognizer's silence mark behind a sentence that is left open does not end the turn, and keeps its words", () => {
   const call = new RecordedCall(PLAIN_SETTINGS);
   call.send({ type: "opened", resumed: true });
   call.send({ type: "transcript", text: "my name is", ...HEARD, speechFinal: true });
-  assert.deepEqual([isAnswered(call), call.actor.state.hearing.finals], [false, "my name is"]);
+  assert.deepEqual([isAnswered(call), call.actor.state.user.hearing.finals], [false, "my name is"]);
   call.clock.advance(1_499);
   assert.equal(isAnswered(call), false);
   call.clock.advance(1);

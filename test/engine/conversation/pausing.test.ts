@@ -41,7 +41,7 @@ test("where a voice stops the agent, the rest of its sentence and what follows a
   const again = synthesized(call).slice(2);
   assert.deepEqual(again, ["1 three rooms.", "2 Each has a bath."]);
   assert.ok(call.effects.some(({ type }) => type === "dropAudio"));
-  assert.equal(call.actor.state.metrics.interruptions, 1);
+  assert.equal(call.actor.state.record.metrics.interruptions, 1);
   call.clock.advance(1_200);
   play(call, 1, 1_000);
   play(call, 2, 2_000);

@@ -10,15 +10,17 @@ import {
   newTurn,
   type SessionState,
   type Turn,
+  turnOf,
   WAITING_SLOT_FIRST,
 } from "../../../engine/conversation/state.js";
+import { changed, type StateChanges } from "../../doubles/changed-state.js";
 import { PLAIN_SETTINGS } from "../../doubles/recorded-call.js";
 
 const { apology } = PLAIN_SETTINGS;
 const ENDS_AT_MS = 1_000;
 
 /** A turn all of which was sent at 0, one sentence after the other, a second long together. */
-function turnOf(
+function heardTurn(
   given: Partial<Turn>,
   texts = ["It is ten."],
   waiting: readonly string[] = [],
@@ -40,13 +42,13 @@ function turnOf(
   return { ...turn, generating: false, ledger, sentences, ...counts, ...given };
 }
 
-function stateWith(turn: Turn, given: Partial<SessionState> = {}): SessionState {
+function stateWith(turn: Turn, given: StateChanges = {}): SessionState {
   const readyPhrases = [{ text: apology, durationMs: 900, marks: [] }];
-  const begun: SessionState = { ...newSession(PLAIN_SETTINGS, []), phase: "live", readyPhrases };
-  return { ...begun, lastTurnId: 1, turn, ...given };
+  const begun = { phase: "live", readyPhrases, lastTurnId: 1, turn } as const;
+  return changed(newSession(PLAIN_SETTINGS, []), { ...begun, ...given });
 }
 
-function endOf(turn: Turn, given: Partial<SessionState> = {}, atMs = ENDS_AT_MS) {
+function endOf(turn: Turn, given: StateChanges = {}, atMs = ENDS_AT_MS) {
   const out: SessionEffect[] = [];
   const state = stateWith(structuredClone(turn), given);
   onPlaybackEnd(state, atMs, out);
@@ -56,8 +58,8 @@ function endOf(turn: Turn, given: Partial<SessionState> = {}, atMs = ENDS_AT_MS)
 const GOODBYE = { ending: AGENT_HUNG_UP };
 
 /** When the goodbye of an agent who hangs up is over, if a voice is heard, or was heard until `voiceUntilMs`. */
-function hungUpAtMs(given: Partial<SessionState>, voiceUntilMs?: number): number {
-  const state = stateWith(turnOf(GOODBYE), given);
+function hungUpAtMs(given: StateChanges, voiceUntilMs?: number): number {
+  const state = stateWith(heardTurn(GOODBYE), given);
   let atMs = ENDS_AT_MS;
   for (let looks = 0; looks < 20; looks += 1) {
     const out: SessionEffect[] = [];
@@ -75,22 +77,26 @@ function hungUpAtMs(given: Partial<SessionState>, voiceUntilMs?: number): number
 test("a call is closed at the end of the goodbye, or so much later that a voice that began by then may become words", () => {
   assert.equal(hungUpAtMs({}), 1_000, "nobody speaks");
   assert.equal(hungUpAtMs({}, Number.POSITIVE_INFINITY), 1_000, "nobody is known to speak");
-  assert.equal(hungUpAtMs({ voicedAtMs: 900 }), 2_000, "a second");
-  assert.equal(hungUpAtMs({ voicedAtMs: 900 }, 0), 2_000, "the voice is over");
-  assert.equal(hungUpAtMs({ voicedAtMs: 900 }, 3_000), 4_500, "1,500 ms after the voice");
-  assert.equal(hungUpAtMs({ voicedAtMs: 900 }, Number.POSITIVE_INFINITY), 7_000, "a street");
-  const hearing = { ...newSession(PLAIN_SETTINGS, []).hearing, interim: "wait" };
-  assert.equal(hungUpAtMs({ hearing }), 2_000, "words that are still to be settled");
+  assert.equal(hungUpAtMs({ user: { voicedAtMs: 900 } }), 2_000, "a second");
+  assert.equal(hungUpAtMs({ user: { voicedAtMs: 900 } }, 0), 2_000, "the voice is over");
+  assert.equal(hungUpAtMs({ user: { voicedAtMs: 900 } }, 3_000), 4_500, "1,500 ms after the voice");
+  assert.equal(
+    hungUpAtMs({ user: { voicedAtMs: 900 } }, Number.POSITIVE_INFINITY),
+    7_000,
+    "a street",
+  );
+  const hearing = { ...newSession(PLAIN_SETTINGS, []).user.hearing, interim: "wait" };
+  assert.equal(hungUpAtMs({ user: { hearing } }), 2_000, "words that are still to be settled");
 });
 
 test("a voice that began ten seconds ago, and became no words, keeps no call open", () => {
-  assert.equal(hungUpAtMs({ voicedAtMs: -9_000 }), 1_000);
-  assert.equal(hungUpAtMs({ voicedAtMs: -8_999 }), 2_000);
+  assert.equal(hungUpAtMs({ user: { voicedAtMs: -9_000 } }), 1_000);
+  assert.equal(hungUpAtMs({ user: { voicedAtMs: -8_999 } }), 2_000);
 });
 
 test("the last millisecond of that wait is waited for, too", () => {
   const out: SessionEffect[] = [];
-  const state = stateWith(turnOf(GOODBYE), { voicedAtMs: 900 });
+  const state = stateWith(heardTurn(GOODBYE), { user: { voicedAtMs: 900 } });
   onPlaybackEnd(state, 1_999, out);
   assert.deepEqual(out, []);
   assert.equal(state.deadlines.playbackEnd, 2_000);
@@ -98,11 +104,11 @@ test("the last millisecond of that wait is waited for, too", () => {
 
 test("a timer that goes off early, or late, finds all heard that it was set for", () => {
   for (const atMs of [999, 1_000, 1_500]) {
-    const { state, out } = endOf(turnOf({}), {}, atMs);
+    const { state, out } = endOf(heardTurn({}), {}, atMs);
     const [told] = out;
     assert.ok(told?.type === "send" && told.message.type === "transcript");
     assert.equal(told.message.text, "It is ten.");
-    assert.equal(state.spokenBefore.untilMs, Math.max(1_000, atMs));
+    assert.equal(state.echo.spokenBefore.untilMs, Math.max(1_000, atMs));
     assert.ok(out.some((effect) => effect.type === "send" && effect.message.type === "audioEnd"));
   }
 });
@@ -112,7 +118,7 @@ test("a turn that broke is reported as failed, though all that was sent of it wa
     [true, "failed"],
     [false, "played"],
   ] as const) {
-    const { out } = endOf(turnOf({ faulty }));
+    const { out } = endOf(heardTurn({ faulty }));
     const outcomes = out.flatMap((effect) =>
       effect.type === "saveTurn" ? [effect.save.report?.outcome] : [],
     );
@@ -121,22 +127,22 @@ test("a turn that broke is reported as failed, though all that was sent of it wa
 });
 
 test("a turn of which nothing was sent has no end of its sound", () => {
-  const { out } = endOf(turnOf({ faulty: true }, []));
+  const { out } = endOf(heardTurn({ faulty: true }, []));
   assert.ok(!out.some((effect) => effect.type === "send" && effect.message.type === "audioEnd"));
 });
 
 test("a reply that was heard begins the count of failed turns anew, and nothing that the agent says by itself does", () => {
   for (const kind of ["reply", "greeting", "apology", "reminder", "resumed"] as const) {
-    const { state } = endOf(turnOf({ kind }), { failedTurns: 2 });
+    const { state } = endOf(heardTurn({ kind }), { failedTurns: 2 });
     assert.equal(state.failedTurns, kind === "reply" ? 0 : 2);
   }
 });
 
 test("a reply that broke is counted and told to the client, and the third in a row ends the call in words that are ready", () => {
   for (const [turn, message] of [
-    [turnOf({ faulty: true }), "the reply was cut short"],
-    [turnOf({ faulty: true }, []), "the reply could not be spoken"],
-    [turnOf({ faulty: true }, [], ["One moment."]), "the reply could not be spoken"],
+    [heardTurn({ faulty: true }), "the reply was cut short"],
+    [heardTurn({ faulty: true }, []), "the reply could not be spoken"],
+    [heardTurn({ faulty: true }, [], ["One moment."]), "the reply could not be spoken"],
   ] as const) {
     const { state, out } = endOf(turn);
     assert.equal(state.failedTurns, 1);
@@ -145,31 +151,31 @@ test("a reply that broke is counted and told to the client, and the third in a r
     );
     assert.deepEqual(errors, [message]);
     const third = endOf(turn, { failedTurns: 2 }).state;
-    assert.equal(third.turn?.kind, "apology");
-    assert.equal(third.turn?.ending?.reason, "speechFailed");
+    assert.equal(turnOf(third)?.kind, "apology");
+    assert.equal(turnOf(third)?.ending?.reason, "speechFailed");
     assert.equal(endOf(turn, { failedTurns: 2, readyPhrases: [] }).state.phase, "ended");
   }
   assert.equal(
-    endOf(turnOf({ faulty: true, hopeless: true })).state.turn?.ending?.status,
+    turnOf(endOf(heardTurn({ faulty: true, hopeless: true })).state)?.ending?.status,
     "failed",
   );
 });
 
 test("the apology is owed for a reply that has no end: nothing of it was heard, more was promised, or tools were at work", () => {
-  const isOwed = (turn: Turn, given?: Partial<SessionState>) =>
-    endOf(turn, given).state.turn?.kind === "apology";
+  const isOwed = (turn: Turn, given?: StateChanges) =>
+    turnOf(endOf(turn, given).state)?.kind === "apology";
   const faulty = { faulty: true };
-  assert.equal(isOwed(turnOf(faulty, [])), true);
-  assert.equal(isOwed(turnOf(faulty, [], ["One moment."])), true);
-  assert.equal(isOwed(turnOf(faulty, ["It is ten."], ["One moment."])), true);
-  assert.equal(isOwed(turnOf({ ...faulty, toolsWaiting: ["weather"] })), true);
-  assert.equal(isOwed(turnOf(faulty)), false, "it ends with a sentence");
-  assert.equal(isOwed(turnOf(faulty, ["It is ten.", "So it is."])), false);
-  assert.equal(isOwed(turnOf(faulty, ["It is ten."], [apology])), false, "it was said");
-  assert.equal(isOwed(turnOf({}, [])), false, "nothing has failed");
-  assert.equal(isOwed(turnOf({ toolsWaiting: ["weather"] })), false);
-  assert.equal(isOwed(turnOf({ ...faulty, kind: "greeting" }, [])), false);
-  assert.equal(isOwed(turnOf(faulty, []), { readyPhrases: [] }), false, "it would fail as well");
-  const asked = endOf(turnOf(faulty, []), { unanswered: "and tomorrow?" }).state;
-  assert.equal(asked.turn?.kind, "reply", "the caller has asked for something else");
+  assert.equal(isOwed(heardTurn(faulty, [])), true);
+  assert.equal(isOwed(heardTurn(faulty, [], ["One moment."])), true);
+  assert.equal(isOwed(heardTurn(faulty, ["It is ten."], ["One moment."])), true);
+  assert.equal(isOwed(heardTurn({ ...faulty, toolsWaiting: ["weather"] })), true);
+  assert.equal(isOwed(heardTurn(faulty)), false, "it ends with a sentence");
+  assert.equal(isOwed(heardTurn(faulty, ["It is ten.", "So it is."])), false);
+  assert.equal(isOwed(heardTurn(faulty, ["It is ten."], [apology])), false, "it was said");
+  assert.equal(isOwed(heardTurn({}, [])), false, "nothing has failed");
+  assert.equal(isOwed(heardTurn({ toolsWaiting: ["weather"] })), false);
+  assert.equal(isOwed(heardTurn({ ...faulty, kind: "greeting" }, [])), false);
+  assert.equal(isOwed(heardTurn(faulty, []), { readyPhrases: [] }), false, "it would fail as well");
+  const asked = endOf(heardTurn(faulty, []), { user: { unanswered: "and tomorrow?" } }).state;
+  assert.equal(turnOf(asked)?.kind, "reply", "the caller has asked for something else");
 });

@@ -8,7 +8,7 @@ function callInReply() {
   const call = new RecordedCall({ ...PLAIN_SETTINGS, isPaced: true, isStreamed: true });
   call.send({ type: "opened", resumed: true });
   call.send({ type: "written", text: "hello" });
-  const turnId = call.actor.state.turn?.id ?? 0;
+  const turnId = call.turn?.id ?? 0;
   call.send({ type: "replyToken", turnId, text: "Good morning to you." });
   call.send({ type: "replyDone", turnId, tokens: 5 });
   call.send({ type: "sentenceWhole", turnId, index: 0, durationMs: 1_500, firstByteAtMs: 0 });
@@ -20,7 +20,7 @@ test("sound that stood still is heard so much later, however long that was", () 
   for (const lateMs of [20, 400, 600, 900]) {
     const call = callInReply();
     call.send({ type: "soundLate", lateMs });
-    assert.equal(call.actor.state.turn?.ledger.endsAtMs, 1_500 + lateMs);
+    assert.equal(call.turn?.ledger.endsAtMs, 1_500 + lateMs);
   }
 });
 
@@ -28,15 +28,15 @@ test("sound that was heard to its end before it stood still is not moved", () =>
   const call = callInReply();
   call.clock.advance(1_000);
   call.send({ type: "soundLate", lateMs: 100 });
-  assert.equal(call.actor.state.turn?.ledger.endsAtMs, 1_500);
+  assert.equal(call.turn?.ledger.endsAtMs, 1_500);
 });
 
 test("only sound that was late by more than twenty milliseconds is a gap that its caller heard", () => {
   const call = callInReply();
   call.send({ type: "soundLate", lateMs: 20 });
-  assert.equal(call.actor.state.turn?.underruns, 0);
+  assert.equal(call.turn?.underruns, 0);
   call.send({ type: "soundLate", lateMs: 21 });
-  assert.equal(call.actor.state.turn?.underruns, 1);
+  assert.equal(call.turn?.underruns, 1);
 });
 
 test("sound that is told to be late, or played, where none was sent or all stands still, changes nothing", () => {
@@ -47,13 +47,12 @@ test("sound that is told to be late, or played, where none was sent or all stand
   const over = new AnsweredCall();
   over.send({ type: "opened", resumed: true });
   for (const call of [silent, held, over]) {
-    const before = call.actor.state;
+    const before = structuredClone(call.turn);
     call.takeLines();
     call.send({ type: "soundLate", lateMs: 500 });
     call.send({ type: "played", turnId: 1, playedMs: 100 });
     assert.deepEqual(call.takeLines(), []);
-    assert.equal(call.actor.state.turn?.ledger, before.turn?.ledger);
-    assert.equal(call.actor.state.turn?.underruns, before.turn?.underruns);
+    assert.deepEqual(call.turn, before);
     assert.deepEqual(call.crashes, []);
   }
 });
@@ -65,10 +64,10 @@ test("a report that all was played ends the turn once there is nothing more to s
   assert.deepEqual(call.linesOf("deadline playbackEnd in"), ["deadline playbackEnd in 100"]);
   call.send({ type: "played", turnId: 1, playedMs: 1_500 });
   assert.ok(!call.pendingDeadlines.includes("playbackEnd"));
-  assert.equal(call.actor.state.turn, undefined);
+  assert.equal(call.turn, undefined);
   const open = new AnsweredCall().ask().token("It is ten. So ").whole(0, 1_500).wait(1_000);
   open.send({ type: "played", turnId: 1, playedMs: 1_500 });
-  assert.equal(open.turn.ledger.endsAtMs, 1_000);
+  assert.equal(open.activeTurn.ledger.endsAtMs, 1_000);
 });
 
 test("a late report that all was played, or all but a rounded millisecond, leaves the moment at which it was", () => {
@@ -76,7 +75,7 @@ test("a late report that all was played, or all but a rounded millisecond, leave
     const call = new AnsweredCall().ask().token("It is ten. So ").whole(0, 1_500);
     call.wait(reportedAtMs);
     call.send({ type: "played", turnId: 1, playedMs });
-    return call.turn.ledger.endsAtMs;
+    return call.activeTurn.ledger.endsAtMs;
   };
   assert.equal(endsAtMs(3_000, 1_500), 1_500);
   assert.equal(endsAtMs(3_000, 1_499.5), 1_500);

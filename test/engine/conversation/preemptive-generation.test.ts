@@ -12,7 +12,7 @@ function callWithPreemptiveReply() {
 }
 
 test("words that ended 150 ms ago are answered before the turn is certain to be over, newer ones when they are as old", () => {
-  assert.equal(callWithPreemptiveReply().actor.state.early?.userText, "what do you offer");
+  assert.equal(callWithPreemptiveReply().preemptiveReply?.userText, "what do you offer");
   const call = new RecordedCall({ ...PLAIN_SETTINGS, preemptiveGeneration: true });
   call.send({ type: "opened", resumed: true });
   call.send({ type: "transcript", text: "what do you offer", ...HEARD, endedAgoMs: 149 });
@@ -24,29 +24,29 @@ test("words that ended 150 ms ago are answered before the turn is certain to be 
 
 test("only the reply that there is no room for is given up, and none is begun early after it", () => {
   const call = callWithPreemptiveReply();
-  const turnId = call.actor.state.early?.turnId ?? 0;
+  const turnId = call.preemptiveReply?.turnId ?? 0;
   call.send({ type: "preemptiveRefused", turnId: turnId - 1 });
-  assert.equal(call.actor.state.early?.turnId, turnId);
+  assert.equal(call.preemptiveReply?.turnId, turnId);
   call.send({ type: "preemptiveRefused", turnId });
-  assert.equal(call.actor.state.early, undefined);
+  assert.equal(call.preemptiveReply, undefined);
   call.send({ type: "transcript", text: "and when", ...HEARD, endedAgoMs: 150 });
-  assert.equal(call.actor.state.early, undefined);
+  assert.equal(call.preemptiveReply, undefined);
 });
 
 test("of an early reply 4,000 characters are kept, and the token that reaches them", () => {
   const call = callWithPreemptiveReply();
-  const turnId = call.actor.state.early?.turnId ?? 0;
+  const turnId = call.preemptiveReply?.turnId ?? 0;
   for (const chars of [3_999, 1, 1]) {
     call.send({ type: "replyToken", turnId, text: "x".repeat(chars) });
   }
-  assert.equal(call.actor.state.early?.text.length, 4_000);
+  assert.equal(call.preemptiveReply?.text.length, 4_000);
 });
 
 test("who is dictating is not answered early, unless the recognizer thinks that the turn is ending", () => {
   const call = new RecordedCall({ ...PLAIN_SETTINGS, preemptiveGeneration: true });
   call.send({ type: "opened", resumed: true });
   call.send({ type: "transcript", text: "my number is five five", ...HEARD, endedAgoMs: 150 });
-  const answered = () => call.actor.state.early?.userText;
+  const answered = () => call.preemptiveReply?.userText;
   assert.equal(answered(), undefined);
   call.send({ type: "callerTurnEnding" });
   assert.equal(answered(), "my number is five five");
@@ -83,8 +83,8 @@ function agreeingCall(backchannels: "ignore" | "reply"): RecordedCall {
 }
 
 test("words that get no answer get none early, and those that get one do", () => {
-  assert.equal(agreeingCall("ignore").actor.state.early, undefined);
-  assert.equal(agreeingCall("reply").actor.state.early?.userText, "uh-huh");
+  assert.equal(agreeingCall("ignore").preemptiveReply, undefined);
+  assert.equal(agreeingCall("reply").preemptiveReply?.userText, "uh-huh");
 });
 
 test("a recognizer that decides turns itself says when one is ending: no words of it are answered before", () => {
@@ -92,7 +92,7 @@ test("a recognizer that decides turns itself says when one is ending: no words o
   call.send({ type: "opened", resumed: true });
   const heard = { ...HEARD, endedAgoMs: 200, hasTurnDetection: true } as const;
   call.send({ type: "transcript", text: "what do you offer", ...heard });
-  const answered = () => call.actor.state.early?.userText;
+  const answered = () => call.preemptiveReply?.userText;
   assert.equal(answered(), undefined);
   call.send({ type: "callerTurnEnding" });
   assert.equal(answered(), "what do you offer");
@@ -113,7 +113,7 @@ test("no reply is begun early to words that are still guessed at, to keys, or wh
   guessing.send({ type: "transcript", text: "and when", ...guess });
   guessing.reach("preemptiveGeneration", { voiceAgoMs: 200 });
   for (const call of [pressing, unwanted, guessing]) {
-    assert.equal(call.actor.state.early, undefined);
+    assert.equal(call.preemptiveReply, undefined);
   }
 });
 

@@ -137,7 +137,7 @@ function hear(call: RecordedCall, { text, endedAtMs, isFinal, isTimed }: Heard):
 }
 
 function sayTurn(call: RecordedCall, sentences: readonly string[]): number {
-  const turnId = call.actor.state.turn?.id ?? 0;
+  const turnId = call.turn?.id ?? 0;
   call.send({ type: "replyToken", turnId, text: sentences.join(" ") });
   call.send({ type: "replyDone", turnId, tokens: 20 });
   const firstByteAtMs = call.clock.monotonicMs();
@@ -246,7 +246,7 @@ test("a loudspeaker that is turned on in mid-call makes the agent answer itself 
   say(call, "a table for two please", call.clock.monotonicMs());
   call.clock.advance(1_000);
   for (const question of ["At seven or at eight?", "Did you say eight?", "So eight it is?"]) {
-    if (call.actor.state.turn !== undefined) sayAloud(call, question);
+    if (call.turn !== undefined) sayAloud(call, question);
   }
   assert.equal(turnsOf(call), 3);
 });

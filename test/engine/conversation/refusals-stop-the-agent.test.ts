@@ -53,8 +53,8 @@ function speaking(language: string, said: string, echoedCount: number): Recorded
 function onLoudspeaker(language: string, said: string): RecordedCall {
   for (let count = said.split(" ").length; count > 4; count -= 1) {
     const call = speaking(language, said, count);
-    const { turn, echoedAtMs } = call.actor.state;
-    if (turn !== undefined && echoedAtMs > 0) return call;
+    const { loudspeakerAtMs } = call.actor.state.echo;
+    if (call.turn !== undefined && loudspeakerAtMs > 0) return call;
   }
   assert.fail("no loudspeaker was noticed");
 }
@@ -76,8 +76,7 @@ for (const [language, { words, own }] of Object.entries(REFUSALS)) {
           call.hearVoice(true);
           hear(call, word, 100, false);
           call.clock.advance(STOPPED_WITHIN_MS - 100);
-          const { turn } = call.actor.state;
-          assert.equal(turn, undefined, `${word}: ${call.takeLines().join(" | ")}`);
+          assert.equal(call.turn, undefined, `${word}: ${call.takeLines().join(" | ")}`);
           assert.deepEqual(call.crashes, []);
         }
       });

@@ -65,7 +65,7 @@ class SlowVoice extends RecordedCall {
 
   /** Looks at what was done since, and begins what it asks for. */
   #work(): void {
-    this.#ledger = this.actor.state.turn?.ledger ?? this.#ledger;
+    this.#ledger = this.turn?.ledger ?? this.#ledger;
     for (; this.#seen < this.effects.length; this.#seen += 1) {
       const effect = this.effects[this.#seen];
       if (effect?.type === "synthesize") this.#say(effect.turnId, effect.index, effect.text);
@@ -98,7 +98,7 @@ class SlowVoice extends RecordedCall {
   }
 
   #hear(index: number): void {
-    const sent = this.actor.state.turn?.ledger.sent[index];
+    const sent = this.turn?.ledger.sent[index];
     if (sent === undefined) return;
     if (this.#endsAtMs !== undefined) this.holes.push(sent.startsAtMs - this.#endsAtMs);
     this.#endsAtMs = sent.startsAtMs + sent.durationMs;

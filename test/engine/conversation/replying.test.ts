@@ -11,7 +11,7 @@ const HTTP_TOOLS = [
 const REPLY_CHARS_MAX = 4_000;
 
 function says(call: AnsweredCall, callId: string, content: string, spoken?: string): void {
-  const given = { turnId: call.turn.id, callId, content };
+  const given = { turnId: call.activeTurn.id, callId, content };
   call.send({ type: "toolDone", ...given, ...(spoken === undefined ? {} : { spoken }) });
 }
 
@@ -24,28 +24,28 @@ test("a model that writes 4,000 characters is stopped there, with or without a s
     assert.deepEqual(call.linesOf("stop model"), []);
     call.token("x");
     assert.deepEqual(call.linesOf("stop model"), ["stop model #1"]);
-    const { sentences, replyChars } = call.turn;
+    const { sentences, replyChars } = call.activeTurn;
     call.token("Too late. And more. ").done().fail();
     assert.deepEqual(call.linesOf("ask model"), []);
-    assert.equal(call.turn.sentences, sentences);
-    assert.equal(call.turn.replyChars, replyChars);
+    assert.equal(call.activeTurn.sentences, sentences);
+    assert.equal(call.activeTurn.replyChars, replyChars);
   }
 });
 
 test("a reply is over once: what its model says afterwards is not heard, counted or tried again", () => {
   const call = new AnsweredCall().ask().reply("It is ten.");
-  const { totalTokens } = call.actor.state.metrics;
+  const { totalTokens } = call.actor.state.record.metrics;
   call.takeLines();
   call.token("And more. And that. ").done(50).fail().fail(false);
   assert.deepEqual(call.takeLines(), []);
-  assert.equal(call.turn.sentences.length, 1);
-  assert.equal(call.actor.state.metrics.totalTokens, totalTokens);
+  assert.equal(call.activeTurn.sentences.length, 1);
+  assert.equal(call.actor.state.record.metrics.totalTokens, totalTokens);
 });
 
 test("a model that names no tool has answered", () => {
   const call = new AnsweredCall({ tools: HTTP_TOOLS }).ask().token("It is ten.").useTools();
-  assert.equal(call.turn.generating, false);
-  assert.equal(call.turn.toolRounds, 0);
+  assert.equal(call.activeTurn.generating, false);
+  assert.equal(call.activeTurn.toolRounds, 0);
 });
 
 test("a sentence of which nothing can be spoken is no first sentence", () => {
@@ -57,8 +57,8 @@ test("a sentence of which nothing can be spoken is no first sentence", () => {
     .token("\n\n---\n\n")
     .wait(100)
     .token("It is ten. So it is.");
-  assert.equal(call.turn.sentences.length, 1);
-  assert.equal(call.turn.firstSentenceAtMs, 300);
+  assert.equal(call.activeTurn.sentences.length, 1);
+  assert.equal(call.activeTurn.firstSentenceAtMs, 300);
 });
 
 test("a model that gives nothing for seven seconds is asked once more, and one that writes is waited for", () => {
@@ -133,8 +133,8 @@ for (const [hung, reason] of [
         if (hung === "tts") call.reply("It is ten.");
         call.wait(hung === "tts" ? 10_000 : 7_000);
       }
-      assert.equal(call.turn.kind, "apology");
-      assert.equal(call.turn.ending?.reason, failed === 3 ? reason : undefined);
+      assert.equal(call.activeTurn.kind, "apology");
+      assert.equal(call.activeTurn.ending?.reason, failed === 3 ? reason : undefined);
       call.whole(0, 900).wait(900);
     }
     assert.equal(call.actor.state.phase, "ended");
@@ -187,10 +187,10 @@ test("a model that asks for tools a fifth time is stopped: what it had said is h
       lines.filter((line) => /^(?:run tool|ask model)/.test(line)),
       [],
     );
-    assert.equal(call.turn.kind, said === "" ? "apology" : "reply");
-    assert.equal(call.turn.faulty, said !== "");
-    assert.equal(call.turn.generating, false);
-    assert.equal(call.turn.ending, undefined);
+    assert.equal(call.activeTurn.kind, said === "" ? "apology" : "reply");
+    assert.equal(call.activeTurn.faulty, said !== "");
+    assert.equal(call.activeTurn.generating, false);
+    assert.equal(call.activeTurn.ending, undefined);
   }
 });
 
@@ -237,17 +237,17 @@ test("an early reply of which nothing has come is waited for like any: its first
     phrases: stockPhrases("en"),
   });
   call.wait(700);
-  assert.equal(call.turn.id, 1);
-  assert.equal(call.turn.firstTokenAtMs, undefined);
+  assert.equal(call.activeTurn.id, 1);
+  assert.equal(call.activeTurn.firstTokenAtMs, undefined);
   assert.deepEqual(call.linesOf("deadline filler in"), ["deadline filler in 1500"]);
   call.wait(300).token("It is ten.");
-  assert.equal(call.turn.firstTokenAtMs, 2_000);
+  assert.equal(call.activeTurn.firstTokenAtMs, 2_000);
 });
 
 test("a caller who has been answered may be answered early twice again", () => {
   const call = askedEarly("what is my balance");
   call.wait(700).reply("It is ten.").whole(0, 900).wait(900);
-  assert.equal(call.actor.state.turn, undefined);
+  assert.equal(call.turn, undefined);
   for (const [text, lastWordEndMs] of [
     ["when do you open", 5_000],
     ["when do you close", 6_000],

@@ -6,12 +6,12 @@ test("a failure that is told of a sentence that is whole, or of one that was nev
   const call = new RecordedCall(PLAIN_SETTINGS);
   call.send({ type: "opened", resumed: true });
   call.send({ type: "written", text: "what time is it" });
-  const turnId = call.actor.state.turn?.id ?? 0;
+  const turnId = call.turn?.id ?? 0;
   call.send({ type: "replyToken", turnId, text: "It is ten." });
   call.send({ type: "replyDone", turnId, tokens: 5 });
   const firstByteAtMs = call.clock.monotonicMs();
   call.send({ type: "sentenceWhole", turnId, index: 0, durationMs: 900, firstByteAtMs });
-  const before = call.actor.state;
+  const before = structuredClone(call.turn);
   call.takeLines();
   for (const index of [0, 1]) {
     for (const retryable of [true, false]) {
@@ -19,7 +19,7 @@ test("a failure that is told of a sentence that is whole, or of one that was nev
     }
   }
   assert.deepEqual(call.takeLines(), []);
-  assert.equal(call.actor.state.turn, before.turn);
+  assert.deepEqual(call.turn, before);
   assert.deepEqual(call.crashes, []);
 });
 
@@ -27,33 +27,33 @@ test("audio or a failure of a sentence that is known and was not asked for yet c
   const call = new RecordedCall(PLAIN_SETTINGS);
   call.send({ type: "opened", resumed: true });
   call.send({ type: "written", text: "what do you offer" });
-  const turnId = call.actor.state.turn?.id ?? 0;
+  const turnId = call.turn?.id ?? 0;
   call.send({ type: "replyToken", turnId, text: "One is here. Two is there. Three is gone." });
   call.send({ type: "replyDone", turnId, tokens: 5 });
-  const before = call.actor.state;
-  assert.equal(before.turn?.sentences.length, 3);
+  const before = structuredClone(call.turn);
+  assert.equal(before?.sentences.length, 3);
   call.takeLines();
   const audio = { turnId, index: 2, durationMs: 900, firstByteAtMs: 0 };
   call.send({ type: "sentenceGrew", ...audio });
   call.send({ type: "sentenceWhole", ...audio });
   call.send({ type: "sentenceFailed", turnId, index: 2, retryable: true });
   assert.deepEqual(call.takeLines(), []);
-  assert.equal(call.actor.state.turn, before.turn);
+  assert.deepEqual(call.turn, before);
 });
 
 test("a look at the growth of a sentence that has become whole finds nothing to do", () => {
   const call = new RecordedCall({ ...PLAIN_SETTINGS, isStreamed: true });
   call.send({ type: "opened", resumed: true });
   call.send({ type: "written", text: "what time is it" });
-  const turnId = call.actor.state.turn?.id ?? 0;
+  const turnId = call.turn?.id ?? 0;
   call.send({ type: "replyToken", turnId, text: "It is ten." });
   call.send({ type: "replyDone", turnId, tokens: 5 });
   call.send({ type: "sentenceWhole", turnId, index: 0, durationMs: 900, firstByteAtMs: 0 });
-  const before = call.actor.state;
+  const before = structuredClone(call.turn);
   call.takeLines();
   call.reach("underrun");
   assert.deepEqual(call.takeLines(), []);
-  assert.equal(call.actor.state.turn, before.turn);
+  assert.deepEqual(call.turn, before);
 });
 
 test("the first millisecond of a sentence is sound that has come", () => {
@@ -64,7 +64,7 @@ test("the first millisecond of a sentence is sound that has come", () => {
   call.send({ type: "replyDone", turnId: 1, tokens: 5 });
   call.clock.advance(300);
   call.send({ type: "sentenceGrew", turnId: 1, index: 0, durationMs: 1, firstByteAtMs: 290 });
-  assert.equal(call.actor.state.turn?.sentences[0]?.grewAtMs, 300);
+  assert.equal(call.turn?.sentences[0]?.grewAtMs, 300);
 });
 
 test("the times of words are those that the voice told", () => {
@@ -79,7 +79,7 @@ test("the times of words are those that the voice told", () => {
   ];
   const grew = { type: "sentenceGrew", turnId: 1, index: 0, firstByteAtMs: 0 } as const;
   call.send({ ...grew, durationMs: 400, words });
-  assert.deepEqual(call.actor.state.turn?.sentences[0]?.marks, [
+  assert.deepEqual(call.turn?.sentences[0]?.marks, [
     { end: 2, atMs: 150 },
     { end: 5, atMs: 300 },
   ]);

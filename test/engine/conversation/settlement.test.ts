@@ -2,7 +2,8 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import { commitTurn } from "../../../engine/conversation/commit-turn.js";
 import { EMPTY_LEDGER, recordSent } from "../../../engine/conversation/playback-ledger.js";
-import { newSession, newTurn } from "../../../engine/conversation/state.js";
+import { newSession, newTurn, setAgentTurn } from "../../../engine/conversation/state.js";
+import { changed } from "../../doubles/changed-state.js";
 import { PLAIN_SETTINGS } from "../../doubles/recorded-call.js";
 
 const SENTENCE = { text: "One moment.", durationMs: 900, expectedMs: 900, isWhole: true };
@@ -12,14 +13,15 @@ test("a turn that nothing was sent of leaves what was spoken before it, whose ec
   const spokenBefore = { ledger, untilMs: 900, turnBeforeAtMs: undefined };
   const times = { callerEndedAtMs: 1_000, decidedAtMs: 1_200, attempt: 0 };
   const turn = newTurn({ id: 2, kind: "reply", userText: "Hello?", ...times });
-  const state = { ...newSession(PLAIN_SETTINGS, []), spokenBefore };
+  const state = changed(newSession(PLAIN_SETTINGS, []), { echo: { spokenBefore }, turn });
   commitTurn(state, turn, "interrupted", 1_500, []);
-  assert.equal(state.spokenBefore, spokenBefore);
+  assert.equal(state.echo.spokenBefore, spokenBefore);
 
   const later = recordSent(EMPTY_LEDGER, SENTENCE, 1_300);
   const sent = { ...turn, ledger: later, sentCount: 1 };
+  setAgentTurn(state, { state: "replying", turn: sent });
   commitTurn(state, sent, "interrupted", 1_500, []);
-  assert.deepEqual(state.spokenBefore, {
+  assert.deepEqual(state.echo.spokenBefore, {
     ledger: later,
     untilMs: 1_500,
     turnBeforeAtMs: undefined,
@@ -29,10 +31,11 @@ test("a turn that nothing was sent of leaves what was spoken before it, whose ec
 test("what was waited in vain counts for the same question, and not for the next one behind a reply that failed", () => {
   const times = { callerEndedAtMs: 1_000, decidedAtMs: 1_200, attempt: 0 };
   const turn = newTurn({ id: 2, kind: "reply", userText: "Hello?", ...times });
-  const state = newSession(PLAIN_SETTINGS, []);
+  const state = changed(newSession(PLAIN_SETTINGS, []), { turn });
   const waited = { waitedMs: 8_800, untilMs: 10_000 };
   commitTurn(state, turn, "superseded", 10_000, []);
   assert.deepEqual(state.carriedOverWait, waited);
+  setAgentTurn(state, { state: "replying", turn });
   commitTurn(state, turn, "failed", 10_000, []);
   assert.equal(state.carriedOverWait, undefined);
 });

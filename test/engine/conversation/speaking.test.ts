@@ -114,7 +114,7 @@ test("a sentence is tried twice", () => {
   call.takeLines();
   assert.equal(call.mute(0).linesOf("synthesize").length, 1);
   assert.equal(call.mute(0).linesOf("synthesize").length, 0);
-  assert.equal(call.turn.faulty, true);
+  assert.equal(call.activeTurn.faulty, true);
 });
 
 test("a greeting that is not spoken for seven seconds is given up", () => {
@@ -133,10 +133,10 @@ test("a second sentence that cannot be spoken takes with it what follows, and no
   call.whole(0, 900);
   assert.deepEqual(call.linesOf("play"), ["play #1.0"]);
   assert.deepEqual(
-    call.turn.sentences.map(({ text }) => text),
+    call.activeTurn.sentences.map(({ text }) => text),
     ["One is here."],
   );
-  assert.equal(call.turn.askedCount, 1);
+  assert.equal(call.activeTurn.askedCount, 1);
 });
 
 test("where the model breaks off, all that it had said by then is still spoken", () => {
@@ -150,18 +150,18 @@ test("where the model breaks off, all that it had said by then is still spoken",
 
 test("no more than sixty-four sentences of a reply are kept, and the model is stopped there", () => {
   const call = new AnsweredCall().ask();
-  while (call.turn.sentences.length < 63) call.token("So it is. ");
+  while (call.activeTurn.sentences.length < 63) call.token("So it is. ");
   assert.deepEqual(call.linesOf("stop model"), []);
   call.token("So it is. So it is. So it is. ");
   assert.deepEqual(call.linesOf("stop model"), ["stop model #1"]);
-  assert.equal(call.turn.sentences.length, 64);
+  assert.equal(call.activeTurn.sentences.length, 64);
   call.token("So it is. ").done();
-  assert.equal(call.turn.sentences.length, 64);
+  assert.equal(call.activeTurn.sentences.length, 64);
 });
 
 test("every character that a voice is asked for is counted, also where it is only one", () => {
   const call = new AnsweredCall().ask().reply("7");
-  assert.equal(call.actor.state.metrics.ttsChars, 1);
+  assert.equal(call.actor.state.record.metrics.ttsChars, 1);
 });
 
 test("a sentence that begins while the sound stands still is looked after at once, not in the past", () => {

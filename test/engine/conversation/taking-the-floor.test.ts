@@ -28,7 +28,8 @@ function hear(call: RecordedCall, text: string, isFinal = false, speechFinal = f
 
 /** What the agent does at these words: goes on, stands still or stops. */
 function doing(call: RecordedCall): string {
-  const { turn, outputPausedAtMs } = call.actor.state;
+  const { turn } = call;
+  const { outputPausedAtMs } = call.actor.state;
   if (turn?.id !== 1) return "stops";
   return outputPausedAtMs === undefined ? "speaks" : "stands still";
 }
@@ -118,7 +119,7 @@ test("keys in the middle of words do not settle the words", () => {
 function doubtfulCall(): RecordedCall {
   const call = speakingCall(STATEMENT, { sensitivity: "low" });
   hear(call, "rooms with a", true, true);
-  assert.equal(call.actor.state.suspectedEcho?.text, "rooms with a");
+  assert.equal(call.actor.state.echo.suspected?.text, "rooms with a");
   return call;
 }
 
@@ -149,6 +150,6 @@ test("words that prove to be the agent's own with those that follow are dropped,
   call.clock.advance(1_000);
   hear(call, "view of the lake", true, true);
   call.send({ type: "sentenceHeard", turnId: 1, index: 0 });
-  assert.equal(call.actor.state.suspectedEcho, undefined);
+  assert.equal(call.actor.state.echo.suspected, undefined);
   assert.equal(isAnswered(call), false);
 });

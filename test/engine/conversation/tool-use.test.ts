@@ -7,7 +7,7 @@ function startedOf(askedCount: number) {
   const call = new RecordedCall({ ...PLAIN_SETTINGS, tools: [{ kind: "http", name: "book" }] });
   call.send({ type: "opened", resumed: true });
   call.send({ type: "written", text: "book them all" });
-  const turnId = call.actor.state.turn?.id ?? 0;
+  const turnId = call.turn?.id ?? 0;
   const toolCalls = Array.from({ length: askedCount }, (_, at) => ({
     id: `${at}`,
     name: "book",
@@ -15,7 +15,7 @@ function startedOf(askedCount: number) {
   }));
   call.send({ type: "replyDone", turnId, tokens: 1, toolCalls });
   const ran = call.effects.filter(({ type }) => type === "runTool").length;
-  const [asked] = call.actor.state.turn?.toolMessages ?? [];
+  const [asked] = call.turn?.toolMessages ?? [];
   return { ran, told: asked?.role === "assistant" ? asked.toolCalls?.length : undefined };
 }
 

@@ -52,7 +52,7 @@ test("of a caller who never hears what tools did, what the newest turns did is k
   for (let turn = 0; turn < 12; turn += 1) {
     call.clock.advance(1_000);
     call.send({ type: "written", text: `question ${turn}` });
-    const turnId = call.actor.state.turn?.id ?? 0;
+    const turnId = call.turn?.id ?? 0;
     for (let round = 0; round < 4; round += 1) {
       const toolCalls = [{ id: "a", name: "book", argumentsJson: "{}" }];
       call.send({ type: "replyDone", turnId, tokens: 1, toolCalls });
@@ -129,7 +129,7 @@ test("tools of two turns with the same id are told apart", () => {
   const call = interruptedAtWork();
   call.send({ type: "toolDone", turnId: 1, callId: "a", content: "first" });
   const toolCalls = [{ id: "a", name: "book", argumentsJson: "{}" }];
-  const turnId = call.actor.state.turn?.id ?? 0;
+  const turnId = call.turn?.id ?? 0;
   call.send({ type: "replyDone", turnId, tokens: 1, toolCalls });
   call.send({ type: "written", text: "no, three" });
   call.send({ type: "toolDone", turnId: 1, callId: "a", content: "stale" });
@@ -153,7 +153,7 @@ test("a tool that does not answer in time is not waited for; its late result is 
     ok: false,
     error: "it is still at work: its result has not come yet",
   });
-  const turnId = call.actor.state.turn?.id ?? 0;
+  const turnId = call.turn?.id ?? 0;
   call.send({ type: "replyToken", turnId, text: "One moment please." });
   call.send({ type: "replyDone", turnId, tokens: 1 });
   call.send({
@@ -173,7 +173,7 @@ test("a tool that does not answer in time is not waited for; its late result is 
     words: [],
   });
   call.clock.advance(2_000);
-  assert.equal(call.actor.state.turn, undefined);
+  assert.equal(call.turn, undefined);
   call.send({ type: "toolDone", turnId: 1, callId: "a", content: '"booked"' });
   call.send({ type: "written", text: "and now" });
   assert.equal(answerTo(call, "a"), "booked");

@@ -26,7 +26,7 @@ function transferringCall(settings: Partial<typeof PLAIN_SETTINGS> = {}): Record
   return call;
 }
 
-const saying = (call: RecordedCall) => call.actor.state.turn?.kind;
+const saying = (call: RecordedCall) => call.turn?.kind;
 const refuse = (call: RecordedCall, turnId: number) =>
   call.send({ type: "transferRefused", turnId });
 
@@ -58,12 +58,12 @@ test("no answer in five seconds is none: the caller is told once, whatever comes
   assert.equal(saying(call), undefined);
   call.clock.advance(1);
   assert.equal(saying(call), "transferRefused");
-  const { turn } = call.actor.state;
+  const turn = structuredClone(call.turn);
   call.takeLines();
   call.reach("transfer");
   refuse(call, 1);
   assert.deepEqual(call.takeLines(), []);
-  assert.equal(call.actor.state.turn, turn);
+  assert.deepEqual(call.turn, turn);
   assert.equal(call.actor.state.transfer, undefined);
 });
 
@@ -80,7 +80,7 @@ test("who is being told why the call has to end is not told of the transfer that
   assert.equal(saying(call), "farewell");
   refuse(call, 1);
   assert.equal(saying(call), "farewell");
-  assert.deepEqual(call.actor.state.turn?.ending, ORGANIZATION_ENDED);
+  assert.deepEqual(call.turn?.ending, ORGANIZATION_ENDED);
 });
 
 test("a stream that closes while the vendor is asked ends the call as the vendor's answer says", () => {
@@ -88,7 +88,7 @@ test("a stream that closes while the vendor is asked ends the call as the vendor
   const endAfter = (answer: "transferTaken" | "transferRefused") => {
     const call = transferringCall();
     call.send({ type: "endRequested", ending: left });
-    assert.equal(call.actor.state.phase, "live");
+    assert.equal(call.actor.state.phase, "transferring");
     call.send({ type: answer, turnId: 1 });
     const end = call.effects.find(({ type }) => type === "end");
     return end?.type === "end" ? end.ending.reason : undefined;

@@ -9,6 +9,7 @@ import {
   newSession,
   type SessionSettings,
   type SessionState,
+  turnOf,
 } from "../../../engine/conversation/state.js";
 import { PLAIN_SETTINGS } from "../../doubles/recorded-call.js";
 import { anyEvent, type UnstampedEvent } from "./session-events.js";
@@ -73,11 +74,12 @@ test("no order of events makes a transition throw, or a bound be passed", () => 
   fc.assert(
     fc.property(settings, steps, (given, events) => {
       play(given, events, (after) => {
-        assert.ok(after.history.length <= HISTORY_MESSAGES_MAX);
-        const { sentences = [], fillerCount = 0 } = after.turn ?? {};
+        const turn = turnOf(after);
+        assert.ok(after.record.history.length <= HISTORY_MESSAGES_MAX);
+        const { sentences = [], fillerCount = 0 } = turn ?? {};
         assert.ok(sentences.length - fillerCount <= 64);
         assert.ok(fillerCount <= 6);
-        assert.ok((after.turn?.sentCount ?? 0) <= (after.turn?.askedCount ?? 0));
+        assert.ok((turn?.sentCount ?? 0) <= (turn?.askedCount ?? 0));
       });
     }),
     { numRuns: 2_000 },

@@ -8,6 +8,7 @@ import {
 } from "../../../engine/conversation/endpointing.js";
 import type { TranscriptEvent } from "../../../engine/conversation/events.js";
 import { newSession } from "../../../engine/conversation/state.js";
+import { changed } from "../../doubles/changed-state.js";
 import { PLAIN_SETTINGS } from "../../doubles/recorded-call.js";
 
 const EVENT: TranscriptEvent = {
@@ -24,7 +25,8 @@ const { hasTurnDetection: _, ...PLAIN_EVENT } = EVENT;
 
 function hearing(interim: string, undecidedMs?: number) {
   const state = newSession(PLAIN_SETTINGS, []);
-  return { ...state, undecidedMaxMs: undecidedMs, hearing: { ...state.hearing, interim } };
+  const user = { undecidedMaxMs: undecidedMs, hearing: { ...state.user.hearing, interim } };
+  return changed(state, { user });
 }
 
 test("a recognizer that decides turns has failed to after its own silence and a second and a half", () => {

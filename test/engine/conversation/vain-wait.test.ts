@@ -29,13 +29,11 @@ function speak(call: RecordedCall): void {
 
 function apologyAtMs(call: RecordedCall, everyMs: number): number {
   call.send({ type: "opened", resumed: true });
-  while (call.actor.state.turn?.kind !== "apology" && call.clock.monotonicMs() < 60_000) {
+  while (call.turn?.kind !== "apology" && call.clock.monotonicMs() < 60_000) {
     speak(call);
     call.clock.advance(everyMs - WORDS_MS);
   }
-  return call.actor.state.turn?.kind === "apology"
-    ? call.actor.state.turn.decidedAtMs
-    : Number.POSITIVE_INFINITY;
+  return call.turn?.kind === "apology" ? call.turn.decidedAtMs : Number.POSITIVE_INFINITY;
 }
 
 test("a model that hangs is apologized for, however often the caller speaks again", () => {
@@ -53,7 +51,7 @@ test("a caller who speaks in pieces leaves a vendor all its time, since nothing 
     call.clock.advance(900);
   }
   speak(call);
-  assert.equal(call.actor.state.turn?.waitedBeforeMs, 0);
+  assert.equal(call.turn?.waitedBeforeMs, 0);
 });
 
 test("the wait is forgotten when something of an answer has come", () => {
@@ -62,15 +60,15 @@ test("the wait is forgotten when something of an answer has come", () => {
   speak(call);
   call.clock.advance(5_000);
   speak(call);
-  const turnId = call.actor.state.turn?.id ?? 0;
-  assert.equal(call.actor.state.turn?.waitedBeforeMs, 5_000 + WORDS_MS);
+  const turnId = call.turn?.id ?? 0;
+  assert.equal(call.turn?.waitedBeforeMs, 5_000 + WORDS_MS);
   call.send({ type: "replyToken", turnId, text: "It is ten. " });
   call.send({ type: "replyDone", turnId, tokens: 5 });
   const firstByteAtMs = call.clock.monotonicMs();
   call.send({ type: "sentenceWhole", turnId, index: 0, durationMs: 900, firstByteAtMs });
   call.clock.advance(100);
   speak(call);
-  assert.equal(call.actor.state.turn?.waitedBeforeMs, 0);
+  assert.equal(call.turn?.waitedBeforeMs, 0);
 });
 
 test("of the words that a caller says into a wait, three seconds count as waiting", () => {
@@ -88,7 +86,7 @@ test("of the words that a caller says into a wait, three seconds count as waitin
   const text = "are you still there now";
   const heard = { text, lastWordEndMs, endedAgoMs: 0, isFinal: true, speechFinal: true };
   call.send({ type: "transcript", ...heard });
-  assert.equal(call.actor.state.turn?.waitedBeforeMs, 2_000 + 3_000);
+  assert.equal(call.turn?.waitedBeforeMs, 2_000 + 3_000);
 });
 
 function turnWith(fields: Partial<Turn>): Turn {

@@ -34,7 +34,7 @@ test("the first sentence of a call is counted by the pace that its voice had in 
     const call = new RecordedCall(PLAIN_SETTINGS, [], voiceMsPerChar);
     call.send({ type: "opened", resumed: true });
     call.send({ type: "written", text: "is there one free" });
-    const turnId = call.actor.state.turn?.id ?? 0;
+    const turnId = call.turn?.id ?? 0;
     call.send({ type: "replyToken", turnId, text: `${TEXT} ` });
     call.send({ type: "replyDone", turnId, tokens: 5 });
     call.send({ type: "sentenceGrew", turnId, index: 0, durationMs: 700, firstByteAtMs: 0 });

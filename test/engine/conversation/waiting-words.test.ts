@@ -3,6 +3,7 @@ import { test } from "node:test";
 import type { SessionEffect } from "../../../engine/conversation/effects.js";
 import { onFillerDeadline } from "../../../engine/conversation/filler.js";
 import { stockPhrases } from "../../../engine/conversation/lexicon.js";
+import { changed } from "../../doubles/changed-state.js";
 import { PLAIN_SETTINGS, RecordedCall } from "../../doubles/recorded-call.js";
 
 test("while no words are ready, or the caller speaks, the agent looks again every half second, and then says them", () => {
@@ -88,7 +89,7 @@ test("a line that nothing was held on is not told to go on when the apology take
   call.send({ type: "speechStarted", voiceAgoMs: undefined });
   assert.equal(call.actor.state.outputPausedAtMs, 1_600);
   call.send({ type: "replyFailed", turnId: 1, retryable: false });
-  assert.equal(call.actor.state.turn?.kind, "apology");
+  assert.equal(call.turn?.kind, "apology");
   assert.ok(!call.effects.some(({ type }) => type === "resumeAudio"));
   assert.ok(!call.pendingDeadlines.includes("outputPause"));
 });
@@ -101,12 +102,12 @@ test("the agent says six times that it is at work, and no seventh time", () => {
   call.send({ type: "phraseReady", text, durationMs: 800 });
   call.send({ type: "written", text: "what is my balance" });
   const { state } = call.actor;
-  const { turn } = state;
+  const { turn } = call;
   assert.ok(turn !== undefined);
   const lines = [5, 6, 7].map((fillerCount) => {
     const event = { type: "deadlineReached", atMs: 60_000 } as const;
     const out: SessionEffect[] = [];
-    onFillerDeadline({ ...state, turn: { ...turn, fillerCount } }, event, out);
+    onFillerDeadline(changed(state, { turn: { ...turn, fillerCount } }), event, out);
     return out.map(({ type }) => type);
   });
   assert.deepEqual(lines, [["playPhrase", "send"], [], []]);
