@@ -5,7 +5,7 @@ import type { CallOpener, OpenRequest } from "../../engine/calls/call-opener.js"
 import { callRefusedErrorOf } from "../../engine/calls/call-refused-error.js";
 import { type Continuations, placedCallOf } from "../../engine/calls/continuations.js";
 import { CallNotTakenError, type PlacedCalls } from "../../engine/calls/outbound/placed-calls.js";
-import type { Session } from "../../engine/conversation/actor.js";
+import type { LiveConversation } from "../../engine/conversation/actor.js";
 import { unsupportedAudio } from "../../engine/conversation/call-end.js";
 import { phoneAudio } from "../../engine/conversation/leg-audio.js";
 import type { Logger } from "../../engine/log.js";
@@ -222,7 +222,7 @@ export class PhoneCalls {
     tenant: Tenant,
     claims: StreamClaims,
     { callInfo, placedCallId }: Pick<OpenRequest, "callInfo" | "placedCallId">,
-  ): Promise<Session> {
+  ): Promise<LiveConversation> {
     const { agentId } = claims;
     const { opener, audioPool, continuations } = this.#options;
     const request = {

@@ -7,7 +7,7 @@ import {
 import { dtmfTones } from "../../engine/audio/dtmf.js";
 import type { PacedStream, Pacer } from "../../engine/audio/pacer.js";
 import { encodeSamples, forRecognizer } from "../../engine/audio/sample-coding.js";
-import type { CallAudioTap, Session } from "../../engine/conversation/actor.js";
+import type { CallAudioTap, LiveConversation } from "../../engine/conversation/actor.js";
 import { type Ending, isBreak } from "../../engine/conversation/call-end.js";
 import type {
   CallerChannel,
@@ -41,8 +41,8 @@ export interface LegSocket {
 
 /** The part of a session that a leg uses. */
 export type LegSession = Pick<
-  Session,
-  "hear" | "pressKey" | "sentenceHeard" | "soundLate" | "end" | "hangUp"
+  LiveConversation,
+  "hear" | "pressKey" | "sentencePlayed" | "soundLate" | "end" | "hangUp"
 >;
 
 /** The telephone's side of the call, at the vendor. Neither promise rejects. */
@@ -169,7 +169,7 @@ export class PhoneLeg implements CallerChannel {
       case "markReached":
         if (!event.wasPlayed) return;
         this.#playedAtMs = this.#clock.monotonicMs();
-        return this.#sentenceHeard(event.name);
+        return this.#sentencePlayed(event.name);
       case "flow":
         this.#vendorIsFull = !event.isOpen;
         return this.#holdOrGoOn();
@@ -326,13 +326,13 @@ export class PhoneLeg implements CallerChannel {
     if (name === KEYS_MARK) return this.#pressing.shift()?.("pressed");
     const frames = this.#wire.mark(name);
     if (frames.length > 0) this.#sendAll(frames);
-    else this.#sentenceHeard(name);
+    else this.#sentencePlayed(name);
   }
 
-  #sentenceHeard(mark: string): void {
+  #sentencePlayed(mark: string): void {
     const [turnId, index] = mark.split(".").map(Number);
     if (turnId === undefined || index === undefined) return;
-    this.#session?.sentenceHeard({ turnId, index });
+    this.#session?.sentencePlayed({ turnId, index });
   }
 
   /** Nobody is to sit in a silence that goes on for as long as the call may last. */

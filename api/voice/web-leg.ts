@@ -1,7 +1,7 @@
 import { bytesPerMs } from "../../engine/audio/audio-format.js";
 import { WholeSamples } from "../../engine/audio/whole-samples.js";
 import type { OpenedCall } from "../../engine/calls/call-opener.js";
-import type { Session } from "../../engine/conversation/actor.js";
+import type { LiveConversation } from "../../engine/conversation/actor.js";
 import { CALLER_LEFT, type Ending } from "../../engine/conversation/call-end.js";
 import type {
   CallerChannel,
@@ -343,7 +343,7 @@ const TOO_MANY_FRAMES: Ending = {
 };
 
 /** The part of a session that a leg uses. */
-export type LegSession = Pick<Session, "hear" | "played" | "write" | "end">;
+export type LegSession = Pick<LiveConversation, "hear" | "played" | "write" | "end">;
 
 /** One client on the voice WebSocket, from its upgrade to its end. */
 export class WebLeg implements CallerChannel {

@@ -1,13 +1,13 @@
 import { step } from "../../engine/conversation/conversation.js";
-import type { SessionEvent } from "../../engine/conversation/events.js";
+import type { ConversationEvent } from "../../engine/conversation/events.js";
 import {
-  newSession,
-  type SessionSettings,
-  type SessionState,
+  type ConversationSettings,
+  type ConversationState,
+  newConversation,
 } from "../../engine/conversation/state.js";
 import { median } from "../quantile.js";
 
-const SETTINGS: SessionSettings = {
+const SETTINGS: ConversationSettings = {
   greeting: "Hello! How can I help you today?",
   cannotTransfer: "",
   suspended: "",
@@ -62,17 +62,17 @@ export function measureTransition(): TransitionResult {
   return { eventsPerSecond: median(rates), referencePerSecond: median(references) };
 }
 
-function play(events: readonly SessionEvent[]): SessionState {
-  const state = newSession(SETTINGS, []);
+function play(events: readonly ConversationEvent[]): ConversationState {
+  const state = newConversation(SETTINGS, []);
   for (const event of events) step(state, event);
   if (state.record.metrics.turnCount !== TURNS_PER_CALL) throw new Error("the call went otherwise");
   return state;
 }
 
 /** A call as the vendors tell it: guesses at the words, the end of the turn, tokens, sentences, the end of playback. */
-function eventsOfCall(): readonly SessionEvent[] {
+function eventsOfCall(): readonly ConversationEvent[] {
   const greeting = { turnId: 1, index: 0, durationMs: 2_000, firstByteAtMs: 100, atMs: 150 };
-  const events: SessionEvent[] = [
+  const events: ConversationEvent[] = [
     { type: "opened", resumed: false, atMs: 0 },
     { type: "sentenceWhole", ...greeting },
   ];
@@ -84,7 +84,7 @@ function eventsOfCall(): readonly SessionEvent[] {
   return events;
 }
 
-function addTurn(events: SessionEvent[], turnId: number, startMs: number): number {
+function addTurn(events: ConversationEvent[], turnId: number, startMs: number): number {
   let atMs = startMs;
   events.push({ type: "speechStarted", atMs });
   for (let count = 2; count <= QUESTION.length; count += 2) {

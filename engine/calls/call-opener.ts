@@ -10,9 +10,9 @@ import { UniqueViolationError } from "../../storage/statements/unique-violation.
 import type { InputFormat } from "../audio/audio-format.js";
 import {
   type CallAudioTap,
+  ConversationActor,
+  LiveConversation,
   type LostCategory,
-  Session,
-  SessionActor,
 } from "../conversation/actor.js";
 import {
   CALLER_LEFT,
@@ -27,7 +27,7 @@ import { stockPhrases } from "../conversation/lexicon.js";
 import type { PhraseKeeper } from "../conversation/prepared-phrases.js";
 import { type CallRecorder, EffectRunner } from "../conversation/runner.js";
 import type { SpeechCache, VoicePaces } from "../conversation/speech-cache.js";
-import { newSession, type SessionSettings } from "../conversation/state.js";
+import { type ConversationSettings, newConversation } from "../conversation/state.js";
 import type { PlayoutDelays } from "../conversation/synthesis.js";
 import type { Logger } from "../log.js";
 import type { Metrics } from "../metrics/metrics.js";
@@ -86,7 +86,7 @@ export function sessionSettings(
   agent: AgentRecord,
   plan: PlanRecord,
   { promptChars, isPaced, isStreamed, wasBroken, failedTransfer }: CallCircumstances,
-): SessionSettings {
+): ConversationSettings {
   const { thresholds, persona } = agent;
   const language = persona.language.split("-")[0]?.toLowerCase() ?? "en";
   const stock = { ...stockPhrases(persona.language), ...persona.stockPhrases };
@@ -131,10 +131,10 @@ function wordsAfterTransfer(stock: StockPhrases, result: TransferResult): string
   return result === "noAnswer" ? stock.noAnswer : stock.cannotTransfer;
 }
 
-export interface SessionParts {
+export interface ConversationParts {
   readonly callId: string;
   readonly orgId: string;
-  readonly settings: SessionSettings;
+  readonly settings: ConversationSettings;
   readonly history: readonly HistoryMessage[];
   readonly vendors: AgentVendors;
   readonly caller: CallerChannel;
@@ -164,7 +164,10 @@ const INTERNAL_ERROR: Ending = {
 };
 
 /** Joins actor and effects into a session that, however it ends, is written down and gives back its slot. */
-export function assembleSession(parts: SessionParts, deps: AssemblyDeps): Session {
+export function assembleConversation(
+  parts: ConversationParts,
+  deps: AssemblyDeps,
+): LiveConversation {
   const { callId, settings, history, caller, entry } = parts;
   const { llm, tts, answers } = parts.vendors;
   const { cache, playoutDelays, voicePaces, phrases, clock, liveCalls, slots, log } = deps;
@@ -199,8 +202,8 @@ export function assembleSession(parts: SessionParts, deps: AssemblyDeps): Sessio
     earlier: entry.earlier,
   };
   const runner = new EffectRunner(surroundings, clock.monotonicMs());
-  const begun = newSession(settings, history, voicePaces.of(tts.cacheKey));
-  const actor = new SessionActor(begun, runner, (error) => {
+  const begun = newConversation(settings, history, voicePaces.of(tts.cacheKey));
+  const actor = new ConversationActor(begun, runner, (error) => {
     log.error({ callId, error }, "the session broke; the call is ended");
     caller.send({
       type: "error",
@@ -212,7 +215,13 @@ export function assembleSession(parts: SessionParts, deps: AssemblyDeps): Sessio
   });
   runner.deliverTo((event) => actor.send(event));
   const vendorLog = { vendorFailed, wasDeaf: (sttOutageMs: number) => entry.wasDeaf(sttOutageMs) };
-  const session: Session = new Session(callId, runner, vendorLog, parts.heard, parts.tap);
+  const session: LiveConversation = new LiveConversation(
+    callId,
+    runner,
+    vendorLog,
+    parts.heard,
+    parts.tap,
+  );
   entry.attach(llm, () => session.heardMs, settings.durationMaxMs);
   return session;
 }
@@ -229,7 +238,7 @@ function once(tell: CallRecorder["vendorFailed"]): CallRecorder["vendorFailed"] 
 }
 
 /** What can still be kept of a call whose step threw. */
-function rescue(actor: SessionActor): TurnSave {
+function rescue(actor: ConversationActor): TurnSave {
   const { unsaved, metrics } = actor.state.record;
   return { messages: unsaved, metrics, report: undefined, added: [] };
 }
@@ -330,7 +339,7 @@ export class CallOpener {
     caller: CallerChannel,
     announce: (call: OpenedCall) => void,
     signal: AbortSignal,
-  ): Promise<Session> {
+  ): Promise<LiveConversation> {
     const beganAtMs = this.#deps.clock.monotonicMs();
     try {
       const session = await this.#open(request, caller, announce, signal);
@@ -417,7 +426,7 @@ export class CallOpener {
     caller: CallerChannel,
     announce: (call: OpenedCall) => void,
     signal: AbortSignal,
-  ): Promise<Session> {
+  ): Promise<LiveConversation> {
     const { slots, liveCalls } = this.#deps;
     const { organization, plan } = request.tenant;
     const { maxConcurrentCalls } = plan.limits;
@@ -491,7 +500,7 @@ export class CallOpener {
     caller: CallerChannel,
     announce: (call: OpenedCall) => void,
     signal: AbortSignal,
-  ): Promise<Session> {
+  ): Promise<LiveConversation> {
     const { audio, channel, tenant } = request;
     const orgId = tenant.organization.id;
     const mayReach = (to: string) => this.#deps.dialTargets?.mayReach(orgId, to) ?? true;
@@ -539,7 +548,7 @@ export class CallOpener {
       heard: audio.heard,
       tap,
     };
-    const session = assembleSession(parts, this.#deps);
+    const session = assembleConversation(parts, this.#deps);
     this.#deps.liveCalls.add(session);
     const listening = await this.#listen(request, forCall, vendors, session, entry, signal);
     announce({ callId, agentName: agent.name, historyKey, tap });
@@ -554,7 +563,7 @@ export class CallOpener {
     request: OpenRequest,
     { agent, sttModelId }: AgentForCall,
     { stt, lost }: AgentVendors,
-    session: Session,
+    session: LiveConversation,
     entry: CallEntry,
     signal: AbortSignal,
   ): Promise<SpeechStream | LostCategory> {

@@ -13,10 +13,10 @@ import type { SentenceId } from "./caller-channel.js";
 import { step } from "./conversation.js";
 import { nextDeadline } from "./deadlines.js";
 import type { EffectPerformer } from "./effects.js";
-import type { SessionEvent } from "./events.js";
+import type { ConversationEvent } from "./events.js";
 import { VoicePieces } from "./idle.js";
 import type { EffectRunner } from "./runner.js";
-import type { SessionState } from "./state.js";
+import type { ConversationState } from "./state.js";
 
 /** Events waiting while effects of an earlier one are performed; a healthy call has a handful. */
 const MAILBOX_EVENTS_MAX = 1_024;
@@ -25,25 +25,29 @@ const MAILBOX_EVENTS_MAX = 1_024;
  * Owns one call: takes one event at a time, lets it change the state, then has its effects performed in order, and is
  * woken at the next deadline. A fault in here ends this call, not the process: `onCrash` is called once, and later events are dropped.
  */
-export class SessionActor {
-  readonly #state: SessionState;
+export class ConversationActor {
+  readonly #state: ConversationState;
   #busy = false;
   #crashed = false;
-  readonly #mailbox: SessionEvent[] = [];
+  readonly #mailbox: ConversationEvent[] = [];
   readonly #performer: EffectPerformer;
   readonly #onCrash: (error: unknown) => void;
 
-  constructor(state: SessionState, performer: EffectPerformer, onCrash: (error: unknown) => void) {
+  constructor(
+    state: ConversationState,
+    performer: EffectPerformer,
+    onCrash: (error: unknown) => void,
+  ) {
     this.#state = state;
     this.#performer = performer;
     this.#onCrash = onCrash;
   }
 
-  get state(): SessionState {
+  get state(): ConversationState {
     return this.#state;
   }
 
-  send(event: SessionEvent): void {
+  send(event: ConversationEvent): void {
     if (this.#crashed) return;
     if (this.#mailbox.length >= MAILBOX_EVENTS_MAX) {
       this.#crash(new Error(`more than ${MAILBOX_EVENTS_MAX} events wait for one call`));
@@ -91,7 +95,7 @@ interface Arrival {
  * Where the stream of the caller's audio stands on the server's clock. Audio comes in whole frames, some of them late: the
  * earliest tells when a moment of it was spoken, and the time since the newest counts as well.
  */
-export class HeardClock {
+export class CallerAudioClock {
   /** The server's time at the stream's own zero. */
   #originMs = Number.POSITIVE_INFINITY;
   #atMs = 0;
@@ -168,7 +172,7 @@ export interface VendorLog {
 }
 
 /** What a session needs of the runner of its call's effects. */
-type SessionRunner = Pick<
+type ConversationRunner = Pick<
   EffectRunner,
   "report" | "dispose" | "noteVoice" | "nowMs" | "voiceAgoMs"
 >;
@@ -177,15 +181,15 @@ type SessionRunner = Pick<
  * A call in progress, as the caller's socket sees it: audio goes in here and straight on to the recognizer; what the
  * recognizer hears becomes events of the actor.
  */
-export class Session implements SpeechListener {
+export class LiveConversation implements SpeechListener {
   readonly callId: string;
-  readonly #runner: SessionRunner;
+  readonly #runner: ConversationRunner;
   readonly #vendorLog: VendorLog;
   readonly #bytesPerMs: number;
   readonly #tap: CallAudioTap | undefined;
   readonly #voice: VoiceActivityDetector;
   readonly #voicePieces = new VoicePieces();
-  readonly #heardClock = new HeardClock();
+  readonly #audioClock = new CallerAudioClock();
   #stream: SpeechStream | undefined;
   #heardBytes = 0;
   #heardSinceMs: number | undefined;
@@ -194,7 +198,7 @@ export class Session implements SpeechListener {
 
   constructor(
     callId: string,
-    runner: SessionRunner,
+    runner: ConversationRunner,
     vendorLog: VendorLog,
     heard: InputFormat,
     tap?: CallAudioTap,
@@ -234,7 +238,7 @@ export class Session implements SpeechListener {
     const reportedMs = (this.#heardBytes + audio.byteLength) / this.#bytesPerMs;
     if (reportedMs - (nowMs - this.#heardSinceMs) > HEARD_AHEAD_MAX_MS) return this.#refuseHaste();
     this.#heardBytes += audio.byteLength;
-    this.#heardClock.heard(this.heardMs, nowMs);
+    this.#audioClock.heard(this.heardMs, nowMs);
     if (this.#voice.hear(audio) > 0) this.#runner.noteVoice();
     const piece = this.#voicePieces.hear(
       this.#voice.syllablesMs,
@@ -261,8 +265,8 @@ export class Session implements SpeechListener {
   }
 
   /** The telephone has played this sentence to its end. */
-  sentenceHeard({ turnId, index }: SentenceId): void {
-    this.#runner.report({ type: "sentenceHeard", turnId, index });
+  sentencePlayed({ turnId, index }: SentenceId): void {
+    this.#runner.report({ type: "sentencePlayed", turnId, index });
   }
 
   /** The caller had heard all that was sent, for so long, before the server sent more of what it had. */
@@ -300,7 +304,7 @@ export class Session implements SpeechListener {
   onTranscript(transcript: Transcript): void {
     const endedAgoMs = this.#agoMs(transcript.lastWordEndMs);
     const { voiceAgoMs, nowMs } = this.#runner;
-    const arrivedAgoMs = this.#heardClock.arrivedAgoMs(transcript.lastWordEndMs, nowMs);
+    const arrivedAgoMs = this.#audioClock.arrivedAgoMs(transcript.lastWordEndMs, nowMs);
     const agos = { endedAgoMs, arrivedAgoMs, voiceAgoMs };
     this.#runner.report({ type: "transcript", ...transcript, ...agos });
   }
@@ -341,6 +345,6 @@ export class Session implements SpeechListener {
   }
 
   #agoMs(lastWordEndMs: number | undefined): number {
-    return this.#heardClock.agoMs(lastWordEndMs, this.#runner.nowMs);
+    return this.#audioClock.agoMs(lastWordEndMs, this.#runner.nowMs);
   }
 }

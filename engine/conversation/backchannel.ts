@@ -1,10 +1,10 @@
 /** Recognizes backchannels ("uh-huh", "yeah, okay"), which neither stop the agent nor need a reply. */
 
 import { clearDeadline } from "./deadlines.js";
-import type { SaidMessage, SessionEffect } from "./effects.js";
+import type { ConversationEffect, SaidMessage } from "./effects.js";
 import { isQuestion, LEXICONS, PhraseList, tablePhrases, tableWords } from "./lexicon.js";
 import type { SentSentence } from "./playback-ledger.js";
-import { isAllSent, type SessionState, turnOf } from "./state.js";
+import { type ConversationState, isAllSent, turnOf } from "./state.js";
 
 /** Sounds that people make in every language while they listen. */
 const SOUNDS = `mhm, mhmm, m hm, mm hm, mm hmm, mmhm, mmhmm, mm, mmm, m, hm, hmm, hm hm, uh huh, uhhuh, uhuh, uh hum, aha, ah, ahh,
@@ -67,7 +67,7 @@ const interruptions = new Map(
 );
 
 /** Whether the words only ask the agent to stop ("stop", "hold on"), at any sensitivity. */
-export function isInterruptionPhrase({ settings }: SessionState, text: string): boolean {
+export function isInterruptionPhrase({ settings }: ConversationState, text: string): boolean {
   const { language, interruptionPhrases: own } = settings;
   if (own.length === 0) return interruptions.get(language)?.makesUp(text) === true;
   const phrases = () => [...tableWords(LEXICONS[language]?.interruptions), ...own];
@@ -91,23 +91,23 @@ const ASKED_BEFORE_MAX_MS = 1_500;
 const MAY_ANSWER_MAX_MS = 6_000;
 
 /** Whether the newest words only show that the caller listens to what the agent says, or has just said. */
-export function isBackchannel(state: SessionState, text: string, atMs: number): boolean {
+export function isBackchannel(state: ConversationState, text: string, atMs: number): boolean {
   return isBackchannelOf(state, text) && mayBeBackchannel(state, atMs);
 }
 
 /** Whether the words are a backchannel in this agent's calls, whenever they are said. */
-export function isBackchannelOf(state: SessionState, text: string): boolean {
+export function isBackchannelOf(state: ConversationState, text: string): boolean {
   const { language, backchannelPhrases: own } = state.settings;
   return isBackchannelPhrase(text, language, own) && !isInterruptionPhrase(state, text);
 }
 
 /** Whether words that may still change can become such with the next one. */
-export function mayShowListening(state: SessionState, text: string, atMs: number): boolean {
+export function mayShowListening(state: ConversationState, text: string, atMs: number): boolean {
   const { language, backchannelPhrases: own } = state.settings;
   return beginsBackchannelPhrase(text, language, own) && mayBeBackchannel(state, atMs);
 }
 
-function mayBeBackchannel(state: SessionState, atMs: number): boolean {
+function mayBeBackchannel(state: ConversationState, atMs: number): boolean {
   const turn = turnOf(state);
   const { spokenBefore } = state.echo;
   const { endedAtMs: callerEndedAtMs } = state.user;
@@ -119,19 +119,19 @@ function mayBeBackchannel(state: SessionState, atMs: number): boolean {
 }
 
 /** "Yes" to what the agent asks, or has just asked. */
-export function isAnsweringYes(state: SessionState, text: string): boolean {
+export function isAnsweringYes(state: ConversationState, text: string): boolean {
   if (!isBackchannelOf(state, text)) return false;
   return wasAsked(state, state.user.endedAtMs - SHORT_WORD_MS);
 }
 
 /** Words of agreement that show no more than that, and not the answer to a question of a moment ago. */
-export function isOnlyBackchannel(state: SessionState, text: string, atMs: number): boolean {
+export function isOnlyBackchannel(state: ConversationState, text: string, atMs: number): boolean {
   if (!isBackchannel(state, text, atMs)) return false;
   return !wasAsked(state, state.user.endedAtMs - SHORT_WORD_MS, MAY_ANSWER_MAX_MS);
 }
 
 /** The agent has said all but the end of its question: "yes" is answered when it is over, which is soon. */
-export function waitsForQuestion(state: SessionState, text: string): boolean {
+export function waitsForQuestion(state: ConversationState, text: string): boolean {
   const turn = turnOf(state);
   const last = turn?.ledger.sent.at(-1);
   if (turn === undefined || last === undefined || !isQuestion(last.text)) return false;
@@ -140,9 +140,9 @@ export function waitsForQuestion(state: SessionState, text: string): boolean {
 
 /** They stand in the transcript, and get no reply. */
 export function noteBackchannel(
-  state: SessionState,
+  state: ConversationState,
   said: SaidMessage,
-  out: SessionEffect[],
+  out: ConversationEffect[],
 ): void {
   const { text } = said;
   out.push({ type: "send", message: { type: "transcript", role: "user", text, isFinal: true } });
@@ -155,7 +155,11 @@ export function noteBackchannel(
 }
 
 /** Whether what was played when the caller began, or so shortly before, is a question. */
-function wasAsked(state: SessionState, beganAtMs: number, withinMs = ASKED_BEFORE_MAX_MS): boolean {
+function wasAsked(
+  state: ConversationState,
+  beganAtMs: number,
+  withinMs = ASKED_BEFORE_MAX_MS,
+): boolean {
   const turn = turnOf(state);
   const { spokenBefore } = state.echo;
   const before = spokenBefore.ledger.sent.filter((sent) => sent.startsAtMs < spokenBefore.untilMs);

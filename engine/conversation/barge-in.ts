@@ -15,8 +15,8 @@ import { isRevocable } from "./call-end.js";
 import { acceptSuspectedEcho, commitTurn, stopTurn, unheardSentences } from "./commit-turn.js";
 import { clearDeadline, setDeadline } from "./deadlines.js";
 import { type Echo, echoBehindSuspectedEcho, noteEcho, ownEcho } from "./echo.js";
-import type { SaidMessage, SessionEffect } from "./effects.js";
-import type { DeadlineReachedEvent, SentenceHeardEvent, SpeechStartedEvent } from "./events.js";
+import type { ConversationEffect, SaidMessage } from "./effects.js";
+import type { DeadlineReachedEvent, SentencePlayedEvent, SpeechStartedEvent } from "./events.js";
 import { watchCaller } from "./idle.js";
 import { isClosing, onPlaybackEnd } from "./playback-end.js";
 import { alignEnd, delayPlayback, heldBack, lengthMsOf, markedEndMs } from "./playback-ledger.js";
@@ -37,13 +37,13 @@ import {
 import { beginReply } from "./reply.js";
 import {
   answersSent,
+  type ConversationState,
   isAllSent,
   isFiller,
   isGrowing,
   joinWords,
   roundMs,
   type Sentence,
-  type SessionState,
   type Turn,
   turnOf,
 } from "./state.js";
@@ -64,7 +64,7 @@ export function wordsInterrupt(sensitivity: InterruptionSensitivity, words: numb
   return words >= WORDS_TO_INTERRUPT[sensitivity];
 }
 
-export interface HeardWords {
+export interface UserWords {
   readonly text: string;
   readonly words: number;
   /** The newest of them will not change any more. */
@@ -78,7 +78,7 @@ export type CallerSpeech =
   /** A sound, of which nobody knows yet what it will say. */
   | { readonly type: "voice"; readonly voiceAgoMs?: number | undefined }
   /** Words of a turn that goes on. */
-  | ({ readonly type: "words" } & HeardWords)
+  | ({ readonly type: "words" } & UserWords)
   /** All words of a turn that is over. */
   | { readonly type: "utterance"; readonly text: string; readonly echo: Echo }
   /** Words that are surely the caller's own and want an answer. */
@@ -89,7 +89,7 @@ export type CallerSpeech =
 
 /** Whether the agent stops, pauses, resumes or goes on for what the caller does, and why. Without a turn there is nothing to stop. */
 export function decideBargeIn(
-  state: SessionState,
+  state: ConversationState,
   speech: CallerSpeech,
   atMs: number,
 ): BargeInDecision {
@@ -115,7 +115,7 @@ export function decideBargeIn(
 const NOTHING_TO_STOP: BargeInDecision = { action: "ignore", reason: "nothingPlaying" };
 
 /** The agent is not stopped; output that is paused resumes. */
-function goOn({ outputPausedAtMs }: SessionState, reason: BargeInReason): BargeInDecision {
+function goOn({ outputPausedAtMs }: ConversationState, reason: BargeInReason): BargeInDecision {
   return { action: outputPausedAtMs === undefined ? "ignore" : "resume", reason };
 }
 
@@ -127,7 +127,7 @@ function decideInterruption({ ending }: Turn, reason: BargeInReason): BargeInDec
 }
 
 function decideOnVoice(
-  state: SessionState,
+  state: ConversationState,
   turn: Turn,
   voiceAgoMs: number | undefined,
   atMs: number,
@@ -141,7 +141,7 @@ function decideOnVoice(
 
 /** A turn is paused in vain once. */
 function decidePause(
-  state: SessionState,
+  state: ConversationState,
   turn: Turn,
   reason: "voice" | "backchannel",
   atMs: number,
@@ -156,9 +156,9 @@ function decidePause(
 }
 
 function decideOnWords(
-  state: SessionState,
+  state: ConversationState,
   turn: Turn,
-  { text, words, isSettled }: HeardWords,
+  { text, words, isSettled }: UserWords,
   atMs: number,
 ): BargeInDecision {
   if (isSendingDtmf(turn, atMs)) return { action: "wait", reason: "sendingDtmf" };
@@ -190,7 +190,7 @@ function decideOnWords(
 }
 
 function decideOnUtterance(
-  state: SessionState,
+  state: ConversationState,
   { text, echo }: { readonly text: string; readonly echo: Echo },
   atMs: number,
 ): BargeInDecision {
@@ -206,7 +206,7 @@ function decideOnUtterance(
   return decideOnAnswerable(state, text, atMs);
 }
 
-function decideOnAnswerable(state: SessionState, text: string, atMs: number): BargeInDecision {
+function decideOnAnswerable(state: ConversationState, text: string, atMs: number): BargeInDecision {
   const turn = turnOf(state);
   if (turn === undefined) return NOTHING_TO_STOP;
   if (turn.ending !== undefined) {
@@ -221,10 +221,10 @@ function decideOnAnswerable(state: SessionState, text: string, atMs: number): Ba
 
 /** Notes the decision in the turn that it is about, and reports it, unless it is the last one again. */
 function noteBargeIn(
-  state: SessionState,
+  state: ConversationState,
   { action, reason }: BargeInDecision,
   atMs: number,
-  out: SessionEffect[],
+  out: ConversationEffect[],
 ): void {
   const turn = turnOf(state);
   if (turn === undefined) return;
@@ -239,10 +239,10 @@ function noteBargeIn(
 
 /** Does what was decided about words, keys or a voice. */
 function act(
-  state: SessionState,
+  state: ConversationState,
   decision: BargeInDecision,
   atMs: number,
-  out: SessionEffect[],
+  out: ConversationEffect[],
 ): void {
   noteBargeIn(state, decision, atMs, out);
   const turn = turnOf(state);
@@ -267,7 +267,12 @@ function act(
  * The agent's turn stops. One that has been heard in part ends; one that has not been heard at all is taken back, and its
  * question waits for the rest. Without words by the deadline it goes on (`onFalseInterruption`).
  */
-function interrupt(state: SessionState, turn: Turn, atMs: number, out: SessionEffect[]): void {
+function interrupt(
+  state: ConversationState,
+  turn: Turn,
+  atMs: number,
+  out: ConversationEffect[],
+): void {
   const isPaused = state.outputPausedAtMs !== undefined && !state.settings.isPaced;
   const spoke = turn.sentCount > 0;
   // First of all: closing the vendors' connections takes longer than telling the caller.
@@ -283,9 +288,9 @@ function interrupt(state: SessionState, turn: Turn, atMs: number, out: SessionEf
 
 /** Nobody said a word after all, a cough perhaps: the assistant goes on with the sentence it was in. */
 export function onFalseInterruption(
-  state: SessionState,
+  state: ConversationState,
   atMs: number,
-  out: SessionEffect[],
+  out: ConversationEffect[],
   reason: "falseInterruption" | "backchannel" = "falseInterruption",
 ): void {
   if (turnOf(state) !== undefined) return;
@@ -305,7 +310,7 @@ export function onFalseInterruption(
   noteBargeIn(state, { action: "resume", reason }, atMs, out);
 }
 
-function countInterruption(state: SessionState): void {
+function countInterruption(state: ConversationState): void {
   state.record.metrics = {
     ...state.record.metrics,
     interruptions: state.record.metrics.interruptions + 1,
@@ -313,7 +318,7 @@ function countInterruption(state: SessionState): void {
 }
 
 /** Only an agent that any voice interrupts is stopped by one, and not in its goodbye. */
-function mayPause(state: SessionState, turn: Turn): boolean {
+function mayPause(state: ConversationState, turn: Turn): boolean {
   const { sensitivity } = state.settings;
   return (
     sensitivity === "high" && turn.ending === undefined && turn.sentences.length < SENTENCES_MAX
@@ -324,7 +329,12 @@ function mayPause(state: SessionState, turn: Turn): boolean {
  * The client drops what it has not played. The sentence that was cut becomes two, what was heard of it and the rest; the
  * rest and what follows are spoken again, and are ready when it is known that the caller said nothing.
  */
-function dropUnheard(state: SessionState, turn: Turn, atMs: number, out: SessionEffect[]): void {
+function dropUnheard(
+  state: ConversationState,
+  turn: Turn,
+  atMs: number,
+  out: ConversationEffect[],
+): void {
   const { ledger, index, heard } = heldBack(turn.ledger, atMs);
   const before = turn.sentences.slice(0, index);
   const slot = before.filter((sentence) => !isFiller(sentence)).length;
@@ -343,7 +353,7 @@ function dropUnheard(state: SessionState, turn: Turn, atMs: number, out: Session
   turn.ledger = ledger;
   turn.sentences = [...before, ...said, ...again];
   turn.sentCount = ledger.sent.length;
-  turn.askedCount = turn.sentCount;
+  turn.requestedCount = turn.sentCount;
   turn.fillerCount = turn.sentences.filter(isFiller).length;
   turn.playedBeforeMs = lengthMsOf(ledger);
   countInterruption(state);
@@ -365,9 +375,9 @@ const VAIN_HOLDS_MAX = 3;
 
 /** The caller makes a sound: output may pause, or a reply that has not begun waits for the words. */
 export function handleVoice(
-  state: SessionState,
+  state: ConversationState,
   event: SpeechStartedEvent,
-  out: SessionEffect[],
+  out: ConversationEffect[],
 ): void {
   const { atMs, voiceAgoMs } = event;
   const turn = turnOf(state);
@@ -379,10 +389,10 @@ export function handleVoice(
 
 /** Stops the agent for keys or a written message, unless the call has to end. */
 export function interruptFor(
-  state: SessionState,
+  state: ConversationState,
   speech: Extract<CallerSpeech, { readonly type: "dtmf" | "message" }>,
   atMs: number,
-  out: SessionEffect[],
+  out: ConversationEffect[],
 ): void {
   act(state, decideBargeIn(state, speech, atMs), atMs, out);
 }
@@ -391,7 +401,12 @@ export function interruptFor(
  * First stage of an interruption: a voice, of which nobody knows what it will say. Paced audio stands still; where the
  * server does not pace it, it is stopped, and what was not heard is kept. LLM and TTS continue meanwhile.
  */
-function pauseOutput(state: SessionState, turn: Turn, atMs: number, out: SessionEffect[]): void {
+function pauseOutput(
+  state: ConversationState,
+  turn: Turn,
+  atMs: number,
+  out: ConversationEffect[],
+): void {
   if (state.outputPausedAtMs !== undefined) return;
   state.outputPausedAtMs = atMs;
   if (state.settings.isPaced) out.push({ type: "pauseOutput" });
@@ -403,9 +418,9 @@ function pauseOutput(state: SessionState, turn: Turn, atMs: number, out: Session
 
 /** No words came, or none that interrupt. */
 export function onOutputPauseDeadline(
-  state: SessionState,
+  state: ConversationState,
   atMs: number,
-  out: SessionEffect[],
+  out: ConversationEffect[],
 ): void {
   if (state.outputPausedAtMs === undefined) return;
   state.falseInterruptions += 1;
@@ -413,7 +428,7 @@ export function onOutputPauseDeadline(
 }
 
 /** It was a cough, an echo or a word that does not interrupt: if the audio stands still, it goes on where it stood. */
-function resumeOutput(state: SessionState, atMs: number, out: SessionEffect[]): void {
+function resumeOutput(state: ConversationState, atMs: number, out: ConversationEffect[]): void {
   const { outputPausedAtMs } = state;
   const turn = turnOf(state);
   if (outputPausedAtMs === undefined || turn === undefined) return;
@@ -432,11 +447,11 @@ function resumeOutput(state: SessionState, atMs: number, out: SessionEffect[]): 
  * The telephone's own word for what was heard replaces the estimate. What was sent ahead of a hold is heard in spite of it:
  * then the audio has stood still only since the end of this sentence.
  */
-export function onSentenceHeard(
-  state: SessionState,
+export function onSentencePlayed(
+  state: ConversationState,
   turn: Turn,
-  event: SentenceHeardEvent,
-  out: SessionEffect[],
+  event: SentencePlayedEvent,
+  out: ConversationEffect[],
 ): void {
   const { index, atMs } = event;
   if (index >= turn.sentCount) return;
@@ -463,7 +478,7 @@ const VOICE_RECENT_MS = 500;
 
 /** The caller speaks on before the reply has begun: it does not talk over words that are still to come. Once for a turn. */
 function waitForOverlapWords(
-  state: SessionState,
+  state: ConversationState,
   turn: Turn,
   { atMs, voiceAgoMs }: SpeechStartedEvent,
 ): void {
@@ -480,9 +495,9 @@ function isBeforeOutput(turn: Turn, atMs: number): boolean {
 
 /** No word has come: it was a cough, or the end of what has been answered. */
 export function onOverlapDeadline(
-  state: SessionState,
+  state: ConversationState,
   { atMs, voiceAgoMs }: DeadlineReachedEvent,
-  out: SessionEffect[],
+  out: ConversationEffect[],
 ): void {
   const turn = turnOf(state);
   if (turn?.overlapAtMs === undefined) return;
@@ -505,10 +520,10 @@ const NEXT_WORD_MAX_MS = 250;
 
 /** The caller says words: the agent stops where they ask for that. */
 export function handleUserSpeech(
-  state: SessionState,
-  heard: HeardWords,
+  state: ConversationState,
+  heard: UserWords,
   atMs: number,
-  out: SessionEffect[],
+  out: ConversationEffect[],
 ): void {
   if (turnOf(state) === undefined) return;
   const decision = decideBargeIn(state, { type: "words", ...heard }, atMs);
@@ -520,7 +535,11 @@ export function handleUserSpeech(
 }
 
 /** No word has come behind one that could become agreement with it. */
-export function onNextWordDeadline(state: SessionState, atMs: number, out: SessionEffect[]): void {
+export function onNextWordDeadline(
+  state: ConversationState,
+  atMs: number,
+  out: ConversationEffect[],
+): void {
   const text = pendingText(state.user.hearing);
   if (text === "") return;
   handleUserSpeech(state, { text, words: wordCount(text), isSettled: true }, atMs, out);
@@ -528,15 +547,15 @@ export function onNextWordDeadline(state: SessionState, atMs: number, out: Sessi
 
 /** One turn of the caller is over: answer it, unless it is no more than an echo or a backchannel. */
 export function callerSaid(
-  state: SessionState,
+  state: ConversationState,
   text: string,
   end: EndOfTurn,
   atMs: number,
-  out: SessionEffect[],
+  out: ConversationEffect[],
 ): void {
   const beganAtMs = state.user.utteranceBeganAtMs ?? atMs;
-  const { echo, suspectedEcho, echoHeard } = echoBehindSuspectedEcho(state, text);
-  state.echo.returned = echoHeard;
+  const { echo, suspectedEcho, returned } = echoBehindSuspectedEcho(state, text);
+  state.echo.returned = returned;
   const decision = decideBargeIn(state, { type: "utterance", text, echo }, atMs);
   const { reason } = decision;
   if (reason === "echo" || reason === "possibleEcho") {
@@ -571,11 +590,11 @@ export function callerSaid(
 
 /** As `callerSaid`, of words that are surely the caller's own and want an answer. */
 export function answerCaller(
-  state: SessionState,
+  state: ConversationState,
   text: string,
   end: EndOfTurn,
   atMs: number,
-  out: SessionEffect[],
+  out: ConversationEffect[],
 ): void {
   const beganAtMs = state.user.utteranceBeganAtMs ?? atMs;
   noteSaid(state, { role: "user", text, atMs: beganAtMs }, end, out);
@@ -604,7 +623,11 @@ export function answerCaller(
 }
 
 /** The recognizer took back words for which doubtful ones waited: those are answered if nobody speaks. */
-export function answerSuspectedEcho(state: SessionState, atMs: number, out: SessionEffect[]): void {
+export function answerSuspectedEcho(
+  state: ConversationState,
+  atMs: number,
+  out: ConversationEffect[],
+): void {
   if (turnOf(state) !== undefined || state.echo.suspected === undefined) return;
   if (pendingText(state.user.hearing) !== "") return;
   acceptSuspectedEcho(state, out);
@@ -612,10 +635,10 @@ export function answerSuspectedEcho(state: SessionState, atMs: number, out: Sess
 }
 
 function noteSaid(
-  state: SessionState,
+  state: ConversationState,
   said: SaidMessage,
   endOfTurn: EndOfTurn,
-  out: SessionEffect[],
+  out: ConversationEffect[],
 ): void {
   acceptSuspectedEcho(state, out);
   const { text } = said;
@@ -634,13 +657,18 @@ function noteSaid(
 }
 
 /** Into a goodbye: whether the words let it be one. "Yes" to a question that stands in it does not. */
-function isFarewell(state: SessionState, text: string): boolean {
+function isFarewell(state: ConversationState, text: string): boolean {
   const isLeave = isClosing(text, state.settings.language) || isBackchannelOf(state, text);
   return isLeave && !isAnsweringYes(state, text);
 }
 
 /** The goodbye was heard already, and the call has only waited for these words. */
-function afterFarewell(state: SessionState, turn: Turn, atMs: number, out: SessionEffect[]): void {
+function afterFarewell(
+  state: ConversationState,
+  turn: Turn,
+  atMs: number,
+  out: ConversationEffect[],
+): void {
   const isHeard = isAllSent(turn) && atMs >= turn.ledger.endsAtMs;
   if (isHeard && !state.settings.isPaced) onPlaybackEnd(state, atMs, out);
   else resumeOutput(state, atMs, out);

@@ -4,15 +4,21 @@ import type { HistoryMessage } from "../../storage/records.js";
 import type { Ending, EndReason } from "./call-end.js";
 import { clearDeadlines, DEADLINE_NAMES } from "./deadlines.js";
 import { echoBehindSuspectedEcho, spokenBeforeAfter } from "./echo.js";
-import type { SaidMessage, SessionEffect, TurnOutcome, TurnReport, TurnSave } from "./effects.js";
-import { heardAnswer, heardText, heldBack, wholeWords } from "./playback-ledger.js";
+import type {
+  ConversationEffect,
+  SaidMessage,
+  TurnOutcome,
+  TurnReport,
+  TurnSave,
+} from "./effects.js";
+import { heldBack, playedAnswer, playedText, wholeWords } from "./playback-ledger.js";
 import { dropPreemptiveReply } from "./preemptive-generation.js";
 import {
   type CarriedOverWait,
+  type ConversationState,
   isFiller,
   joinWords,
   reportOf,
-  type SessionState,
   SILENT,
   setAgentTurn,
   type Turn,
@@ -71,7 +77,7 @@ export function carriedOverWaitAfter(turn: Turn, atMs: number): CarriedOverWait 
 }
 
 /** What the caller has waited for an answer already when a turn begins. */
-export function waitedBeforeMs({ carriedOverWait }: SessionState, atMs: number): number {
+export function waitedBeforeMs({ carriedOverWait }: ConversationState, atMs: number): number {
   if (carriedOverWait === undefined) return 0;
   return carriedOverWait.waitedMs + Math.min(atMs - carriedOverWait.untilMs, WORDS_BETWEEN_MAX_MS);
 }
@@ -104,7 +110,7 @@ const EXPECTED_ENDINGS: ReadonlySet<EndReason> = new Set([
 ]);
 
 /** Nothing more of the turn is made, said or waited for; what was heard of it is still to be settled. */
-export function stopTurn(turn: Turn, out: SessionEffect[]): void {
+export function stopTurn(turn: Turn, out: ConversationEffect[]): void {
   out.push({ type: "abortTurn", turnId: turn.id });
 }
 
@@ -113,17 +119,17 @@ export function stopTurn(turn: Turn, out: SessionEffect[]): void {
  * forgotten. Of a reply that was not heard at all the question stays, to be answered with the caller's next words.
  */
 export function commitTurn(
-  state: SessionState,
+  state: ConversationState,
   turn: Turn,
   outcome: TurnOutcome,
   atMs: number,
-  out: SessionEffect[],
+  out: ConversationEffect[],
 ): void {
   clearDeadlines(state, TURN_DEADLINES);
   const untilMs = Math.min(atMs, state.outputPausedAtMs ?? atMs);
-  const heard = heardText(turn.ledger, untilMs);
+  const heard = playedText(turn.ledger, untilMs);
   // "One moment" is no answer: the model does not read it, and the question stays open after it.
-  const answer = heardAnswer(turn.ledger, untilMs);
+  const answer = playedAnswer(turn.ledger, untilMs);
   const carried = answer === "" && (outcome === "superseded" || outcome === "interrupted");
   const added = carried ? [] : turnMessages(turn.userText, answer);
   if (turn.sentCount > 0) {
@@ -154,7 +160,7 @@ export function commitTurn(
 }
 
 /** Words that did not prove to be an echo are the caller's, and wait to be answered. */
-export function acceptSuspectedEcho(state: SessionState, out: SessionEffect[]): void {
+export function acceptSuspectedEcho(state: ConversationState, out: ConversationEffect[]): void {
   const { suspected } = state.echo;
   if (suspected === undefined) return;
   const { text, beganAtMs, endOfTurn } = suspected;
@@ -167,10 +173,10 @@ export function acceptSuspectedEcho(state: SessionState, out: SessionEffect[]): 
 
 /** Ends the call: the turn in progress and words not yet answered are kept as they stand. */
 export function endCall(
-  state: SessionState,
+  state: ConversationState,
   ending: Ending,
   atMs: number,
-  out: SessionEffect[],
+  out: ConversationEffect[],
 ): void {
   dropPreemptiveReply(state, out);
   dropEcho(state, atMs);
@@ -207,7 +213,7 @@ function saidByAssistant(turn: Turn, text: string): SaidMessage {
 }
 
 /** Forgets the words that are an echo, of those that wait and those that are still being said. */
-function dropEcho(state: SessionState, atMs: number): void {
+function dropEcho(state: ConversationState, atMs: number): void {
   const words = pendingWords(state.user.hearing);
   if (words === "") return;
   // With the call the sound of an agent that still speaks stands still, and its echo breaks off.
@@ -220,7 +226,7 @@ function dropEcho(state: SessionState, atMs: number): void {
 }
 
 /** Words and keys of a turn that the call's end cuts off wait to be answered, though nobody will. */
-function takePendingWords(state: SessionState, atMs: number): void {
+function takePendingWords(state: ConversationState, atMs: number): void {
   const keys = state.user.digits === "" ? "" : keypadText(state.user.digits);
   const text = joinWords(pendingWords(state.user.hearing), keys);
   if (text === "") return;
@@ -235,7 +241,7 @@ function pendingWords(hearing: HearingState): string {
 
 /** What is to be stored; from now on it counts as saved. */
 function takeSave(
-  state: SessionState,
+  state: ConversationState,
   report: TurnReport | undefined,
   added: readonly HistoryMessage[],
 ): TurnSave {
@@ -245,7 +251,7 @@ function takeSave(
 }
 
 /** Counts the turn in the call's metrics. */
-function measure(state: SessionState, turn: Turn, outcome: TurnOutcome): void {
+function measure(state: ConversationState, turn: Turn, outcome: TurnOutcome): void {
   const metrics = { ...state.record.metrics };
   metrics.totalTokens += estimatedTokens(state, turn);
   if (turn.kind === "reply") {

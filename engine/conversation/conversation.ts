@@ -2,12 +2,12 @@ import {
   onNextWordDeadline,
   onOutputPauseDeadline,
   onOverlapDeadline,
-  onSentenceHeard,
+  onSentencePlayed,
 } from "./barge-in.js";
 import { endCall } from "./commit-turn.js";
 import { type DeadlineName, dueDeadlines, takeDueDeadline } from "./deadlines.js";
-import type { SessionEffect } from "./effects.js";
-import type { DeadlineReachedEvent, OpenedEvent, SessionEvent, TurnEvent } from "./events.js";
+import type { ConversationEffect } from "./effects.js";
+import type { ConversationEvent, DeadlineReachedEvent, OpenedEvent, TurnEvent } from "./events.js";
 import {
   durationLimit,
   onSttFailed,
@@ -38,7 +38,7 @@ import {
   onTurnStallDeadline,
 } from "./reply.js";
 import { sentencesOf, speakable } from "./sentences.js";
-import { placeOf, type SessionState, type Turn, turnOf } from "./state.js";
+import { type ConversationState, placeOf, type Turn, turnOf } from "./state.js";
 import { onTransferDeadline, onTransferRefused, onTransferTaken } from "./transfer.js";
 import { onSentenceAudio, onSentenceFailed, onUnderrunDeadline } from "./underrun.js";
 import {
@@ -57,19 +57,22 @@ import {
  * The whole behaviour of a call: changes the state as the event asks, and returns what is to be done about it, in order.
  * Deterministic: no clock, promise, id or randomness; the same state and event give the same answer, which is how it is tested.
  */
-export function step(state: SessionState, event: SessionEvent): readonly SessionEffect[] {
+export function step(
+  state: ConversationState,
+  event: ConversationEvent,
+): readonly ConversationEffect[] {
   if (state.phase === "ended") return NOTHING_TO_DO;
-  const out: SessionEffect[] = [];
+  const out: ConversationEffect[] = [];
   noteVoice(state, event);
   handle(state, event, out);
   dropStaleReply(state, out);
   return out;
 }
 
-const NOTHING_TO_DO: readonly SessionEffect[] = [];
+const NOTHING_TO_DO: readonly ConversationEffect[] = [];
 
 /** After an interruption it counts when the caller's voice ended, whatever words were made of it. */
-function noteVoice(state: SessionState, event: SessionEvent): void {
+function noteVoice(state: ConversationState, event: ConversationEvent): void {
   if (state.user.bargeInVoiceAtMs === undefined) return;
   if (!("voiceAgoMs" in event) || event.voiceAgoMs === undefined) return;
   state.user.bargeInVoiceAtMs = Math.max(
@@ -78,7 +81,11 @@ function noteVoice(state: SessionState, event: SessionEvent): void {
   );
 }
 
-function handle(state: SessionState, event: SessionEvent, out: SessionEffect[]): void {
+function handle(
+  state: ConversationState,
+  event: ConversationEvent,
+  out: ConversationEffect[],
+): void {
   switch (event.type) {
     case "replyToken":
     case "replyDone":
@@ -86,7 +93,7 @@ function handle(state: SessionState, event: SessionEvent, out: SessionEffect[]):
     case "sentenceGrew":
     case "sentenceWhole":
     case "sentenceFailed":
-    case "sentenceHeard":
+    case "sentencePlayed":
     case "played":
     case "toolDone":
       return onTurnEvent(state, event, out);
@@ -129,7 +136,11 @@ function handle(state: SessionState, event: SessionEvent, out: SessionEffect[]):
   }
 }
 
-function onTurnEvent(state: SessionState, received: TurnEvent, out: SessionEffect[]): void {
+function onTurnEvent(
+  state: ConversationState,
+  received: TurnEvent,
+  out: ConversationEffect[],
+): void {
   const { agent } = state;
   if (agent.state === "speculating" && agent.reply.turnId === received.turnId) {
     onPreemptiveEvent(state, agent.reply, received);
@@ -154,8 +165,8 @@ function onTurnEvent(state: SessionState, received: TurnEvent, out: SessionEffec
       return onSentenceAudio(state, turn, event, out);
     case "sentenceFailed":
       return onSentenceFailed(state, turn, event, out);
-    case "sentenceHeard":
-      return onSentenceHeard(state, turn, event, out);
+    case "sentencePlayed":
+      return onSentencePlayed(state, turn, event, out);
     case "played":
       return onPlayed(state, turn, event, out);
     case "toolDone":
@@ -172,17 +183,21 @@ function placed(turn: Turn, event: TurnEvent): TurnEvent | undefined {
 }
 
 /** A deadline is cleared before its rule runs, which may set it again. */
-function onDeadlines(state: SessionState, event: DeadlineReachedEvent, out: SessionEffect[]): void {
+function onDeadlines(
+  state: ConversationState,
+  event: DeadlineReachedEvent,
+  out: ConversationEffect[],
+): void {
   for (const name of dueDeadlines(state, event.atMs)) {
     if (takeDueDeadline(state, name, event.atMs)) onDeadline(state, name, event, out);
   }
 }
 
 function onDeadline(
-  state: SessionState,
+  state: ConversationState,
   name: DeadlineName,
   event: DeadlineReachedEvent,
-  out: SessionEffect[],
+  out: ConversationEffect[],
 ): void {
   const turn = turnOf(state);
   switch (name) {
@@ -228,7 +243,7 @@ function onDeadline(
   }
 }
 
-function onOpened(state: SessionState, event: OpenedEvent, out: SessionEffect[]): void {
+function onOpened(state: ConversationState, event: OpenedEvent, out: ConversationEffect[]): void {
   if (state.phase !== "opening") return;
   out.push({ type: "send", message: { type: "connected" } });
   watchDuration(state, event.atMs);

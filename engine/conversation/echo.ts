@@ -12,9 +12,9 @@ import {
 } from "./lexicon.js";
 import { type PlaybackLedger, type SentSentence, saidAfterMs } from "./playback-ledger.js";
 import {
-  type EchoHeard,
+  type ConversationState,
   joinWords,
-  type SessionState,
+  type ReturnedEcho,
   type SpokenBefore,
   type SuspectedEcho,
   turnOf,
@@ -229,11 +229,11 @@ interface Said {
   readonly lagMaxMs: number;
   readonly mayGoOn: boolean;
   readonly isOnLoudspeaker: boolean;
-  readonly cameBack: CameBack | undefined;
+  readonly returnedWords: ReturnedWords | undefined;
 }
 
 /** What has come back of the agent's words, in this call. */
-export interface CameBack {
+export interface ReturnedWords {
   /** Until where on the call's clock they were played; minus infinity where none came back. */
   readonly untilMs: number;
   /** How much later they were heard, at most; undefined where none came back. */
@@ -255,7 +255,7 @@ export interface Circumstances {
   /** The part that was said last, where words before a pause are compared with it: only to repeat these took time since. */
   readonly newestText?: string;
   /** Left out where it is not known: then words can be an echo whether or not those in front of them came back. */
-  readonly cameBack?: CameBack;
+  readonly returnedWords?: ReturnedWords;
 }
 
 /**
@@ -297,7 +297,7 @@ export function judgeEcho(
     lagMaxMs: Math.min(lagMaxMs, REPEATED_MAX_MS),
     mayGoOn,
     isOnLoudspeaker,
-    cameBack: circumstances.cameBack,
+    returnedWords: circumstances.returnedWords,
   };
   const played = playedWords.slice(-PLAYED_WORDS_MAX);
   const newestLagMs = endedAtMs - (played.at(-1)?.endsAtMs ?? 0);
@@ -333,14 +333,14 @@ export function judgeEcho(
 
 /** Most of the words are the agent's, said later than an echo comes, and nothing came back of what the agent said before them. */
 function isCorrection(
-  { cameBack, isOnLoudspeaker }: Said,
+  { returnedWords, isOnLoudspeaker }: Said,
   { from }: EchoMatch,
   played: readonly PlayedWord[],
   lagMs: number,
 ): boolean {
-  if (cameBack === undefined || isOnLoudspeaker || lagMs <= ALONG_MAX_MS) return false;
+  if (returnedWords === undefined || isOnLoudspeaker || lagMs <= ALONG_MAX_MS) return false;
   const beganAtMs = played[from - 1]?.endsAtMs ?? Number.NEGATIVE_INFINITY;
-  return beganAtMs - Math.max(cameBack.untilMs, cameBack.turnBeganAtMs) >= SKIPPED_MIN_MS;
+  return beganAtMs - Math.max(returnedWords.untilMs, returnedWords.turnBeganAtMs) >= SKIPPED_MIN_MS;
 }
 
 /**
@@ -348,27 +348,27 @@ function isCorrection(
  * and the match has not come back before, which an echo does once.
  */
 function isInOrder(
-  { cameBack, isOnLoudspeaker, words }: Said,
+  { returnedWords, isOnLoudspeaker, words }: Said,
   { from, to }: EchoMatch,
   played: readonly PlayedWord[],
   lagMs: number,
 ): boolean {
-  if (cameBack === undefined) return true;
-  const untilMs = cameBack.untilMs + PLACE_TOLERANCE_MS;
+  if (returnedWords === undefined) return true;
+  const untilMs = returnedWords.untilMs + PLACE_TOLERANCE_MS;
   if ((played[to]?.endsAtMs ?? 0) <= untilMs) return false;
-  const { lagMs: knownLagMs = LAG_KNOWN_MIN_MS } = cameBack;
+  const { lagMs: knownLagMs = LAG_KNOWN_MIN_MS } = returnedWords;
   const lagMaxMs = Math.max(LAG_KNOWN_MIN_MS, knownLagMs + LAG_TOLERANCE_MS);
   if (isOnLoudspeaker && lagMs > lagMaxMs) return false;
   const skipped = played.slice(0, from).filter(({ endsAtMs }) => endsAtMs > untilMs);
   const skippedUntilMs = skipped.at(-1)?.endsAtMs ?? Number.NEGATIVE_INFINITY;
-  const skippedMs = skippedUntilMs - Math.max(cameBack.untilMs, cameBack.turnBeganAtMs);
+  const skippedMs = skippedUntilMs - Math.max(returnedWords.untilMs, returnedWords.turnBeganAtMs);
   if (isOnLoudspeaker) {
     return skippedMs < SKIPPED_ON_LOUDSPEAKER_MIN_MS || lagMs <= LAG_KNOWN_MIN_MS;
   }
   const isLong = words.length >= LONG_ALONG_WORDS_MIN && played[from]?.beginsSentence === true;
   if (isLong && lagMs <= LONG_ALONG_MAX_MS) return true;
   if (lagMs <= ALONG_MAX_MS && played[to]?.isAsked !== true) return true;
-  return skippedMs < SKIPPED_MIN_MS && !cameBack.isTurnBeforeSilent;
+  return skippedMs < SKIPPED_MIN_MS && !returnedWords.isTurnBeforeSilent;
 }
 
 /** When the agent said the last of the words; one that was misheard stands for one of its own. */
@@ -474,7 +474,7 @@ const beganAtMs = (ledger: PlaybackLedger): number => ledger.sent[0]?.startsAtMs
  * a guess.
  */
 export function ownEcho(
-  state: SessionState,
+  state: ConversationState,
   text: string,
   circumstances: Pick<Circumstances, "newestText" | "mayGoOn"> = {},
 ): Echo {
@@ -482,12 +482,12 @@ export function ownEcho(
 }
 
 function judgeOwn(
-  state: SessionState,
+  state: ConversationState,
   text: string,
   { newestText = text, mayGoOn = false }: Pick<Circumstances, "newestText" | "mayGoOn"> = {},
 ): EchoJudgement {
   const turn = turnOf(state);
-  const { spokenBefore, returned: echoHeard, loudspeakerAtMs } = state.echo;
+  const { spokenBefore, returned: returned, loudspeakerAtMs } = state.echo;
   const { endedAtMs: callerEndedAtMs } = state.user;
   const { outputPausedAtMs } = state;
   const before = playedWords(spokenBefore.ledger, spokenBefore.untilMs, callerEndedAtMs);
@@ -499,22 +499,22 @@ function judgeOwn(
   const turnBeganAtMs = beganAtMs(isNow ? turn.ledger : spokenBefore.ledger);
   const turnBeforeAtMs = isNow ? longTurnAtMs(spokenBefore) : spokenBefore.turnBeforeAtMs;
   // The next turn's echo is the second in a row.
-  const { suspectedUntilMs } = echoHeard;
+  const { suspectedUntilMs } = returned;
   const suspectedMs =
     suspectedUntilMs <= turnBeganAtMs ? suspectedUntilMs : Number.NEGATIVE_INFINITY;
-  const cameBackUntilMs = Math.max(echoHeard.untilMs, suspectedMs);
-  const cameBack = {
-    untilMs: cameBackUntilMs,
-    lagMs: echoHeard.lagMs,
+  const returnedUntilMs = Math.max(returned.untilMs, suspectedMs);
+  const returnedWords = {
+    untilMs: returnedUntilMs,
+    lagMs: returned.lagMs,
     turnBeganAtMs,
-    isTurnBeforeSilent: turnBeforeAtMs !== undefined && cameBackUntilMs < turnBeforeAtMs,
+    isTurnBeforeSilent: turnBeforeAtMs !== undefined && returnedUntilMs < turnBeforeAtMs,
   };
   return judgeEcho(text, callerEndedAtMs, [...before, ...now], {
     standsStill,
     isOnLoudspeaker,
     newestText,
     mayGoOn,
-    cameBack,
+    returnedWords,
   });
 }
 
@@ -523,25 +523,25 @@ function judgeOwn(
  * for certain that are none alone.
  */
 export function echoBehindSuspectedEcho(
-  state: SessionState,
+  state: ConversationState,
   text: string,
 ): {
   readonly echo: Echo;
   readonly suspectedEcho: SuspectedEcho | undefined;
-  readonly echoHeard: EchoHeard;
+  readonly returned: ReturnedEcho;
 } {
-  const { suspected: suspectedEcho, returned: echoHeard } = state.echo;
+  const { suspected: suspectedEcho, returned: returned } = state.echo;
   if (suspectedEcho !== undefined) {
     const judged = judgeOwn(state, joinWords(suspectedEcho.text, text), { newestText: text });
     if (judged.echo === "certain") {
-      return { echo: "certain", suspectedEcho: undefined, echoHeard: noted(echoHeard, judged) };
+      return { echo: "certain", suspectedEcho: undefined, returned: noted(returned, judged) };
     }
   }
   const judged = judgeOwn(state, text);
-  return { echo: judged.echo, suspectedEcho, echoHeard: noted(echoHeard, judged) };
+  return { echo: judged.echo, suspectedEcho, returned: noted(returned, judged) };
 }
 
-function noted(heard: EchoHeard, { echo, match, lacksBeginning }: EchoJudgement): EchoHeard {
+function noted(heard: ReturnedEcho, { echo, match, lacksBeginning }: EchoJudgement): ReturnedEcho {
   if (match === undefined) return heard;
   const { playedUntilMs, lagMs } = match;
   if (echo === "certain") {
@@ -556,7 +556,7 @@ function noted(heard: EchoHeard, { echo, match, lacksBeginning }: EchoJudgement)
 }
 
 /** So many words were certainly an echo. */
-export function noteEcho(state: SessionState, words: number, atMs: number): void {
+export function noteEcho(state: ConversationState, words: number, atMs: number): void {
   if (words >= LOUDSPEAKER_WORDS_MIN) state.echo.loudspeakerAtMs = atMs;
 }
 

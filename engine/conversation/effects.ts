@@ -88,16 +88,16 @@ export interface TurnSave {
 }
 
 /** What a transition asks to be done; performed in order, after the new state is in place. */
-export type SessionEffect =
+export type ConversationEffect =
   | { readonly type: "send"; readonly message: ClientMessage }
   | {
-      readonly type: "askModel";
+      readonly type: "requestReply";
       readonly turnId: number;
       readonly history: readonly HistoryMessage[];
       /** What the model asked for in this turn, and what came of it. */
       readonly toolMessages: readonly ChatMessage[];
     }
-  /** As `askModel`, before the end of the caller's turn is certain; may be refused. */
+  /** As `requestReply`, before the end of the caller's turn is certain; may be refused. */
   | {
       readonly type: "startPreemptiveReply";
       readonly turnId: number;
@@ -173,7 +173,7 @@ export const NOTHING_SAID: TurnSave = {
 
 export interface EffectPerformer {
   /** Starts what the effect asks for; whatever comes of it comes back as an event. */
-  perform(effect: SessionEffect): void;
+  perform(effect: ConversationEffect): void;
   /** Reports `deadlineReached` at that moment of the call's clock, unless it is called with another before. */
   wakeAt(dueMs: number | undefined): void;
 }

@@ -31,7 +31,7 @@ import {
   tableWords,
 } from "./lexicon.js";
 import type { Continuation, EndOfTurnDecision, EndOfTurnWaitReason } from "./reasons.js";
-import { joinWords, type SessionState, turnOf } from "./state.js";
+import { type ConversationState, joinWords, turnOf } from "./state.js";
 import { pendingText, wordCount } from "./transcript-buffer.js";
 
 /** Only the last words tell whether a sentence is open. */
@@ -360,7 +360,10 @@ export type EndOfTurnSignal =
   | { readonly type: "timer"; readonly event: DeadlineReachedEvent };
 
 /** Whether the caller's turn is over, and why; if not, when to decide again. */
-export function decideEndOfTurn(state: SessionState, signal: EndOfTurnSignal): EndOfTurnDecision {
+export function decideEndOfTurn(
+  state: ConversationState,
+  signal: EndOfTurnSignal,
+): EndOfTurnDecision {
   switch (signal.type) {
     case "words":
       return decideOnWords(state, signal.event, signal.text);
@@ -376,7 +379,7 @@ export function decideEndOfTurn(state: SessionState, signal: EndOfTurnSignal): E
 }
 
 function decideOnWords(
-  state: SessionState,
+  state: ConversationState,
   event: TranscriptEvent,
   text: string,
 ): EndOfTurnDecision {
@@ -392,7 +395,7 @@ function decideOnWords(
 }
 
 /** The recognizer's silence mark in the middle of a dictation or of a sentence is a pause, not an end; the timer decides. */
-function decideOnEndpointing(state: SessionState, event: TranscriptEvent): EndOfTurnDecision {
+function decideOnEndpointing(state: ConversationState, event: TranscriptEvent): EndOfTurnDecision {
   const { atMs, endedAgoMs } = event;
   // The newest guess stands in the event's own words.
   const text = joinWords(state.user.hearing.finals, event.text);
@@ -410,7 +413,10 @@ function decideOnEndpointing(state: SessionState, event: TranscriptEvent): EndOf
 }
 
 /** The recognizer's other mark, that it heard no word for a while, may come before the caller can be done. */
-function decideOnUtteranceEnd(state: SessionState, event: UtteranceEndEvent): EndOfTurnDecision {
+function decideOnUtteranceEnd(
+  state: ConversationState,
+  event: UtteranceEndEvent,
+): EndOfTurnDecision {
   const text = pendingText(state.user.hearing);
   const continuation = continuationOf(state, text);
   const openMs = continuation === undefined ? 0 : pauseMs(state, continuation) - event.endedAgoMs;
@@ -423,7 +429,7 @@ function decideOnUtteranceEnd(state: SessionState, event: UtteranceEndEvent): En
 
 /** A vendor that is late may have ended the first of two sentences, and not heard the second. */
 function decideOnTurnDetection(
-  state: SessionState,
+  state: ConversationState,
   event: CallerTurnEndedEvent,
 ): EndOfTurnDecision {
   const lateMs = untoldVoiceMs(state, event);
@@ -434,7 +440,7 @@ function decideOnTurnDetection(
 
 /** The server may hear a voice, though the recognizer told no words of it yet: the turn waits for the end of that voice. */
 function decideOnTimer(
-  state: SessionState,
+  state: ConversationState,
   { atMs, voiceAgoMs }: DeadlineReachedEvent,
 ): EndOfTurnDecision {
   const text = pendingText(state.user.hearing);
@@ -463,7 +469,7 @@ function waitFor(reason: EndOfTurnWaitReason, recheckAtMs: number): EndOfTurnDec
 }
 
 /** How long a silence ends the caller's turn, where the recognizer has not ended it. */
-function pauseMs({ settings }: SessionState, continuation: Continuation | undefined): number {
+function pauseMs({ settings }: ConversationState, continuation: Continuation | undefined): number {
   const { silenceTimeoutMs, maxEndpointingDelayMs } = settings;
   return continuation === undefined
     ? silenceTimeoutMs
@@ -475,7 +481,7 @@ function pauseMs({ settings }: SessionState, continuation: Continuation | undefi
  * has come so far would be one to half a sentence.
  */
 function untoldVoiceMs(
-  state: SessionState,
+  state: ConversationState,
   { atMs, voiceAgoMs }: { readonly atMs: number; readonly voiceAgoMs?: number | undefined },
 ): number {
   const turn = turnOf(state);
@@ -494,41 +500,41 @@ function untoldVoiceMs(
  * How late the STT tells its newest words, counted from when it was given their audio: a vendor that floods gives it ahead of time,
  * which is no delay of the STT.
  */
-export function sttDelayMs(state: SessionState, event: TranscriptEvent): number {
+export function sttDelayMs(state: ConversationState, event: TranscriptEvent): number {
   if (!isNews(state, event)) return state.user.sttDelayMs;
   return Math.min(event.endedAgoMs, event.arrivedAgoMs ?? event.endedAgoMs);
 }
 
 /** Whether the event tells other words than the newest guess: a final result of the same words says nothing of their delay. */
-function isNews({ user: { hearing } }: SessionState, { text }: TranscriptEvent): boolean {
+function isNews({ user: { hearing } }: ConversationState, { text }: TranscriptEvent): boolean {
   return text !== "" && !isSameWords(hearing.interim, text);
 }
 
 /** Whether more words are expected behind these. */
-export function predictsContinuation(state: SessionState, text: string): boolean {
+export function predictsContinuation(state: ConversationState, text: string): boolean {
   return continuationOf(state, text) !== undefined;
 }
 
 /** The agent's own words, coming back, are no sentence that the caller has left open. */
-function continuationOf(state: SessionState, text: string): Continuation | undefined {
+function continuationOf(state: ConversationState, text: string): Continuation | undefined {
   const continuation = openBy(state, text);
   return continuation !== undefined && ownEcho(state, text) === "none" ? continuation : undefined;
 }
 
-function openBy(state: SessionState, text: string): Continuation | undefined {
+function openBy(state: ConversationState, text: string): Continuation | undefined {
   if (isDictating(text, lastSaidByAssistant(state))) return "dictating";
   if (isOpenEnded(text, state.settings.language)) return "openEnded";
   return lacksMark(state, text) ? "missingPunctuation" : undefined;
 }
 
 /** The recognizer has ended whatever the caller said before with a mark, and these words not. */
-function lacksMark({ record: { history } }: SessionState, text: string): boolean {
+function lacksMark({ record: { history } }: ConversationState, text: string): boolean {
   if (ENDING_MARK.test(text) || wordCount(text) < UNMARKED_WORDS_MIN) return false;
   const said = history.filter(({ role }) => role === "user").slice(-MARKED_TURNS_MIN);
   return said.length === MARKED_TURNS_MIN && said.every(({ content }) => ENDING_MARK.test(content));
 }
 
-function lastSaidByAssistant(state: SessionState): string {
+function lastSaidByAssistant(state: ConversationState): string {
   return state.record.history.findLast((message) => message.role === "assistant")?.content ?? "";
 }
 
@@ -546,7 +552,10 @@ export function undecidedMaxMs(event: TranscriptEvent): number | undefined {
 }
 
 /** A recognizer that decides turns tells them several times in a second, also while nobody speaks. */
-export function isRepeated({ user: { hearing } }: SessionState, event: TranscriptEvent): boolean {
+export function isRepeated(
+  { user: { hearing } }: ConversationState,
+  event: TranscriptEvent,
+): boolean {
   if (event.hasTurnDetection !== true || event.isFinal || hearing.interim === "") return false;
   return isSameWords(hearing.interim, event.text);
 }
@@ -559,6 +568,8 @@ export function undecidedLeftMs(event: TranscriptEvent, maxMs: number): number {
 }
 
 /** A recognizer that decides turns has words of one that it has not ended. */
-export function isUndecided({ user: { undecidedMaxMs: maxMs, hearing } }: SessionState): boolean {
+export function isUndecided({
+  user: { undecidedMaxMs: maxMs, hearing },
+}: ConversationState): boolean {
   return maxMs !== undefined && pendingText(hearing) !== "";
 }

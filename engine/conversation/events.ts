@@ -104,8 +104,8 @@ export type ToolDoneEvent = At & {
   readonly spoken?: string | undefined;
 };
 /** The telephone says that the caller has heard this sentence to its end. */
-export type SentenceHeardEvent = At & {
-  readonly type: "sentenceHeard";
+export type SentencePlayedEvent = At & {
+  readonly type: "sentencePlayed";
   readonly turnId: number;
   readonly index: number;
 };
@@ -173,11 +173,11 @@ export type TurnEvent =
   | SentenceGrewEvent
   | SentenceWholeEvent
   | SentenceFailedEvent
-  | SentenceHeardEvent
+  | SentencePlayedEvent
   | PlayedEvent;
 
 /** Everything that can happen to a call. Audio is not among it: it flows past, from the socket to the vendor. */
-export type SessionEvent =
+export type ConversationEvent =
   | OpenedEvent
   | SpeechStartedEvent
   | VoiceHeardEvent

@@ -8,9 +8,9 @@ import {
 } from "./call-end.js";
 import { commitTurn, endCall, stopTurn } from "./commit-turn.js";
 import { clearDeadline, setDeadline } from "./deadlines.js";
-import type { SessionEffect } from "./effects.js";
+import type { ConversationEffect } from "./effects.js";
 import { beginScripted } from "./playout.js";
-import { type SessionState, type Turn, turnOf } from "./state.js";
+import { type ConversationState, type Turn, turnOf } from "./state.js";
 import { pendingText } from "./transcript-buffer.js";
 import { leftInTransfer, providerFailureEnd } from "./transfer.js";
 
@@ -22,28 +22,32 @@ const CONVERSED_TURNS_MIN = 2;
 const DURATION_WITH_WORDS_MIN_MS = 30_000;
 
 /** The limit of the call's duration counts from `atMs`. */
-export function watchDuration(state: SessionState, atMs: number): void {
+export function watchDuration(state: ConversationState, atMs: number): void {
   const { durationMaxMs, phrases } = state.settings;
   setDeadline(state, "maxDuration", atMs + durationMaxMs);
   if (phrases === undefined || durationMaxMs < DURATION_WITH_WORDS_MIN_MS) return;
   setDeadline(state, "timeUp", atMs + durationMaxMs - TIME_UP_BEFORE_MS);
 }
 
-export function durationLimit(state: SessionState): Ending {
+export function durationLimit(state: ConversationState): Ending {
   const seconds = Math.round(state.settings.durationMaxMs / 1_000);
   const message = `the call reached its limit of ${seconds} seconds`;
   return { reason: "durationLimit", status: "completed", message };
 }
 
 /** The limit of the call is near: whoever speaks, the caller is told. */
-export function onTimeUp(state: SessionState, atMs: number, out: SessionEffect[]): void {
+export function onTimeUp(state: ConversationState, atMs: number, out: ConversationEffect[]): void {
   const words = state.settings.phrases?.timeIsUp ?? "";
   if (words === "" || turnOf(state)?.ending !== undefined) return;
   sayLast(state, words, durationLimit(state), atMs, out);
 }
 
 /** Nothing that the caller says is heard from now on, so the call ends; but not without a word. */
-export function onSttFailed(state: SessionState, atMs: number, out: SessionEffect[]): void {
+export function onSttFailed(
+  state: ConversationState,
+  atMs: number,
+  out: ConversationEffect[],
+): void {
   const { phrases, apology } = state.settings;
   const turn = turnOf(state);
   // What ends the call already needs no ear, and the caller cannot take it back unheard.
@@ -63,7 +67,7 @@ export function onSttFailed(state: SessionState, atMs: number, out: SessionEffec
 }
 
 /** "Any more" is wrong to a caller of whom not a word was understood. */
-function hasBeenHeard(state: SessionState): boolean {
+function hasBeenHeard(state: ConversationState): boolean {
   const { history, unsaved } = state.record;
   const { unanswered, hearing } = state.user;
   const isCallersReason = ({ role }: { readonly role: string }) => role === "user";
@@ -73,10 +77,10 @@ function hasBeenHeard(state: SessionState): boolean {
 
 /** A call has begun for which nobody of this kind can be had: it is there to say so. */
 export function onVendorMissing(
-  state: SessionState,
+  state: ConversationState,
   category: Category,
   atMs: number,
-  out: SessionEffect[],
+  out: ConversationEffect[],
 ): void {
   if (category === "stt") {
     onSttFailed(state, atMs, out);
@@ -88,10 +92,10 @@ export function onVendorMissing(
 
 /** Ends the call for an external reason. The agent says goodbye unless the caller hung up. */
 export function requestEnd(
-  state: SessionState,
+  state: ConversationState,
   ending: Ending,
   atMs: number,
-  out: SessionEffect[],
+  out: ConversationEffect[],
 ): void {
   // Answering-machine detection may report late: a callee who was answered this often is a person.
   if (ending.reason === "machine" && state.record.metrics.turnCount >= CONVERSED_TURNS_MIN) return;
@@ -119,17 +123,17 @@ function sttOutageEnd({ transferTo }: Ending): Ending {
 }
 
 /** Empty where there is nobody to be told, or nothing to be told. */
-function lastWordsOf({ settings }: SessionState, { reason }: Ending): string {
+function lastWordsOf({ settings }: ConversationState, { reason }: Ending): string {
   if (reason === "suspended") return settings.suspended;
   return reason === "organizationEnded" ? settings.callEndedByOrganization : "";
 }
 
 function sayLast(
-  state: SessionState,
+  state: ConversationState,
   words: string,
   ending: Ending,
   atMs: number,
-  out: SessionEffect[],
+  out: ConversationEffect[],
 ): void {
   const turn = turnOf(state);
   if (turn !== undefined) {

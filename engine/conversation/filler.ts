@@ -1,13 +1,13 @@
 import { setDeadline } from "./deadlines.js";
-import type { SessionEffect } from "./effects.js";
+import type { ConversationEffect } from "./effects.js";
 import type { DeadlineReachedEvent, PhraseReadyEvent } from "./events.js";
 import { markWords, recordSent } from "./playback-ledger.js";
 import { newSentence, quietUntilMs, sayWhatIsSent, watchSilence } from "./playout.js";
 import {
+  type ConversationState,
   isAllSent,
   isGrowing,
   type ReadyPhrase,
-  type SessionState,
   type Turn,
   turnOf,
   WAITING_SLOT_FIRST,
@@ -31,7 +31,7 @@ const TTS_GAP_MAX_MS = 800;
 /** A caller waits at most this much longer for a sentence that TTS is slow with before a filler is played. */
 const FILLER_HELD_BACK_MAX_MS = 2_500;
 
-export function onPhraseReady(state: SessionState, event: PhraseReadyEvent): void {
+export function onPhraseReady(state: ConversationState, event: PhraseReadyEvent): void {
   const { text, durationMs, words = [] } = event;
   const isKnown = state.readyPhrases.some((phrase) => phrase.text === text);
   if (isKnown || !preparedPhrases(state).includes(text)) return;
@@ -41,7 +41,7 @@ export function onPhraseReady(state: SessionState, event: PhraseReadyEvent): voi
 }
 
 /** What this call may have to say when its voice or its model does not answer. */
-export function preparedPhrases({ settings }: SessionState): readonly string[] {
+export function preparedPhrases({ settings }: ConversationState): readonly string[] {
   const { phrases, apology, cannotTransfer, idleTimeoutMs, repeatRequest, tools } = settings;
   const onUnrecognized = repeatRequest === "" ? [] : [repeatRequest];
   if (phrases === undefined) return onUnrecognized;
@@ -62,9 +62,9 @@ export function preparedPhrases({ settings }: SessionState): readonly string[] {
 
 /** The agent is at work on a reply and the caller hears nothing: it says so, in words that are ready. */
 export function onFillerDeadline(
-  state: SessionState,
+  state: ConversationState,
   event: DeadlineReachedEvent,
-  out: SessionEffect[],
+  out: ConversationEffect[],
 ): void {
   const turn = turnOf(state);
   const { atMs, voiceAgoMs } = event;
@@ -82,24 +82,24 @@ export function onFillerDeadline(
  * When a filler may be played. While TTS is at work on the sentence that comes next, within the time that it usually needs, there is
  * nothing to fill: the filler would only delay that sentence.
  */
-function fillerDueMs(state: SessionState, turn: Turn, event: DeadlineReachedEvent): number {
+function fillerDueMs(state: ConversationState, turn: Turn, event: DeadlineReachedEvent): number {
   const quietMs = quietUntilMs(state, turn);
   const sentence = turn.sentences[turn.sentCount];
-  const { askedAtMs, attempt = 1, durationMs, text = "" } = sentence ?? {};
-  if (askedAtMs === undefined || attempt > 1 || durationMs !== undefined) return quietMs;
+  const { requestedAtMs, attempt = 1, durationMs, text = "" } = sentence ?? {};
+  if (requestedAtMs === undefined || attempt > 1 || durationMs !== undefined) return quietMs;
   const { atMs, ttsAudioAgoMs } = event;
   const audioAtMs = ttsAudioAgoMs === undefined ? undefined : atMs - ttsAudioAgoMs;
   const firstAudioMs = TTS_FIRST_AUDIO_MS + (text.length * state.voiceMsPerChar) / TTS_RATE_MIN;
   const dueMs =
-    audioAtMs === undefined || audioAtMs < askedAtMs
-      ? askedAtMs + firstAudioMs
+    audioAtMs === undefined || audioAtMs < requestedAtMs
+      ? requestedAtMs + firstAudioMs
       : audioAtMs + TTS_GAP_MAX_MS;
   return Math.max(quietMs, Math.min(dueMs, quietMs + FILLER_HELD_BACK_MAX_MS));
 }
 
 /** Nobody talks over a caller who is saying something, or whose voice was heard just now. */
 export function isCallerHeard(
-  { user: { hearing } }: SessionState,
+  { user: { hearing } }: ConversationState,
   turn: Turn,
   voiceAgoMs?: number,
 ): boolean {
@@ -107,13 +107,13 @@ export function isCallerHeard(
   return pendingText(hearing) !== "" || turn.overlapAtMs !== undefined || isVoiced;
 }
 
-function isHindered(state: SessionState, turn: Turn, atMs: number): boolean {
+function isHindered(state: ConversationState, turn: Turn, atMs: number): boolean {
   return state.outputPausedAtMs !== undefined || isGrowing(turn) || isSendingDtmf(turn, atMs);
 }
 
 /** The words that say next that the agent is at work; undefined where none are ready. */
 export function nextPhrase(
-  { settings, readyPhrases }: SessionState,
+  { settings, readyPhrases }: ConversationState,
   turn: Turn,
 ): ReadyPhrase | undefined {
   const waiting = settings.phrases?.waiting ?? [];
@@ -126,17 +126,17 @@ export function nextPhrase(
 
 /** The phrase comes between what was sent and what is still to come, whose numbers stay as they are. */
 export function sayPhrase(
-  state: SessionState,
+  state: ConversationState,
   turn: Turn,
   { text, durationMs, marks }: ReadyPhrase,
   atMs: number,
-  out: SessionEffect[],
+  out: ConversationEffect[],
 ): void {
   const slot = WAITING_SLOT_FIRST + turn.fillerCount;
   const whole = { text, durationMs, isWhole: true, marks };
-  const asked = { attempt: 1, askedAtMs: atMs, grewAtMs: atMs };
+  const asked = { attempt: 1, requestedAtMs: atMs, grewAtMs: atMs };
   turn.sentences.splice(turn.sentCount, 0, { ...newSentence(text, slot), ...whole, ...asked });
-  turn.askedCount += 1;
+  turn.requestedCount += 1;
   turn.sentCount += 1;
   turn.fillerCount += 1;
   const sent = { ...whole, expectedMs: durationMs, isFiller: true };

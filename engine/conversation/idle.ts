@@ -2,17 +2,17 @@
 
 import { CALLER_SILENT } from "./call-end.js";
 import { setDeadline } from "./deadlines.js";
-import type { SessionEffect } from "./effects.js";
+import type { ConversationEffect } from "./effects.js";
 import type { DeadlineReachedEvent, VoiceHeardEvent } from "./events.js";
 import { beginScripted } from "./playout.js";
-import { isBeingTransferred, type SessionState, turnOf } from "./state.js";
+import { type ConversationState, isBeingTransferred, turnOf } from "./state.js";
 import { pendingText } from "./transcript-buffer.js";
 
 /** So often a caller is asked whether somebody is there; then the agent says goodbye. */
 const REMINDERS_MAX = 2;
 
 /** It is the caller's turn to speak from now on. */
-export function watchCaller(state: SessionState, atMs: number): void {
+export function watchCaller(state: ConversationState, atMs: number): void {
   const { idleTimeoutMs, phrases } = state.settings;
   if (idleTimeoutMs === 0 || phrases === undefined) return;
   setDeadline(state, "idle", atMs + idleTimeoutMs);
@@ -20,9 +20,9 @@ export function watchCaller(state: SessionState, atMs: number): void {
 
 /** Nobody has said a word for a while, and nobody makes a sound that might become one. */
 export function onIdleDeadline(
-  state: SessionState,
+  state: ConversationState,
   { atMs, voiceAgoMs }: DeadlineReachedEvent,
-  out: SessionEffect[],
+  out: ConversationEffect[],
 ): void {
   const { phrases, idleTimeoutMs } = state.settings;
   if (phrases === undefined || turnOf(state) !== undefined || isBeingTransferred(state)) return;
@@ -91,7 +91,7 @@ export class VoicePieces {
 }
 
 /** The STT has some seconds to return words for a voice that is the caller's. */
-export function onVoiceHeard(state: SessionState, event: VoiceHeardEvent): void {
+export function onVoiceHeard(state: ConversationState, event: VoiceHeardEvent): void {
   const { settings } = state;
   const { repeatRequests } = state.user;
   if (settings.repeatRequest === "" || repeatRequests >= REPEAT_REQUESTS_MAX) return;
@@ -101,9 +101,9 @@ export function onVoiceHeard(state: SessionState, event: VoiceHeardEvent): void 
 }
 
 export function onUnrecognizedVoiceDeadline(
-  state: SessionState,
+  state: ConversationState,
   { atMs, voiceAgoMs = Number.POSITIVE_INFINITY }: DeadlineReachedEvent,
-  out: SessionEffect[],
+  out: ConversationEffect[],
 ): void {
   const { settings } = state;
   const { unrecognizedVoiceAtMs: voiceAtMs } = state.user;
@@ -121,13 +121,13 @@ export function onUnrecognizedVoiceDeadline(
   beginScripted(state, "repeatRequest", [settings.repeatRequest], atMs, out);
 }
 
-function unrecognizedAfterMs({ user: { sttDelayMs } }: SessionState): number {
+function unrecognizedAfterMs({ user: { sttDelayMs } }: ConversationState): number {
   const dueMs = Math.max(UNRECOGNIZED_AFTER_MS, sttDelayMs + WORDS_DUE_MARGIN_MS);
   return Math.min(dueMs, UNRECOGNIZED_AFTER_MAX_MS);
 }
 
 /** Words or keys came, for this voice or after it. */
-function isRecognized(state: SessionState, voiceAtMs: number): boolean {
+function isRecognized(state: ConversationState, voiceAtMs: number): boolean {
   if (
     pendingText(state.user.hearing) !== "" ||
     state.user.digits !== "" ||
@@ -140,7 +140,7 @@ function isRecognized(state: SessionState, voiceAtMs: number): boolean {
 
 /** A voice that went on from the agent's words may be those words, until the sound of them is surely over. */
 function mayBeEcho(
-  { echo: { spokenBefore, loudspeakerAtMs } }: SessionState,
+  { echo: { spokenBefore, loudspeakerAtMs } }: ConversationState,
   { atMs, beganAgoMs, voiceBeganAgoMs }: VoiceHeardEvent,
 ): boolean {
   const { untilMs } = spokenBefore;

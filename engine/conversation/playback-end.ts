@@ -4,14 +4,14 @@ import { backchannelPhrases } from "./backchannel.js";
 import { type Ending, isRevocable, SPEECH_FAILED } from "./call-end.js";
 import { commitTurn } from "./commit-turn.js";
 import { clearDeadline, setDeadline } from "./deadlines.js";
-import type { SessionEffect } from "./effects.js";
+import type { ConversationEffect } from "./effects.js";
 import type { PlayedEvent, SoundLateEvent } from "./events.js";
 import { watchCaller } from "./idle.js";
 import { LEXICONS, PhraseList, tablePhrases } from "./lexicon.js";
 import { alignPlayed, delayPlayback, isGap } from "./playback-ledger.js";
 import { advanceSpeech, beginScripted } from "./playout.js";
 import { beginReply, FAILED_TURNS_MAX } from "./reply.js";
-import { answersSent, isAllSent, type SessionState, type Turn, turnOf } from "./state.js";
+import { answersSent, type ConversationState, isAllSent, type Turn, turnOf } from "./state.js";
 import { pendingText } from "./transcript-buffer.js";
 import { endAfterSpeech, providerFailureEnd } from "./transfer.js";
 
@@ -43,9 +43,9 @@ const VOICE_WITHOUT_WORDS_MAX_MS = 6_000;
 
 /** The last sentence was heard. Words that came meanwhile and did not interrupt are answered now. */
 export function onPlaybackEnd(
-  state: SessionState,
+  state: ConversationState,
   atMs: number,
-  out: SessionEffect[],
+  out: ConversationEffect[],
   voiceAgoMs?: number,
 ): void {
   const turn = turnOf(state);
@@ -84,16 +84,19 @@ export function onPlaybackEnd(
 }
 
 /** The caller said something before it was known that the call was to end, which stopped nobody, and is no goodbye. */
-function isOwedAnswer({ user: { unanswered }, settings }: SessionState, ending: Ending): boolean {
+function isOwedAnswer(
+  { user: { unanswered }, settings }: ConversationState,
+  ending: Ending,
+): boolean {
   return isRevocable(ending) && unanswered !== "" && !isClosing(unanswered, settings.language);
 }
 
 /** The apology was made ready while the voice spoke. */
 function endForWantOfVoice(
-  state: SessionState,
+  state: ConversationState,
   turn: Turn,
   atMs: number,
-  out: SessionEffect[],
+  out: ConversationEffect[],
 ): void {
   const { apology } = state.settings;
   const ending = providerFailureEnd(state, SPEECH_FAILED);
@@ -109,13 +112,13 @@ function lacksEnd(turn: Turn, apology: string): boolean {
   return turn.restLost || answersSent(turn) === 0 || last?.isFiller === true;
 }
 
-function isReady({ readyPhrases }: SessionState, phrase: string): boolean {
+function isReady({ readyPhrases }: ConversationState, phrase: string): boolean {
   return readyPhrases.some(({ text }) => text === phrase);
 }
 
 /** A call is not closed under a caller who has begun to say something: so much longer its end waits for the words. */
 function farewellGraceMs(
-  state: SessionState,
+  state: ConversationState,
   turn: Turn,
   atMs: number,
   voiceAgoMs = Number.POSITIVE_INFINITY,
@@ -131,7 +134,7 @@ function farewellGraceMs(
   return Math.max(endsAtMs + FAREWELL_GRACE_MS - atMs, voiceLeftMs);
 }
 
-function countFailure(state: SessionState, turn: Turn, out: SessionEffect[]): void {
+function countFailure(state: ConversationState, turn: Turn, out: ConversationEffect[]): void {
   const message =
     answersSent(turn) === 0 ? "the reply could not be spoken" : "the reply was cut short";
   out.push({ type: "send", message: { type: "error", reason: "speechFailed", message } });
@@ -143,10 +146,10 @@ const ROUNDED_MS = 1;
 
 /** The client's own word for what was played replaces the estimate; until its next one the clock goes on from there. */
 export function onPlayed(
-  state: SessionState,
+  state: ConversationState,
   turn: Turn,
   event: PlayedEvent,
-  out: SessionEffect[],
+  out: ConversationEffect[],
 ): void {
   // Audio that stands still is the server's own to count.
   if (turn.sentCount === 0 || state.outputPausedAtMs !== undefined) return;
@@ -164,9 +167,9 @@ export function onPlayed(
 
 /** What the caller has not heard yet is heard so much later, behind a gap. */
 export function onSoundLate(
-  state: SessionState,
+  state: ConversationState,
   { lateMs, atMs }: SoundLateEvent,
-  out: SessionEffect[],
+  out: ConversationEffect[],
 ): void {
   const turn = turnOf(state);
   if (turn === undefined || turn.sentCount === 0 || state.outputPausedAtMs !== undefined) return;

@@ -197,15 +197,15 @@ export function cutGrowth(ledger: PlaybackLedger, text: string, atMs: number): P
 }
 
 /** What the caller can have heard by `atMs`, the sentence being spoken cut at a word. */
-export function heardText(ledger: PlaybackLedger, atMs: number): string {
+export function playedText(ledger: PlaybackLedger, atMs: number): string {
   const parts = ledger.sent.map((sentence) => heardOf(sentence, atMs));
   return parts.filter((part) => part !== "").join(" ");
 }
 
 /** The part of it that belongs to the answer: without the words that only say that the agent is at work. */
-export function heardAnswer(ledger: PlaybackLedger, atMs: number): string {
+export function playedAnswer(ledger: PlaybackLedger, atMs: number): string {
   const sent = ledger.sent.filter((sentence) => sentence.isFiller !== true);
-  return heardText({ ...ledger, sent }, atMs);
+  return playedText({ ...ledger, sent }, atMs);
 }
 
 /** How long all audio is that has come, whenever it was heard. */
@@ -220,7 +220,7 @@ export function answerEndsAtMs(ledger: PlaybackLedger): number {
 }
 
 /** How many sentences, from the first, were heard to their end by `atMs`. */
-export function sentencesHeard(ledger: PlaybackLedger, atMs: number): number {
+export function playedSentenceCount(ledger: PlaybackLedger, atMs: number): number {
   let count = 0;
   for (const sentence of ledger.sent) {
     if (!isOver(sentence, atMs)) break;
@@ -238,7 +238,7 @@ export function heldBack(
   readonly index: number;
   readonly heard: SentSentence | undefined;
 } {
-  const index = sentencesHeard(ledger, atMs);
+  const index = playedSentenceCount(ledger, atMs);
   const before = ledger.sent.slice(0, index);
   const cut = ledger.sent[index];
   const text = cut === undefined ? "" : heardOf(cut, atMs);

@@ -2,16 +2,16 @@
 
 import type { Ending } from "./call-end.js";
 import { clearDeadline, setDeadline } from "./deadlines.js";
-import type { SessionEffect, TurnKind } from "./effects.js";
+import type { ConversationEffect, TurnKind } from "./effects.js";
 import { type PlaybackLedger, recordSent } from "./playback-ledger.js";
 import { dropPreemptiveReply } from "./preemptive-generation.js";
 import {
   asSent,
+  type ConversationState,
   isAllSent,
   isGrowing,
   newTurn,
   type Sentence,
-  type SessionState,
   setAgentTurn,
   type Turn,
 } from "./state.js";
@@ -22,13 +22,13 @@ import { sendDtmf } from "./tools.js";
 const AGAIN_AFTER_MS = 3_500;
 
 /** Starts the watch over a silence that begins now, or when all that was sent has been heard. */
-export function watchSilence(state: SessionState, turn: Turn, atMs: number): void {
+export function watchSilence(state: ConversationState, turn: Turn, atMs: number): void {
   if (state.settings.fillerAfterMs === 0 || turn.kind !== "reply") return;
   setDeadline(state, "filler", Math.max(atMs, quietUntilMs(state, turn)));
 }
 
 /** When the caller will have heard nothing for longer than the agent lets pass without a word. */
-export function quietUntilMs({ settings }: SessionState, turn: Turn): number {
+export function quietUntilMs({ settings }: ConversationState, turn: Turn): number {
   const keysAtMs = turn.dtmfCallIds.length > 0 ? turn.progressAtMs : Number.NEGATIVE_INFINITY;
   const sinceMs = Math.max(turn.decidedAtMs, turn.ledger.endsAtMs, keysAtMs);
   return sinceMs + (turn.fillerCount === 0 ? settings.fillerAfterMs : AGAIN_AFTER_MS);
@@ -67,11 +67,11 @@ export const STALL_MAX_MS = 7_000;
 
 /** Says sentences that no model has to make: greeting, apology, the rest of what was cut off by mistake. */
 export function beginScripted(
-  state: SessionState,
+  state: ConversationState,
   kind: Exclude<TurnKind, "reply">,
   texts: readonly string[],
   atMs: number,
-  out: SessionEffect[],
+  out: ConversationEffect[],
   ending?: Ending,
 ): void {
   dropPreemptiveReply(state, out);
@@ -95,21 +95,21 @@ export function newSentence(text: string, slot: number): Sentence {
     slot,
     text,
     attempt: 1,
-    askedAtMs: undefined,
+    requestedAtMs: undefined,
     durationMs: undefined,
     grewAtMs: Number.NEGATIVE_INFINITY,
     isWhole: false,
     marks: [],
-    came: undefined,
+    firstTry: undefined,
   };
 }
 
 /** Sends what is ready, in order, and asks for what comes next. Called whenever one of the two may have changed. */
 export function advanceSpeech(
-  state: SessionState,
+  state: ConversationState,
   turn: Turn,
   atMs: number,
-  out: SessionEffect[],
+  out: ConversationEffect[],
 ): void {
   const { sentCount } = turn;
   const isPaused = state.outputPausedAtMs !== undefined;
@@ -126,16 +126,16 @@ export function advanceSpeech(
 
 /** A hole in the middle of a reply would be worse than its end: everything from `index` on is dropped. */
 export function giveUpRest(
-  state: SessionState,
+  state: ConversationState,
   turn: Turn,
   index: number,
   atMs: number,
-  out: SessionEffect[],
+  out: ConversationEffect[],
 ): void {
   if (turn.generating) out.push({ type: "stopModel", turnId: turn.id });
   countStoppedReply(state, turn);
   turn.sentences.length = Math.min(turn.sentences.length, Math.max(index, turn.sentCount));
-  turn.askedCount = Math.min(turn.askedCount, turn.sentences.length);
+  turn.requestedCount = Math.min(turn.requestedCount, turn.sentences.length);
   turn.generating = false;
   turn.faulty = true;
   advanceSpeech(state, turn, atMs, out);
@@ -143,13 +143,18 @@ export function giveUpRest(
 
 /** Where the sound is at `atMs`: what stands still goes on where it stood, with what was sent meanwhile right behind it. */
 export function soundAtMs(
-  { outputPausedAtMs }: Pick<SessionState, "outputPausedAtMs">,
+  { outputPausedAtMs }: Pick<ConversationState, "outputPausedAtMs">,
   atMs: number,
 ): number {
   return Math.min(atMs, outputPausedAtMs ?? atMs);
 }
 
-function sendReady(state: SessionState, turn: Turn, atMs: number, out: SessionEffect[]): void {
+function sendReady(
+  state: ConversationState,
+  turn: Turn,
+  atMs: number,
+  out: ConversationEffect[],
+): void {
   // What the caller says comes first; the reply waits until it is known what that is.
   if (isGrowing(turn) || turn.overlapAtMs !== undefined) return;
   const playedAtMs = soundAtMs(state, atMs);
@@ -188,7 +193,7 @@ export function growthDueMs(
 }
 
 /** The client is told all that the turn has sent it so far. */
-export function sayWhatIsSent(ledger: PlaybackLedger, out: SessionEffect[]): void {
+export function sayWhatIsSent(ledger: PlaybackLedger, out: ConversationEffect[]): void {
   const text = ledger.sent.map((sent) => sent.text).join(" ");
   out.push({
     type: "send",
@@ -197,13 +202,15 @@ export function sayWhatIsSent(ledger: PlaybackLedger, out: SessionEffect[]): voi
 }
 
 function synthesizeAhead(
-  state: SessionState,
+  state: ConversationState,
   turn: Turn,
   atMs: number,
-  out: SessionEffect[],
+  out: ConversationEffect[],
 ): void {
   const { voiceMsPerChar, settings } = state;
-  const nextChars = settings.isStreamed ? 0 : (turn.sentences[turn.askedCount]?.text.length ?? 0);
+  const nextChars = settings.isStreamed
+    ? 0
+    : (turn.sentences[turn.requestedCount]?.text.length ?? 0);
   const nextMs = nextChars * voiceMsPerChar + FIRST_AUDIO_USUAL_MAX_MS;
   const aheadMaxMs = Math.max(SPEECH_AHEAD_MAX_MS, nextMs);
   if (turn.ledger.endsAtMs - atMs >= aheadMaxMs) {
@@ -211,22 +218,22 @@ function synthesizeAhead(
     return;
   }
   const doneCount = isGrowing(turn) ? turn.sentCount - 1 : turn.sentCount;
-  while (turn.askedCount - doneCount < SENTENCES_IN_SYNTHESIS_MAX) {
-    const sentence = turn.sentences[turn.askedCount];
+  while (turn.requestedCount - doneCount < SENTENCES_IN_SYNTHESIS_MAX) {
+    const sentence = turn.sentences[turn.requestedCount];
     if (sentence === undefined) return;
-    sentence.askedAtMs = atMs;
-    turn.askedCount += 1;
+    sentence.requestedAtMs = atMs;
+    turn.requestedCount += 1;
     synthesize(state, turn, sentence.slot, sentence.text, out);
   }
 }
 
 /** Has TTS say the text, as the sentence of that number or its rest, and counts what that costs. */
 export function synthesize(
-  state: SessionState,
+  state: ConversationState,
   turn: Turn,
   index: number,
   text: string,
-  out: SessionEffect[],
+  out: ConversationEffect[],
 ): void {
   out.push({ type: "synthesize", turnId: turn.id, index, text });
   state.record.metrics = {
@@ -237,7 +244,7 @@ export function synthesize(
 
 /** Either the turn is whole and its end is waited for, or more must come before the caller hears a dead call. */
 function watchPlayback(
-  state: SessionState,
+  state: ConversationState,
   turn: Turn,
   progressed: boolean,
   atMs: number,

@@ -1,7 +1,7 @@
 import { isBackchannel } from "./backchannel.js";
 import { clearDeadline, setDeadline } from "./deadlines.js";
 import { ownEcho } from "./echo.js";
-import type { SessionEffect } from "./effects.js";
+import type { ConversationEffect } from "./effects.js";
 import { predictsContinuation } from "./endpointing.js";
 import type {
   CallerTurnEndingEvent,
@@ -11,11 +11,11 @@ import type {
 } from "./events.js";
 import { isSameWords } from "./lexicon.js";
 import {
+  type ConversationState,
   isBeingTransferred,
   joinWords,
   type PreemptiveReply,
   preemptiveReplyOf,
-  type SessionState,
   SILENT,
   setAgentTurn,
   turnMessages,
@@ -33,9 +33,9 @@ const TEXT_CHARS_MAX = 4_000;
 
 /** Words have come that will not change any more, and the recognizer has not said that they are the turn's last. */
 export function considerPreemptiveReply(
-  state: SessionState,
+  state: ConversationState,
   { isFinal, hasTurnDetection, endedAgoMs, atMs }: TranscriptEvent,
-  out: SessionEffect[],
+  out: ConversationEffect[],
 ): void {
   if (!isFinal || hasTurnDetection === true || !mayBegin(state, atMs)) return;
   if (endedAgoMs >= QUIET_MIN_MS) beginPreemptiveReply(state, atMs, out);
@@ -43,9 +43,9 @@ export function considerPreemptiveReply(
 }
 
 export function onPreemptiveGenerationDeadline(
-  state: SessionState,
+  state: ConversationState,
   { atMs, voiceAgoMs = QUIET_MIN_MS }: DeadlineReachedEvent,
-  out: SessionEffect[],
+  out: ConversationEffect[],
 ): void {
   if (state.user.hearing.interim !== "" || !mayBegin(state, atMs)) return;
   const leftMs = QUIET_MIN_MS - voiceAgoMs;
@@ -55,16 +55,16 @@ export function onPreemptiveGenerationDeadline(
 
 /** A recognizer that decides turns thinks that this one is ending; it says so when it was wrong. */
 export function onTurnEnding(
-  state: SessionState,
+  state: ConversationState,
   { atMs }: CallerTurnEndingEvent,
-  out: SessionEffect[],
+  out: ConversationEffect[],
 ): void {
   if (mayBegin(state, atMs, true)) beginPreemptiveReply(state, atMs, out);
 }
 
 /** The model answers words that may not be the last. What it asks to have done waits too; a fault is no loss yet. */
 export function onPreemptiveEvent(
-  state: SessionState,
+  state: ConversationState,
   reply: PreemptiveReply,
   event: TurnEvent,
 ): void {
@@ -83,18 +83,18 @@ export function onPreemptiveEvent(
     case "sentenceGrew":
     case "sentenceWhole":
     case "sentenceFailed":
-    case "sentenceHeard":
+    case "sentencePlayed":
     case "played":
       return;
   }
 }
 
 /** The organization has no room for more replies that may be thrown away. */
-export function onPreemptiveRefused(state: SessionState, turnId: number): void {
+export function onPreemptiveRefused(state: ConversationState, turnId: number): void {
   if (preemptiveReplyOf(state)?.turnId === turnId) refuse(state);
 }
 
-function refuse(state: SessionState): void {
+function refuse(state: ConversationState): void {
   setAgentTurn(state, SILENT);
   state.preemptiveTries = TRIES_MAX;
 }
@@ -105,7 +105,7 @@ export function isAnswered(reply: PreemptiveReply, userText: string): boolean {
 }
 
 /** The caller has said more or something else, or nobody waits for a reply any more: what was made of it is waste. */
-export function dropPreemptiveReply(state: SessionState, out: SessionEffect[]): void {
+export function dropPreemptiveReply(state: ConversationState, out: ConversationEffect[]): void {
   const { metrics } = state.record;
   const reply = preemptiveReplyOf(state);
   if (reply === undefined) return;
@@ -118,13 +118,17 @@ export function dropPreemptiveReply(state: SessionState, out: SessionEffect[]): 
 }
 
 /** After every event: a preemptive reply lives as long as its words are the last. */
-export function dropStaleReply(state: SessionState, out: SessionEffect[]): void {
+export function dropStaleReply(state: ConversationState, out: ConversationEffect[]): void {
   const reply = preemptiveReplyOf(state);
   if (reply === undefined || isSameWords(pendingText(state.user.hearing), reply.words)) return;
   dropPreemptiveReply(state, out);
 }
 
-function beginPreemptiveReply(state: SessionState, atMs: number, out: SessionEffect[]): void {
+function beginPreemptiveReply(
+  state: ConversationState,
+  atMs: number,
+  out: ConversationEffect[],
+): void {
   state.lastTurnId += 1;
   const turnId = state.lastTurnId;
   const words = pendingText(state.user.hearing);
@@ -132,12 +136,12 @@ function beginPreemptiveReply(state: SessionState, atMs: number, out: SessionEff
   const history = withMessages(state.record.history, turnMessages(userText, ""));
   clearDeadline(state, "preemptiveGeneration");
   out.push({ type: "startPreemptiveReply", turnId, history });
-  const reply = { turnId, userText, words, askedAtMs: atMs, text: "", done: undefined };
+  const reply = { turnId, userText, words, requestedAtMs: atMs, text: "", done: undefined };
   setAgentTurn(state, { state: "speculating", reply });
   state.preemptiveTries += 1;
 }
 
-function mayBegin(state: SessionState, atMs: number, isDecided = false): boolean {
+function mayBegin(state: ConversationState, atMs: number, isDecided = false): boolean {
   const { settings, agent, preemptiveTries } = state;
   if (!settings.preemptiveGeneration || agent.state !== "silent") return false;
   if (state.toolsDone !== undefined) return false;

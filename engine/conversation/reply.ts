@@ -1,7 +1,7 @@
 import { type Ending, LANGUAGE_MODEL_FAILED, SPEECH_FAILED } from "./call-end.js";
 import { commitTurn, givenUpAtMs, waitedBeforeMs } from "./commit-turn.js";
 import { setDeadline } from "./deadlines.js";
-import type { SessionEffect } from "./effects.js";
+import type { ConversationEffect } from "./effects.js";
 import type { ReplyDoneEvent, ReplyFailedEvent, ReplyTokenEvent, ToolDoneEvent } from "./events.js";
 import { answerEndsAtMs, lengthMsOf } from "./playback-ledger.js";
 import {
@@ -25,11 +25,11 @@ import {
 import {
   answersOf,
   answersSent,
+  type ConversationState,
   isBeingTransferred,
   newTurn,
   type PreemptiveReply,
   preemptiveReplyOf,
-  type SessionState,
   setAgentTurn,
   splitterFor,
   type Turn,
@@ -51,10 +51,10 @@ const MODEL_ATTEMPTS_MAX = 2;
 
 export type TurnFields = Pick<Turn, "userText" | "callerEndedAtMs" | "decidedAtMs" | "attempt">;
 
-export function askAnew(
-  state: SessionState,
+export function startReply(
+  state: ConversationState,
   fields: TurnFields & Partial<Turn>,
-  out: SessionEffect[],
+  out: ConversationEffect[],
 ): void {
   state.lastTurnId += 1;
   const turn = replyTurn(state, state.lastTurnId, fields);
@@ -62,11 +62,11 @@ export function askAnew(
   const pendingMs = pendingToolsMs(state, turn.progressAtMs);
   turn.waitsForTools = pendingMs > 0;
   if (pendingMs > 0) setDeadline(state, "turnStall", turn.progressAtMs + pendingMs);
-  else askModel(state, turn, out);
+  else requestReply(state, turn, out);
   if (turn.attempt === 1) watchSilence(state, turn, turn.decidedAtMs);
 }
 
-function replyTurn(state: SessionState, id: number, fields: TurnFields & Partial<Turn>): Turn {
+function replyTurn(state: ConversationState, id: number, fields: TurnFields & Partial<Turn>): Turn {
   const turn = newTurn({ id, kind: "reply", ...fields });
   turn.splitter = splitterFor(state.settings);
   return Object.assign(turn, fields);
@@ -74,22 +74,26 @@ function replyTurn(state: SessionState, id: number, fields: TurnFields & Partial
 
 /** A tool call of an earlier turn has finished. The reply that waits for the last of these calls is requested now. */
 export function onLateToolDone(
-  state: SessionState,
+  state: ConversationState,
   event: ToolDoneEvent,
-  out: SessionEffect[],
+  out: ConversationEffect[],
 ): void {
   takeLateResult(state, event);
   const isWaiting = turnOf(state)?.waitsForTools === true && pendingToolsMs(state, event.atMs) > 0;
-  if (!isWaiting) askAfterTools(state, event.atMs, out);
+  if (!isWaiting) requestReplyAfterTools(state, event.atMs, out);
 }
 
 /** Their results have come, or are not waited for any longer. */
-export function askAfterTools(state: SessionState, atMs: number, out: SessionEffect[]): void {
+export function requestReplyAfterTools(
+  state: ConversationState,
+  atMs: number,
+  out: ConversationEffect[],
+): void {
   const turn = turnOf(state);
   if (turn?.waitsForTools !== true) return;
   turn.waitsForTools = false;
   turn.progressAtMs = atMs;
-  askModel(state, turn, out);
+  requestReply(state, turn, out);
 }
 
 /** The caller has heard these words all the same, and is told the rest by another try. */
@@ -97,7 +101,7 @@ function saidOf(turn: Turn): Partial<Turn> {
   const { fillerCount, ledger, overlapAtMs, hasWaitedForWords, wastedTokens } = turn;
   const { waitedBeforeMs: beforeMs, endOfTurn, bargeIns } = turn;
   const sentences = turn.sentences.slice(0, fillerCount);
-  const counts = { sentCount: fillerCount, askedCount: fillerCount, fillerCount };
+  const counts = { sentCount: fillerCount, requestedCount: fillerCount, fillerCount };
   return {
     sentences,
     ...counts,
@@ -114,8 +118,12 @@ function saidOf(turn: Turn): Partial<Turn> {
 }
 
 /** Asks for the rest of the reply, now that it is known what came of the tools. */
-export function askModel(state: SessionState, turn: Turn, out: SessionEffect[]): void {
-  out.push({ type: "askModel", turnId: turn.id, ...conversationOf(state, turn) });
+export function requestReply(
+  state: ConversationState,
+  turn: Turn,
+  out: ConversationEffect[],
+): void {
+  out.push({ type: "requestReply", turnId: turn.id, ...conversationOf(state, turn) });
   setDeadline(state, "turnStall", turn.progressAtMs + firstStallMs(turn));
 }
 
@@ -126,20 +134,20 @@ export function firstStallMs(turn: Turn): number {
 }
 
 /** What a tool has done is not done twice. */
-export function mayAskAgain({ attempt, toolRounds }: Turn): boolean {
+export function mayRetryReply({ attempt, toolRounds }: Turn): boolean {
   return attempt < MODEL_ATTEMPTS_MAX && toolRounds === 0;
 }
 
-export function askOnceMore(
-  state: SessionState,
+export function retryReply(
+  state: ConversationState,
   turn: Turn,
   atMs: number,
-  out: SessionEffect[],
+  out: ConversationEffect[],
 ): void {
   const { userText, callerEndedAtMs, decidedAtMs, attempt } = turn;
   const fields = { userText, callerEndedAtMs, decidedAtMs, attempt: attempt + 1 };
   countStoppedReply(state, turn);
-  askAnew(state, { ...fields, ...saidOf(turn), progressAtMs: atMs }, out);
+  startReply(state, { ...fields, ...saidOf(turn), progressAtMs: atMs }, out);
 }
 
 /** Nobody listens to a longer reply on a telephone; the model is stopped there. */
@@ -150,7 +158,11 @@ const VOICE_STALL_MAX_MS = 10_000;
 export const FAILED_TURNS_MAX = 3;
 
 /** Answers what the caller has said and nobody has answered yet. */
-export function beginReply(state: SessionState, atMs: number, out: SessionEffect[]): void {
+export function beginReply(
+  state: ConversationState,
+  atMs: number,
+  out: ConversationEffect[],
+): void {
   if (isBeingTransferred(state)) return;
   // Who interrupts often goes on without words: the wait for the answer begins with the silence.
   const { bargeInVoiceAtMs = Number.NEGATIVE_INFINITY } = state.user;
@@ -170,20 +182,20 @@ export function beginReply(state: SessionState, atMs: number, out: SessionEffect
   state.cut = { ...state.cut, sentences: [], ending: undefined };
   const turnId = ready?.turnId ?? state.lastTurnId + 1;
   if (endOfTurn !== undefined) out.push({ type: "reportEndOfTurn", turnId, endOfTurn });
-  if (ready === undefined) askAnew(state, fields, out);
+  if (ready === undefined) startReply(state, fields, out);
   else goOnWithPreemptiveReply(state, ready, fields, out);
 }
 
 /** The words were the last: what has come of the reply is taken as if it came now. */
 function goOnWithPreemptiveReply(
-  state: SessionState,
-  { turnId, askedAtMs, text, done }: PreemptiveReply,
+  state: ConversationState,
+  { turnId, requestedAtMs, text, done }: PreemptiveReply,
   fields: TurnFields & Partial<Turn>,
-  out: SessionEffect[],
+  out: ConversationEffect[],
 ): void {
   const atMs = fields.decidedAtMs;
   const turn = replyTurn(state, turnId, fields);
-  turn.preemptiveMs = atMs - askedAtMs;
+  turn.preemptiveMs = atMs - requestedAtMs;
   setAgentTurn(state, { state: "replying", turn });
   setDeadline(state, "turnStall", atMs + firstStallMs(turn));
   watchSilence(state, turn, atMs);
@@ -192,10 +204,10 @@ function goOnWithPreemptiveReply(
 }
 
 export function onReplyToken(
-  state: SessionState,
+  state: ConversationState,
   turn: Turn,
   event: Omit<ReplyTokenEvent, "type">,
-  out: SessionEffect[],
+  out: ConversationEffect[],
 ): void {
   if (!turn.generating) return;
   const { atMs, text } = event;
@@ -218,10 +230,10 @@ export function onReplyToken(
 
 /** The model has given nothing since a sentence seemed to end: if it is whole, TTS gets it without the character after it. */
 export function onSentenceFlushDeadline(
-  state: SessionState,
+  state: ConversationState,
   turn: Turn,
   atMs: number,
-  out: SessionEffect[],
+  out: ConversationEffect[],
 ): void {
   if (!turn.generating) return;
   const split = splitStalled(turn.splitter, Math.round(atMs - turn.progressAtMs));
@@ -232,10 +244,10 @@ export function onSentenceFlushDeadline(
 }
 
 export function onReplyDone(
-  state: SessionState,
+  state: ConversationState,
   turn: Turn,
   event: ReplyDoneEvent,
-  out: SessionEffect[],
+  out: ConversationEffect[],
 ): void {
   if (!turn.generating) return;
   const { tokens, toolCalls = [], atMs } = event;
@@ -262,17 +274,17 @@ export function onReplyDone(
 
 /** What the tool says goes to the model when all of its round have answered. */
 export function onToolDone(
-  state: SessionState,
+  state: ConversationState,
   turn: Turn,
   event: ToolDoneEvent,
-  out: SessionEffect[],
+  out: ConversationEffect[],
 ): void {
   const { callId, content, spoken, atMs } = event;
   if (!takeToolResult(turn, callId, content)) return;
   turn.progressAtMs = atMs;
   const isLast = turn.toolsWaiting.length === 0;
   if (spoken === undefined) {
-    if (isLast) askModel(state, turn, out);
+    if (isLast) requestReply(state, turn, out);
     return;
   }
   addSentences(turn, sentencesOf(spoken.slice(0, REPLY_CHARS_MAX)), atMs);
@@ -282,10 +294,10 @@ export function onToolDone(
 
 /** Before anything was heard a reply can be asked for anew; after that it ends with its last whole sentence. */
 export function onReplyFailed(
-  state: SessionState,
+  state: ConversationState,
   turn: Turn,
   event: ReplyFailedEvent,
-  out: SessionEffect[],
+  out: ConversationEffect[],
 ): void {
   if (!turn.generating) return;
   const { atMs, retryable } = event;
@@ -294,12 +306,16 @@ export function onReplyFailed(
 }
 
 /** Nothing came in time: ask again, or say what there is, or give up with a reason. Never just silence. */
-export function onTurnStallDeadline(state: SessionState, atMs: number, out: SessionEffect[]): void {
+export function onTurnStallDeadline(
+  state: ConversationState,
+  atMs: number,
+  out: ConversationEffect[],
+): void {
   const turn = turnOf(state);
   if (turn === undefined) return;
   if (turn.waitsForTools) {
     const pendingMs = pendingToolsMs(state, atMs);
-    if (pendingMs <= 0) askAfterTools(state, atMs, out);
+    if (pendingMs <= 0) requestReplyAfterTools(state, atMs, out);
     else setDeadline(state, "turnStall", atMs + pendingMs);
     return;
   }
@@ -331,17 +347,22 @@ function progressDueMs(turn: Turn): number {
   return Math.min(turn.progressAtMs + stallMs, givenUpAtMs(turn));
 }
 
-function isWithVoice({ askedCount, sentCount }: Turn): boolean {
-  return askedCount > sentCount;
+function isWithVoice({ requestedCount, sentCount }: Turn): boolean {
+  return requestedCount > sentCount;
 }
 
 /** A vendor gives nothing. A caller who has waited for too long, in this turn or in those before it, waits for no other try. */
-function giveUpHung(state: SessionState, turn: Turn, atMs: number, out: SessionEffect[]): void {
+function giveUpHung(
+  state: ConversationState,
+  turn: Turn,
+  atMs: number,
+  out: ConversationEffect[],
+): void {
   const hung = isWithVoice(turn) ? "tts" : "llm";
   out.push({ type: "abortTurn", turnId: turn.id, hung });
   const isLate = atMs >= givenUpAtMs(turn);
-  if (!isLate && mayAskAgain(turn)) {
-    askOnceMore(state, turn, atMs, out);
+  if (!isLate && mayRetryReply(turn)) {
+    retryReply(state, turn, atMs, out);
     return;
   }
   // The apology may hang as well.
@@ -356,15 +377,15 @@ function giveUpHung(state: SessionState, turn: Turn, atMs: number, out: SessionE
 }
 
 function retryOrApologize(
-  state: SessionState,
+  state: ConversationState,
   turn: Turn,
   atMs: number,
   retryable: boolean,
-  out: SessionEffect[],
+  out: ConversationEffect[],
 ): void {
   out.push({ type: "abortTurn", turnId: turn.id });
-  if (retryable && mayAskAgain(turn)) {
-    askOnceMore(state, turn, atMs, out);
+  if (retryable && mayRetryReply(turn)) {
+    retryReply(state, turn, atMs, out);
     return;
   }
   const cause = { isLast: !retryable, ending: LANGUAGE_MODEL_FAILED };
@@ -373,11 +394,11 @@ function retryOrApologize(
 
 /** The call goes on after it, unless trying again would not help, or too many turns have failed. */
 function apologize(
-  state: SessionState,
+  state: ConversationState,
   turn: Turn,
   { isLast, ending }: { readonly isLast: boolean; readonly ending: Ending },
   atMs: number,
-  out: SessionEffect[],
+  out: ConversationEffect[],
 ): void {
   // Else the apology would wait for the end of a pause that nothing ends any more.
   if (state.outputPausedAtMs !== undefined && state.settings.isPaced) {

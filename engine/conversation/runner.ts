@@ -5,8 +5,8 @@ import type { CancelTimer, Clock } from "../time/clock.js";
 import { type ChatMessage, type LanguageModel, VendorError } from "../vendors/contracts.js";
 import type { Ending } from "./call-end.js";
 import type { CallerChannel, SentenceId } from "./caller-channel.js";
-import type { ClientMessage, EffectPerformer, SessionEffect, TurnSave } from "./effects.js";
-import type { SessionEvent } from "./events.js";
+import type { ClientMessage, ConversationEffect, EffectPerformer, TurnSave } from "./effects.js";
+import type { ConversationEvent } from "./events.js";
 import type { PhraseKeeper } from "./prepared-phrases.js";
 import type { BargeIn, EndOfTurn } from "./reasons.js";
 import type { SpeechCache, SpokenSentence, VoicePaces } from "./speech-cache.js";
@@ -200,7 +200,7 @@ interface TurnWork {
   readonly deliveries: Map<number, SentenceDelivery>;
 }
 
-type Unstamped<Event> = Event extends SessionEvent ? Omit<Event, "atMs"> : never;
+type Unstamped<Event> = Event extends ConversationEvent ? Omit<Event, "atMs"> : never;
 
 /** Performs the effects of one call's transitions: the only place of the session where something happens. */
 export class EffectRunner implements EffectPerformer {
@@ -212,7 +212,7 @@ export class EffectRunner implements EffectPerformer {
   readonly #callEnds = new AbortController();
   #toolsAtWork = 0;
   #voiceAtMs: number | undefined;
-  #deliver: (event: SessionEvent) => void = () => {};
+  #deliver: (event: ConversationEvent) => void = () => {};
 
   constructor(deps: EffectDeps, startedAtMs: number) {
     this.#deps = deps;
@@ -227,7 +227,7 @@ export class EffectRunner implements EffectPerformer {
   }
 
   /** Where the answers go; set once, before the first effect. */
-  deliverTo(deliver: (event: SessionEvent) => void): void {
+  deliverTo(deliver: (event: ConversationEvent) => void): void {
     this.#deliver = deliver;
   }
 
@@ -242,17 +242,17 @@ export class EffectRunner implements EffectPerformer {
   }
 
   /** Stamps what happened with the call's clock and hands it to the actor. */
-  report(event: Unstamped<SessionEvent>): void {
+  report(event: Unstamped<ConversationEvent>): void {
     this.#deliver({ ...event, atMs: this.#onCallClock(this.#deps.clock.monotonicMs()) });
   }
 
-  perform(effect: SessionEffect): void {
+  perform(effect: ConversationEffect): void {
     switch (effect.type) {
       case "send":
         this.#deps.caller.send(effect.message);
         return this.#deps.recorder.said(effect.message);
-      case "askModel":
-        return this.#askModel(effect.turnId, [...effect.history, ...effect.toolMessages]);
+      case "requestReply":
+        return this.#requestReply(effect.turnId, [...effect.history, ...effect.toolMessages]);
       case "startPreemptiveReply":
         return this.#startPreemptiveReply(effect.turnId, effect.history);
       case "dropPreemptiveReply":
@@ -306,7 +306,7 @@ export class EffectRunner implements EffectPerformer {
     for (const turnId of this.#turns.keys()) this.#abortTurn(turnId);
   }
 
-  #askModel(turnId: number, conversation: readonly ChatMessage[]): void {
+  #requestReply(turnId: number, conversation: readonly ChatMessage[]): void {
     const { client, modelId, systemPrompt, temperature, maxTokens } = this.#deps.llm;
     const tools = this.#deps.toolbox.definitions;
     const note = this.#deps.earlier?.note ?? "";
@@ -333,11 +333,11 @@ export class EffectRunner implements EffectPerformer {
   }
 
   #startPreemptiveReply(turnId: number, conversation: readonly ChatMessage[]): void {
-    if (this.#deps.preemptiveReplies.mayAsk()) this.#askModel(turnId, conversation);
+    if (this.#deps.preemptiveReplies.mayAsk()) this.#requestReply(turnId, conversation);
     else this.report({ type: "preemptiveRefused", turnId });
   }
 
-  #runTool({ turnId, call, until }: Extract<SessionEffect, { type: "runTool" }>): void {
+  #runTool({ turnId, call, until }: Extract<ConversationEffect, { type: "runTool" }>): void {
     if (this.#toolsAtWork >= TOOLS_AT_WORK_MAX) {
       return this.report({ type: "toolDone", turnId, callId: call.id, content: TOO_MANY_TOOLS });
     }

@@ -61,7 +61,7 @@ export interface Turn {
   replyChars: number;
   sentences: Sentence[];
   /** Sentences given to synthesis, and sent to the caller, counted from the first. */
-  askedCount: number;
+  requestedCount: number;
   sentCount: number;
   /** How many of those sent only say that the agent is at work. */
   fillerCount: number;
@@ -107,16 +107,18 @@ export interface Sentence {
   text: string;
   attempt: number;
   /** When TTS was first asked for it; undefined before that. */
-  askedAtMs: number | undefined;
+  requestedAtMs: number | undefined;
   /** The audio that has come; undefined before any has. */
   durationMs: number | undefined;
-  /** When the newest of it came. */
+  /** When the newest of it firstTry. */
   grewAtMs: number;
   isWhole: boolean;
   /** Where its words end in its audio, as its voice has told by now. */
   marks: readonly WordMark[];
   /** What had come when its voice failed and another try was asked for the rest, and when that was. */
-  came: { readonly text: string; readonly durationMs: number; readonly atMs: number } | undefined;
+  firstTry:
+    | { readonly text: string; readonly durationMs: number; readonly atMs: number }
+    | undefined;
 }
 
 export function newTurn({
@@ -143,7 +145,7 @@ export function newTurn({
     splitter: EMPTY_SPLITTER,
     replyChars: 0,
     sentences: [],
-    askedCount: 0,
+    requestedCount: 0,
     sentCount: 0,
     fillerCount: 0,
     ledger: EMPTY_LEDGER,
@@ -248,11 +250,11 @@ export function isGrowing(turn: Turn): boolean {
 
 /** The sentence as the ledger keeps it. */
 export function asSent(
-  { text, durationMs = 0, isWhole, marks, came }: Sentence,
+  { text, durationMs = 0, isWhole, marks, firstTry }: Sentence,
   voiceMsPerChar: number,
 ) {
-  const chars = text.length - (came?.text.length ?? 0);
-  const estimateMs = (came?.durationMs ?? 0) + chars * voiceMsPerChar;
+  const chars = text.length - (firstTry?.text.length ?? 0);
+  const estimateMs = (firstTry?.durationMs ?? 0) + chars * voiceMsPerChar;
   const expectedMs = isWhole ? durationMs : Math.max(durationMs, estimateMs);
   return { text, durationMs, expectedMs, isWhole, marks };
 }
@@ -310,7 +312,7 @@ function withMessage(
 }
 
 /** What the agent decides about a call; does not change while it lasts. */
-export interface SessionSettings {
+export interface ConversationSettings {
   readonly greeting: string;
   /** Spoken when a reply could not be made. */
   readonly apology: string;
@@ -350,13 +352,13 @@ export interface SessionSettings {
   readonly isPaced: boolean;
   /** The caller is sent a sentence's audio as it comes; else every sentence waits until it is whole. */
   readonly isStreamed: boolean;
-  readonly tools: readonly SessionTool[];
+  readonly tools: readonly ConversationTool[];
   /** Counted into the estimate of tokens of a reply that was stopped before the vendor said its count. */
   readonly systemPromptChars: number;
 }
 
 /** What the agent's model may ask for; `http` and `client` tools are performed outside and answer. */
-export type SessionTool =
+export type ConversationTool =
   | { readonly kind: "hangup" | "sendDigits" | "http" | "client"; readonly name: string }
   | { readonly kind: "transfer"; readonly name: string; readonly to: string };
 
@@ -373,7 +375,7 @@ export interface PreemptiveReply {
   /** All that it answers, and what of that the caller may still be saying. */
   userText: string;
   words: string;
-  askedAtMs: number;
+  requestedAtMs: number;
   text: string;
   done: ReplyDoneEvent | undefined;
 }
@@ -386,7 +388,7 @@ export interface SuspectedEcho {
 }
 
 /** Which of the agent's words came back, on the call's clock. */
-export interface EchoHeard {
+export interface ReturnedEcho {
   /** The last of those that were certainly an echo was played until then. */
   readonly untilMs: number;
   /** How much later they were heard, at most; undefined before the first. */
@@ -403,7 +405,7 @@ export interface SpokenBefore {
   readonly turnBeforeAtMs: number | undefined;
 }
 
-export const NO_ECHO_HEARD: EchoHeard = {
+export const NO_RETURNED_ECHO: ReturnedEcho = {
   untilMs: Number.NEGATIVE_INFINITY,
   lagMs: undefined,
   suspectedUntilMs: Number.NEGATIVE_INFINITY,
@@ -450,7 +452,7 @@ export interface Transfer {
 }
 
 /** The vendor is asked to take the call on: words of the caller wait, and are answered if the call stays here. */
-export function isBeingTransferred({ phase }: SessionState): boolean {
+export function isBeingTransferred({ phase }: ConversationState): boolean {
   return phase === "transferring";
 }
 
@@ -487,7 +489,7 @@ export interface UserTurn {
   reminders: number;
   /** When the newest voice began that the STT has returned no words for, and that is not the agent's own. */
   unrecognizedVoiceAtMs: number | undefined;
-  /** Requests to repeat unrecognized speech since words last came. */
+  /** Requests to repeat unrecognized speech since words last firstTry. */
   repeatRequests: number;
 }
 
@@ -515,7 +517,7 @@ export const NEXT_AGENT_STATES: Readonly<
 };
 
 /** Throws where that may not follow on what the agent is doing: the fault ends this one call. */
-export function setAgentTurn(state: Pick<SessionState, "agent">, next: AgentTurn): void {
+export function setAgentTurn(state: Pick<ConversationState, "agent">, next: AgentTurn): void {
   const { agent } = state;
   if (!NEXT_AGENT_STATES[agent.state].includes(next.state)) {
     throw new Error(`the agent's turn cannot go from ${agent.state} to ${next.state}`);
@@ -524,14 +526,14 @@ export function setAgentTurn(state: Pick<SessionState, "agent">, next: AgentTurn
 }
 
 /** What the agent is saying or about to say; undefined while it is silent or only speculates. */
-export function turnOf({ agent }: Pick<SessionState, "agent">): Turn | undefined {
+export function turnOf({ agent }: Pick<ConversationState, "agent">): Turn | undefined {
   return agent.state === "replying" || agent.state === "saying" ? agent.turn : undefined;
 }
 
 /** The reply that the model was asked for before the end of the caller's turn is certain. */
 export function preemptiveReplyOf({
   agent,
-}: Pick<SessionState, "agent">): PreemptiveReply | undefined {
+}: Pick<ConversationState, "agent">): PreemptiveReply | undefined {
   return agent.state === "speculating" ? agent.reply : undefined;
 }
 
@@ -543,7 +545,7 @@ export interface EchoState {
   suspected: SuspectedEcho | undefined;
   /** When so many of the agent's own words came back that the caller surely has a loudspeaker on. */
   loudspeakerAtMs: number;
-  returned: EchoHeard;
+  returned: ReturnedEcho;
 }
 
 /** What an interruption left unheard, until it is known whether the caller meant it. */
@@ -564,10 +566,10 @@ export interface CallRecordState {
   latencyCount: number;
 }
 
-export interface SessionState {
+export interface ConversationState {
   /** While it is `transferring`, the vendor's answer to a transfer is waited for. */
   phase: "opening" | "live" | "transferring" | "ended";
-  readonly settings: SessionSettings;
+  readonly settings: ConversationSettings;
   /** A call that has ended has none. */
   readonly deadlines: Deadlines;
   readonly user: UserTurn;
@@ -596,11 +598,11 @@ export interface SessionState {
   voiceMsPerChar: number;
 }
 
-export function newSession(
-  settings: SessionSettings,
+export function newConversation(
+  settings: ConversationSettings,
   history: readonly HistoryMessage[],
   voiceMsPerChar = VOICE_MS_PER_CHAR,
-): SessionState {
+): ConversationState {
   return {
     phase: "opening",
     settings,
@@ -628,7 +630,7 @@ export function newSession(
       spokenBefore: NOTHING_SPOKEN,
       suspected: undefined,
       loudspeakerAtMs: Number.NEGATIVE_INFINITY,
-      returned: NO_ECHO_HEARD,
+      returned: NO_RETURNED_ECHO,
     },
     record: {
       history: historyWindow(history),

@@ -1,10 +1,14 @@
 import type { ChatMessage } from "../vendors/contracts.js";
-import type { SessionState, Turn } from "./state.js";
+import type { ConversationState, Turn } from "./state.js";
 
 const CHARS_PER_TOKEN = 4;
 
 /** A generation that was stopped is billed all the same, but the vendor does not say for how much. */
-export function estimateTokens(state: SessionState, userText: string, replyChars: number): number {
+export function estimateTokens(
+  state: ConversationState,
+  userText: string,
+  replyChars: number,
+): number {
   let chars = state.settings.systemPromptChars + userText.length + replyChars;
   for (const message of state.record.history) chars += message.content.length;
   return Math.ceil(chars / CHARS_PER_TOKEN);
@@ -17,7 +21,7 @@ export function estimatedTokensOf(messages: readonly ChatMessage[]): number {
 }
 
 /** Estimated tokens of an aborted reply. Zero once the vendor has reported usage, and while tools are running. */
-export function estimatedTokens(state: SessionState, turn: Turn): number {
+export function estimatedTokens(state: ConversationState, turn: Turn): number {
   if (
     !turn.generating ||
     turn.kind !== "reply" ||
@@ -30,7 +34,7 @@ export function estimatedTokens(state: SessionState, turn: Turn): number {
 }
 
 /** Counts a generation that ends without the vendor's own count. */
-export function countStoppedReply(state: SessionState, turn: Turn): void {
+export function countStoppedReply(state: ConversationState, turn: Turn): void {
   const tokens = estimatedTokens(state, turn);
   if (tokens === 0) return;
   state.record.metrics = {

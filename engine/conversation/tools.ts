@@ -2,14 +2,14 @@ import type { HistoryMessage } from "../../storage/records.js";
 import type { ChatMessage, ToolCall } from "../vendors/contracts.js";
 import { AGENT_HUNG_UP, type Ending } from "./call-end.js";
 import { setDeadline } from "./deadlines.js";
-import type { SessionEffect } from "./effects.js";
+import type { ConversationEffect } from "./effects.js";
 import type { ReplyDoneEvent, ToolDoneEvent } from "./events.js";
 import {
+  type ConversationState,
+  type ConversationTool,
   isFiller,
   isGrowing,
   type PendingTool,
-  type SessionState,
-  type SessionTool,
   splitterFor,
   type ToolsDone,
   type Turn,
@@ -33,10 +33,10 @@ const TOOLS_MAX_MS = 15_000;
  * what is terminal is put off, since the end would stop them at their work. False when it has asked too often.
  */
 export function useTools(
-  state: SessionState,
+  state: ConversationState,
   turn: Turn,
   { toolCalls = [], atMs }: ReplyDoneEvent,
-  out: SessionEffect[],
+  out: ConversationEffect[],
 ): boolean {
   const toolOf = ({ name }: ToolCall) => state.settings.tools.find((tool) => tool.name === name);
   const endingFor = (call: ToolCall) => endingOf(toolOf(call));
@@ -76,7 +76,7 @@ export function useTools(
 }
 
 /** Keys are heard behind what was said before them, so they are pressed when all of that has been sent. */
-export function sendDtmf(turn: Turn, atMs: number, out: SessionEffect[]): void {
+export function sendDtmf(turn: Turn, atMs: number, out: ConversationEffect[]): void {
   const { keysToPress, sentCount, sentences, generating } = turn;
   if (keysToPress.length === 0 || !generating) return;
   if (sentCount < sentences.length || isGrowing(turn)) return;
@@ -112,7 +112,7 @@ function putOff({ id }: ToolCall): ChatMessage {
   return { role: "tool", toolCallId: id, content: PUT_OFF };
 }
 
-function endingOf(tool: SessionTool | undefined): Ending | undefined {
+function endingOf(tool: ConversationTool | undefined): Ending | undefined {
   if (tool?.kind === "hangup") return AGENT_HUNG_UP;
   if (tool?.kind !== "transfer") return undefined;
   const message = "the agent transferred the call";
@@ -139,7 +139,7 @@ interface MessagesForModel {
 
 /** What the model is told for this turn, in the order in which it was said and done. */
 export function conversationOf(
-  { record: { history }, toolsDone }: SessionState,
+  { record: { history }, toolsDone }: ConversationState,
   turn: Turn,
 ): MessagesForModel {
   const { asked, between } = openQuestion(toolsDone, turn.userText);
@@ -151,7 +151,7 @@ export function conversationOf(
 
 /** What of it the model is still to be told after this turn. `isOpen`: its question waits for the caller's next words. */
 export function toolsDoneAfter(
-  { toolsDone }: SessionState,
+  { toolsDone }: ConversationState,
   turn: Turn,
   { isOpen, isHeard }: { readonly isOpen: boolean; readonly isHeard: boolean },
 ): ToolsDone | undefined {
@@ -174,7 +174,7 @@ export function toolsDoneAfter(
 
 /** How long a reply that begins waits for the results of tools that an earlier turn has begun; 0 where there are none. */
 export function pendingToolsMs(
-  { toolsDone }: Pick<SessionState, "toolsDone">,
+  { toolsDone }: Pick<ConversationState, "toolsDone">,
   atMs: number,
 ): number {
   return Math.max(0, ...(toolsDone?.pending ?? []).map(({ dueMs }) => dueMs - atMs));
@@ -182,7 +182,7 @@ export function pendingToolsMs(
 
 /** A tool of an earlier turn has answered: the model reads it in the place of its call. */
 export function takeLateResult(
-  state: SessionState,
+  state: ConversationState,
   { turnId, callId, content }: Pick<ToolDoneEvent, "turnId" | "callId" | "content">,
 ): void {
   const { toolsDone } = state;

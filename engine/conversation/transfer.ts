@@ -1,16 +1,16 @@
 import type { Ending } from "./call-end.js";
 import { endCall } from "./commit-turn.js";
 import { clearDeadline, setDeadline } from "./deadlines.js";
-import type { SessionEffect } from "./effects.js";
+import type { ConversationEffect } from "./effects.js";
 import type { TransferRefusedEvent } from "./events.js";
 import { beginScripted } from "./playout.js";
-import { type SessionState, type Transfer, turnOf } from "./state.js";
+import { type ConversationState, type Transfer, turnOf } from "./state.js";
 
 /** The caller waits in silence for the vendor's answer, and takes a longer one for a dead line. */
 const TRANSFER_MAX_MS = 5_000;
 
 /** How a call ends that cannot go on for want of vendors: handed on, where the agent says so and somebody can. */
-export function providerFailureEnd({ settings }: SessionState, ending: Ending): Ending {
+export function providerFailureEnd({ settings }: ConversationState, ending: Ending): Ending {
   if (settings.onProviderFailure === "end") return ending;
   const target = settings.tools.find((tool) => tool.kind === "transfer");
   return target === undefined ? ending : { ...ending, transferTo: target.to };
@@ -18,11 +18,11 @@ export function providerFailureEnd({ settings }: SessionState, ending: Ending): 
 
 /** The agent's words are heard: the call ends; one that is to be handed on does when the vendor has taken it. */
 export function endAfterSpeech(
-  state: SessionState,
+  state: ConversationState,
   turnId: number,
   ending: Ending,
   atMs: number,
-  out: SessionEffect[],
+  out: ConversationEffect[],
 ): void {
   const { transferTo } = ending;
   if (transferTo === undefined) {
@@ -35,14 +35,18 @@ export function endAfterSpeech(
   state.transfer = { turnId, ending, left: undefined };
 }
 
-export function onTransferTaken(state: SessionState, atMs: number, out: SessionEffect[]): void {
+export function onTransferTaken(
+  state: ConversationState,
+  atMs: number,
+  out: ConversationEffect[],
+): void {
   if (state.transfer !== undefined) endCall(state, state.transfer.ending, atMs, out);
 }
 
 export function onTransferRefused(
-  state: SessionState,
+  state: ConversationState,
   { turnId, atMs }: TransferRefusedEvent,
-  out: SessionEffect[],
+  out: ConversationEffect[],
 ): void {
   const { transfer } = state;
   if (transfer === undefined || transfer.turnId !== turnId) return;
@@ -53,7 +57,11 @@ export function onTransferRefused(
 }
 
 /** No answer in time is none; the vendor may still take the call, and then it ends so. */
-export function onTransferDeadline(state: SessionState, atMs: number, out: SessionEffect[]): void {
+export function onTransferDeadline(
+  state: ConversationState,
+  atMs: number,
+  out: ConversationEffect[],
+): void {
   const { transfer } = state;
   if (transfer !== undefined && state.phase === "transferring") {
     goOnHere(state, transfer, atMs, out);
@@ -61,7 +69,7 @@ export function onTransferDeadline(state: SessionState, atMs: number, out: Sessi
 }
 
 /** The caller's stream has closed. Where a transfer is under way, the call ends as the vendor's answer says: true. */
-export function leftInTransfer(state: SessionState, left: Ending): boolean {
+export function leftInTransfer(state: ConversationState, left: Ending): boolean {
   const { transfer } = state;
   if (transfer === undefined || state.phase !== "transferring") return false;
   state.transfer = { ...transfer, left };
@@ -69,10 +77,10 @@ export function leftInTransfer(state: SessionState, left: Ending): boolean {
 }
 
 function goOnHere(
-  state: SessionState,
+  state: ConversationState,
   { left, ending }: Transfer,
   atMs: number,
-  out: SessionEffect[],
+  out: ConversationEffect[],
 ): void {
   state.phase = "live";
   if (left !== undefined) {

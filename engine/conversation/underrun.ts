@@ -1,5 +1,5 @@
 import { clearDeadline, setDeadline } from "./deadlines.js";
-import type { SessionEffect } from "./effects.js";
+import type { ConversationEffect } from "./effects.js";
 import type {
   DeadlineReachedEvent,
   SentenceFailedEvent,
@@ -28,7 +28,7 @@ import {
   synthesize,
 } from "./playout.js";
 import { speakable } from "./sentences.js";
-import { asSent, isGrowing, type Sentence, type SessionState, type Turn } from "./state.js";
+import { asSent, type ConversationState, isGrowing, type Sentence, type Turn } from "./state.js";
 import { notePace } from "./voice-pace.js";
 
 /** What the second try of a sentence may take to give its first audio, or longer where the caller has not heard that of the first. */
@@ -41,20 +41,20 @@ const LOOK_AGAIN_MS = 250;
 
 /** More of a sentence has come, or its last. */
 export function onSentenceAudio(
-  state: SessionState,
+  state: ConversationState,
   turn: Turn,
   event: SentenceGrewEvent | SentenceWholeEvent,
-  out: SessionEffect[],
+  out: ConversationEffect[],
 ): void {
   const { index, durationMs, atMs, words = [] } = event;
   const sentence = turn.sentences[index];
-  if (sentence === undefined || sentence.isWhole || index >= turn.askedCount) return;
+  if (sentence === undefined || sentence.isWhole || index >= turn.requestedCount) return;
   const isWhole = event.type === "sentenceWhole";
-  const { slot, text, came } = sentence;
+  const { slot, text, firstTry } = sentence;
   const hasMore = durationMs > (sentence.durationMs ?? 0);
   if (words.length > 0) {
     // The times of a second try begin with its own audio, which follows that of the first.
-    const earlierMs = came?.durationMs ?? 0;
+    const earlierMs = firstTry?.durationMs ?? 0;
     const timed = words.map((word) => ({ text: word.text, endMs: word.endMs + earlierMs }));
     sentence.marks = markWords(text, sentence.marks, timed);
   }
@@ -62,7 +62,7 @@ export function onSentenceAudio(
   sentence.durationMs = durationMs;
   sentence.isWhole = isWhole;
   if (slot === 0) turn.firstByteAtMs ??= event.firstByteAtMs;
-  if (isWhole && came === undefined) notePace(state, text, durationMs);
+  if (isWhole && firstTry === undefined) notePace(state, text, durationMs);
   if (index < turn.sentCount) {
     const playedAtMs = soundAtMs(state, atMs);
     // That a sentence was the whole of it may be told after it was heard to its end.
@@ -76,14 +76,14 @@ export function onSentenceAudio(
 }
 
 export function onSentenceFailed(
-  state: SessionState,
+  state: ConversationState,
   turn: Turn,
   event: Omit<SentenceFailedEvent, "type">,
-  out: SessionEffect[],
+  out: ConversationEffect[],
 ): void {
   const { index, atMs, retryable } = event;
   const sentence = turn.sentences[index];
-  if (sentence === undefined || sentence.isWhole || index >= turn.askedCount) return;
+  if (sentence === undefined || sentence.isWhole || index >= turn.requestedCount) return;
   const mayRetry = retryable && sentence.attempt < SYNTHESIS_ATTEMPTS_MAX;
   if (index < turn.sentCount) {
     goOnAfterFailure(state, turn, mayRetry, atMs, out);
@@ -91,7 +91,7 @@ export function onSentenceFailed(
     // Nothing of it was played, so that it is said from its first word.
     sentence.durationMs = undefined;
     sentence.marks = [];
-    askAgain(state, turn, sentence, sentence.text, out);
+    retrySynthesis(state, turn, sentence, sentence.text, out);
   } else {
     turn.hopeless = !retryable && sentence.slot === 0;
     turn.restLost = true;
@@ -101,10 +101,10 @@ export function onSentenceFailed(
 
 /** No more comes of a sentence, and the caller has heard all that has, or soon will have. */
 export function onUnderrunDeadline(
-  state: SessionState,
+  state: ConversationState,
   turn: Turn,
   event: Pick<DeadlineReachedEvent, "atMs" | "voiceAgoMs">,
-  out: SessionEffect[],
+  out: ConversationEffect[],
 ): void {
   const { atMs } = event;
   const sentence = turn.sentences[turn.sentCount - 1];
@@ -124,7 +124,7 @@ export function onUnderrunDeadline(
 
 /** When to check again whether to fill the gap. */
 function bridgeInMs(
-  { settings }: SessionState,
+  { settings }: ConversationState,
   { ledger }: Turn,
   sentence: Sentence,
   atMs: number,
@@ -135,26 +135,26 @@ function bridgeInMs(
 }
 
 /** Another try was asked for the rest of a sentence, and nothing of that has come. */
-function isAwaited({ came, durationMs }: Sentence): boolean {
-  return came !== undefined && came.durationMs === durationMs;
+function isAwaited({ firstTry, durationMs }: Sentence): boolean {
+  return firstTry !== undefined && firstTry.durationMs === durationMs;
 }
 
 /** When the try that a sentence waits for has failed. */
 function dueOf(sentence: Sentence, { ledger }: Turn): number {
-  const { came } = sentence;
+  const { firstTry } = sentence;
   const dueMs = growthDueMs(sentence, ledger);
-  if (came === undefined || !isAwaited(sentence)) return dueMs;
+  if (firstTry === undefined || !isAwaited(sentence)) return dueMs;
   const gapMaxMs = ledger.endsAtMs + HOLE_WITHOUT_WORDS_MAX_MS;
-  return Math.min(Math.max(dueMs, came.atMs + SECOND_TRY_MAX_MS), gapMaxMs);
+  return Math.min(Math.max(dueMs, firstTry.atMs + SECOND_TRY_MAX_MS), gapMaxMs);
 }
 
 /** A voice fails in the middle of what the caller is hearing: another try says the words that have not come yet. */
 function goOnAfterFailure(
-  state: SessionState,
+  state: ConversationState,
   turn: Turn,
   mayRetry: boolean,
   atMs: number,
-  out: SessionEffect[],
+  out: ConversationEffect[],
 ): void {
   const sentence = turn.sentences[turn.sentCount - 1];
   const last = turn.ledger.sent.at(-1);
@@ -167,13 +167,13 @@ function goOnAfterFailure(
   const playedAtMs = soundAtMs(state, atMs);
   // A voice that is asked for a mark alone says nothing, or something odd.
   if (speakable(rest) === "") {
-    sentence.came = { text: sentence.text, durationMs: sent.durationMs, atMs };
+    sentence.firstTry = { text: sentence.text, durationMs: sent.durationMs, atMs };
     cutSentence(state, turn, playedAtMs, out);
     advanceSpeech(state, turn, atMs, out);
   } else if (mayRetry) {
-    sentence.came = { text: received, durationMs: sent.durationMs, atMs };
+    sentence.firstTry = { text: received, durationMs: sent.durationMs, atMs };
     sentence.marks = marksBeforeRest(sent, received);
-    askAgain(state, turn, sentence, rest, out);
+    retrySynthesis(state, turn, sentence, rest, out);
     const failsAtMs = dueOf({ ...sentence, attempt: SYNTHESIS_ATTEMPTS_MAX }, turn);
     setDeadline(state, "underrun", Math.min(failsAtMs, turn.ledger.endsAtMs + GAP_MAX_MS));
   } else {
@@ -184,10 +184,10 @@ function goOnAfterFailure(
 
 /** The caller is told why the sentence ends there, in words that are ready, and hears nothing more of the turn. */
 function apologizeForRest(
-  state: SessionState,
+  state: ConversationState,
   turn: Turn,
   atMs: number,
-  out: SessionEffect[],
+  out: ConversationEffect[],
 ): void {
   const apology = state.readyPhrases.find(({ text }) => text === state.settings.apology);
   const isOwed =
@@ -202,11 +202,11 @@ function apologizeForRest(
  * nothing is ready to be said, or the caller speaks.
  */
 function bridgeGap(
-  state: SessionState,
+  state: ConversationState,
   turn: Turn,
   sentence: Sentence,
   { atMs, voiceAgoMs }: Pick<DeadlineReachedEvent, "atMs" | "voiceAgoMs">,
-  out: SessionEffect[],
+  out: ConversationEffect[],
 ): boolean {
   const { slot } = sentence;
   const phrase = state.settings.fillerAfterMs === 0 ? undefined : nextPhrase(state, turn);
@@ -226,42 +226,42 @@ function bridgeGap(
     attempt,
   }));
   turn.sentences.push(rest, ...renumbered);
-  turn.askedCount = turn.sentCount;
+  turn.requestedCount = turn.sentCount;
   advanceSpeech(state, turn, atMs, out);
   return true;
 }
 
 /** The words of a sentence that had not come when its voice failed. */
-function restOf({ text, came }: Sentence): string {
-  return text.slice(came?.text.length ?? 0).trimStart();
+function restOf({ text, firstTry }: Sentence): string {
+  return text.slice(firstTry?.text.length ?? 0).trimStart();
 }
 
 /** The sentence that is being sent ends at `atMs` with what has come of it. */
 export function cutSentence(
-  state: SessionState,
+  state: ConversationState,
   turn: Turn,
   atMs: number,
-  out: SessionEffect[],
+  out: ConversationEffect[],
 ): void {
   const sentence = turn.sentences[turn.sentCount - 1];
   const sent = turn.ledger.sent.at(-1);
   if (sentence === undefined || sent === undefined || !isGrowing(turn)) return;
   out.push({ type: "cutSentence", turnId: turn.id, index: sentence.slot });
   clearDeadline(state, "underrun");
-  const { came } = sentence;
-  sentence.text = came?.durationMs === sent.durationMs ? came.text : receivedOf(sent);
+  const { firstTry } = sentence;
+  sentence.text = firstTry?.durationMs === sent.durationMs ? firstTry.text : receivedOf(sent);
   sentence.isWhole = true;
   sentence.marks = [];
-  sentence.came = undefined;
+  sentence.firstTry = undefined;
   turn.ledger = cutGrowth(turn.ledger, sentence.text, atMs);
 }
 
-function askAgain(
-  state: SessionState,
+function retrySynthesis(
+  state: ConversationState,
   turn: Turn,
   sentence: Sentence,
   text: string,
-  out: SessionEffect[],
+  out: ConversationEffect[],
 ): void {
   sentence.attempt += 1;
   synthesize(state, turn, sentence.slot, text, out);

@@ -10,7 +10,7 @@ import {
 } from "./barge-in.js";
 import { keypadText } from "./commit-turn.js";
 import { clearDeadline, setDeadline } from "./deadlines.js";
-import type { SessionEffect } from "./effects.js";
+import type { ConversationEffect } from "./effects.js";
 import {
   decideEndOfTurn,
   isRepeated,
@@ -32,7 +32,7 @@ import { guessGivenOut, withoutLateWords } from "./late-transcripts.js";
 import { isSameWords } from "./lexicon.js";
 import { considerPreemptiveReply } from "./preemptive-generation.js";
 import type { EndOfTurn, EndOfTurnDecision } from "./reasons.js";
-import { roundMs, type SessionState } from "./state.js";
+import { type ConversationState, roundMs } from "./state.js";
 import * as detector from "./transcript-buffer.js";
 
 /** Longer than any card or account number. */
@@ -44,9 +44,9 @@ const NUMBER_PAUSE_MS = 2_000;
 const DIGITS_APART_MIN_MS = 500;
 
 export function onSpeechStarted(
-  state: SessionState,
+  state: ConversationState,
   event: SpeechStartedEvent,
-  out: SessionEffect[],
+  out: ConversationEffect[],
 ): void {
   if (detector.pendingText(state.user.hearing) !== "" && !isUndecided(state)) {
     setDeadline(state, "endpointing", event.atMs + UNSETTLED_MAX_MS);
@@ -56,9 +56,9 @@ export function onSpeechStarted(
 }
 
 export function onTranscript(
-  state: SessionState,
+  state: ConversationState,
   received: TranscriptEvent,
-  out: SessionEffect[],
+  out: ConversationEffect[],
 ): void {
   const { late, transcript: event } = withoutLateWords(state.user.late, received, received.atMs);
   state.user.late = late;
@@ -103,9 +103,9 @@ export function onTranscript(
 }
 
 export function onUtteranceEnd(
-  state: SessionState,
+  state: ConversationState,
   event: UtteranceEndEvent,
-  out: SessionEffect[],
+  out: ConversationEffect[],
 ): void {
   const heard = detector.onUtteranceEnd(state.user.hearing, event.lastWordEndMs);
   if (heard.turnText === undefined) {
@@ -119,9 +119,9 @@ export function onUtteranceEnd(
 
 /** The STT never reported that the caller was done: the local timer decides. */
 export function onEndpointingDeadline(
-  state: SessionState,
+  state: ConversationState,
   event: DeadlineReachedEvent,
-  out: SessionEffect[],
+  out: ConversationEffect[],
 ): void {
   const decision = decideEndOfTurn(state, { type: "timer", event });
   if (decision.isDone) {
@@ -131,9 +131,9 @@ export function onEndpointingDeadline(
 
 /** The turn detection of the STT says that the caller is done. */
 export function onCallerTurnEnded(
-  state: SessionState,
+  state: ConversationState,
   event: CallerTurnEndedEvent,
-  out: SessionEffect[],
+  out: ConversationEffect[],
 ): void {
   const decision = decideEndOfTurn(state, { type: "vendor", event });
   if (decision.isDone) {
@@ -145,7 +145,7 @@ export function onCallerTurnEnded(
 }
 
 /** Has the end of the turn decided again, if nothing happens until then. */
-function recheck(state: SessionState, decision: EndOfTurnDecision): void {
+function recheck(state: ConversationState, decision: EndOfTurnDecision): void {
   if (!decision.isDone) setDeadline(state, "endpointing", decision.recheckAtMs);
 }
 
@@ -158,11 +158,11 @@ function endOfTurn(endedAtMs: number, { reason, waitedFor }: DoneEnd, atMs: numb
 
 /** A turn that ended without the recognizer's word may hold guesses, whose final version is still to come. */
 function turnEnded(
-  state: SessionState,
+  state: ConversationState,
   heard: detector.TurnStep,
   decision: DoneEnd,
   atMs: number,
-  out: SessionEffect[],
+  out: ConversationEffect[],
 ): void {
   const { interim, interimEndMs } = state.user.hearing;
   state.user.hearing = heard.state;
@@ -174,9 +174,9 @@ function turnEnded(
 
 /** An interruption that no words followed; words that are still on their way get more time. */
 export function onFalseInterruptionDeadline(
-  state: SessionState,
+  state: ConversationState,
   atMs: number,
-  out: SessionEffect[],
+  out: ConversationEffect[],
 ): void {
   const isUnderway = detector.pendingText(state.user.hearing) !== "" || state.user.digits !== "";
   if (isUnderway) setDeadline(state, "falseInterruption", atMs + FALSE_INTERRUPTION_MAX_MS);
@@ -184,7 +184,11 @@ export function onFalseInterruptionDeadline(
 }
 
 /** Keys are collected until a pause or the pound key, and then taken as one thing that was said. */
-export function onDigit(state: SessionState, event: DigitEvent, out: SessionEffect[]): void {
+export function onDigit(
+  state: ConversationState,
+  event: DigitEvent,
+  out: ConversationEffect[],
+): void {
   const { settings } = state;
   const { digit, atMs } = event;
   const isApart = atMs - state.user.dtmfTakenAtMs >= DIGITS_APART_MIN_MS;
@@ -206,15 +210,19 @@ export function onDigit(state: SessionState, event: DigitEvent, out: SessionEffe
 }
 
 /** No key has followed for a while. */
-export function onDtmfDeadline(state: SessionState, atMs: number, out: SessionEffect[]): void {
+export function onDtmfDeadline(
+  state: ConversationState,
+  atMs: number,
+  out: ConversationEffect[],
+): void {
   takeDigits(state, "dtmfTimeout", atMs, out);
 }
 
 function takeDigits(
-  state: SessionState,
+  state: ConversationState,
   reason: EndOfTurn["reason"],
   atMs: number,
-  out: SessionEffect[],
+  out: ConversationEffect[],
 ): void {
   if (state.user.digits === "") return;
   clearDeadline(state, "dtmf");
@@ -233,9 +241,9 @@ function takeDigits(
 
 /** Written words are whole and the caller's own: they stop the agent at once, and are answered at once. */
 export function onWritten(
-  state: SessionState,
+  state: ConversationState,
   { text, atMs }: WrittenEvent,
-  out: SessionEffect[],
+  out: ConversationEffect[],
 ): void {
   interruptFor(state, { type: "message" }, atMs, out);
   state.user.endedAtMs = atMs;
@@ -249,7 +257,7 @@ export function onWritten(
 }
 
 function noteWords(
-  state: SessionState,
+  state: ConversationState,
   event: TranscriptEvent,
   hearing: detector.HearingState,
 ): void {

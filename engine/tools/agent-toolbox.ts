@@ -1,7 +1,7 @@
 import type { AgentRecord, JsonObject } from "../../storage/records.js";
 import type { AgentTool, ClientTool } from "../../storage/tenancy/agent-tool.js";
 import type { CallerChannel } from "../conversation/caller-channel.js";
-import type { SessionTool } from "../conversation/state.js";
+import type { ConversationTool } from "../conversation/state.js";
 import {
   EMPTY_TOOLBOX,
   type ToolArguments,
@@ -119,7 +119,7 @@ function purpose(description: string | undefined): string {
 }
 
 /** What the session itself has to know of an agent's tools: which of them end the call. */
-export function sessionTools({ tools }: AgentRecord): readonly SessionTool[] {
+export function sessionTools({ tools }: AgentRecord): readonly ConversationTool[] {
   return tools.map((tool) => {
     const name = nameOf(tool);
     if (tool.type === "transfer") return { kind: tool.type, name, to: tool.to };

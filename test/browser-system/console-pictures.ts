@@ -127,13 +127,13 @@ async function fail(page: Page): Promise<void> {
 }
 
 /** Pages that watch calls ask anew when they come in sight. */
-const askAnew = (page: Page) =>
+const startReply = (page: Page) =>
   page.evaluate('document.dispatchEvent(new Event("visibilitychange"))');
 
 async function refuse(page: Page): Promise<void> {
   const json = { error: "the token is wrong or has expired" };
   await page.route("**/api/**", (route) => route.fulfill({ status: 401, json }));
-  await askAnew(page);
+  await startReply(page);
 }
 
 async function refuseSaving(page: Page): Promise<void> {
@@ -154,7 +154,7 @@ async function signInEnded(page: Page): Promise<void> {
 
 async function answerNothing(page: Page): Promise<void> {
   await page.route("**/api/**", (route) => route.abort());
-  await askAnew(page);
+  await startReply(page);
 }
 
 /** What does not arrive is asked for again before it is given up. */

@@ -1,19 +1,19 @@
 import {
   type AgentTurn,
-  type SessionState,
+  type ConversationState,
   SILENT,
   type Turn,
   turnOf,
 } from "../../engine/conversation/state.js";
 
-type Parts = Pick<SessionState, "user" | "echo" | "record">;
+type Parts = Pick<ConversationState, "user" | "echo" | "record">;
 
-export type StateChanges = Partial<Omit<SessionState, keyof Parts | "agent">> & {
+export type StateChanges = Partial<Omit<ConversationState, keyof Parts | "agent">> & {
   readonly [Part in keyof Parts]?: Partial<Parts[Part]>;
 } & { readonly turn?: Turn | undefined };
 
 /** A copy of a conversation's state with other fields; a step on it leaves the state itself as it was. */
-export function changed(state: SessionState, changes: StateChanges): SessionState {
+export function changed(state: ConversationState, changes: StateChanges): ConversationState {
   const { user, echo, record, turn = turnOf(state), ...rest } = changes;
   const { deadlines } = state;
   return {

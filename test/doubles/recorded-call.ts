@@ -1,4 +1,4 @@
-import { SessionActor } from "../../engine/conversation/actor.js";
+import { ConversationActor } from "../../engine/conversation/actor.js";
 import {
   DEADLINE_NAMES,
   type DeadlineName,
@@ -6,13 +6,13 @@ import {
   dueDeadlines,
   noDeadlines,
 } from "../../engine/conversation/deadlines.js";
-import type { SessionEffect, TurnSave } from "../../engine/conversation/effects.js";
-import type { SessionEvent } from "../../engine/conversation/events.js";
+import type { ConversationEffect, TurnSave } from "../../engine/conversation/effects.js";
+import type { ConversationEvent } from "../../engine/conversation/events.js";
 import {
-  newSession,
+  type ConversationSettings,
+  newConversation,
   type PreemptiveReply,
   preemptiveReplyOf,
-  type SessionSettings,
   type Turn,
   turnOf,
 } from "../../engine/conversation/state.js";
@@ -20,9 +20,9 @@ import type { CancelTimer } from "../../engine/time/clock.js";
 import type { HistoryMessage } from "../../storage/records.js";
 import { VirtualClock } from "./virtual-clock.js";
 
-type Unstamped<Event> = Event extends SessionEvent ? Omit<Event, "atMs"> : never;
+type Unstamped<Event> = Event extends ConversationEvent ? Omit<Event, "atMs"> : never;
 
-export const PLAIN_SETTINGS: SessionSettings = {
+export const PLAIN_SETTINGS: ConversationSettings = {
   greeting: "Hello! How can I help you today?",
   apology: "I am sorry, I could not answer that just now.",
   cannotTransfer: "I could not put you through.",
@@ -52,9 +52,9 @@ export const PLAIN_SETTINGS: SessionSettings = {
 /** A call whose effects are written down as lines instead of being performed; its timer runs on a virtual clock. */
 export class RecordedCall {
   readonly clock = new VirtualClock(0);
-  readonly actor: SessionActor;
+  readonly actor: ConversationActor;
   readonly crashes: unknown[] = [];
-  readonly effects: SessionEffect[] = [];
+  readonly effects: ConversationEffect[] = [];
   /** Those that a step has set, as `NAME DELAY`. */
   readonly deadlinesSet: string[] = [];
   #deadlines: Deadlines = noDeadlines();
@@ -65,16 +65,16 @@ export class RecordedCall {
   #isSpeaking = false;
 
   constructor(
-    settings: SessionSettings,
+    settings: ConversationSettings,
     history: readonly HistoryMessage[] = [],
     voiceMsPerChar?: number,
   ) {
     const performer = {
-      perform: (effect: SessionEffect) => this.#perform(effect),
+      perform: (effect: ConversationEffect) => this.#perform(effect),
       wakeAt: (dueMs: number | undefined) => this.#wakeAt(dueMs),
     };
-    const begun = newSession(settings, history, voiceMsPerChar);
-    this.actor = new SessionActor(begun, performer, (error) => {
+    const begun = newConversation(settings, history, voiceMsPerChar);
+    this.actor = new ConversationActor(begun, performer, (error) => {
       this.crashes.push(error);
     });
   }
@@ -91,7 +91,7 @@ export class RecordedCall {
     return DEADLINE_NAMES.filter((name) => this.actor.state.deadlines[name] !== undefined);
   }
 
-  send(event: Unstamped<SessionEvent>): void {
+  send(event: Unstamped<ConversationEvent>): void {
     this.actor.send({ ...event, atMs: this.clock.monotonicMs() });
   }
 
@@ -123,7 +123,7 @@ export class RecordedCall {
     return lines;
   }
 
-  #perform(effect: SessionEffect): void {
+  #perform(effect: ConversationEffect): void {
     this.effects.push(effect);
     this.#lines.push(describe(effect));
   }
@@ -164,11 +164,11 @@ export class RecordedCall {
   }
 }
 
-function describe(effect: SessionEffect): string {
+function describe(effect: ConversationEffect): string {
   switch (effect.type) {
     case "send":
       return `send ${describeMessage(effect.message)}`;
-    case "askModel": {
+    case "requestReply": {
       const messages = [...effect.history, ...effect.toolMessages];
       const said = messages.map(({ role, content }) => `${role} "${content}"`).join(", ");
       return `ask model #${effect.turnId}: ${said}`;
@@ -219,7 +219,9 @@ function describe(effect: SessionEffect): string {
   }
 }
 
-function describeMessage(message: Extract<SessionEffect, { type: "send" }>["message"]): string {
+function describeMessage(
+  message: Extract<ConversationEffect, { type: "send" }>["message"],
+): string {
   if (message.type === "error") return `error "${message.message}"`;
   if (message.type !== "transcript") return message.type;
   return `${message.role} ${message.isFinal ? "final" : "partial"} "${message.text}"`;

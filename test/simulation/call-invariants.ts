@@ -56,7 +56,7 @@ export function assertUnderstood(world: SimulatedWorld, caller: SimulatedCaller)
     assert.equal(written.filter((other) => other === word).length, 1, `"${word}" was said once`);
   }
   for (const effect of world.effects) {
-    if (effect.type !== "askModel") continue;
+    if (effect.type !== "requestReply") continue;
     const asked = effect.history.filter(({ role }) => role === "user");
     const words = asked.flatMap(({ content }) => content.split(" ")).filter(isCallersOwn);
     assert.equal(new Set(words).size, words.length, "the model is asked once");
@@ -84,9 +84,9 @@ export function assertAsked({ effects }: SimulatedWorld, { said }: SimulatedCall
   if (effects.some(({ type }) => type === "transfer")) return;
   const newest = new Set<string>();
   for (const effect of effects) {
-    if (effect.type !== "askModel" && effect.type !== "startPreemptiveReply") continue;
+    if (effect.type !== "requestReply" && effect.type !== "startPreemptiveReply") continue;
     const messages =
-      effect.type === "askModel" ? [...effect.history, ...effect.toolMessages] : effect.history;
+      effect.type === "requestReply" ? [...effect.history, ...effect.toolMessages] : effect.history;
     const from = messages.findLastIndex(
       (message) => message.role === "assistant" && message.content !== "",
     );
@@ -107,7 +107,7 @@ const isCallersOwn = (word: string): boolean =>
 function assertHistoryWasTold(world: SimulatedWorld, saved: readonly SaidMessage[]): void {
   const told = new Set(wordsBy("assistant", saved));
   for (const effect of world.effects) {
-    if (effect.type !== "askModel") continue;
+    if (effect.type !== "requestReply") continue;
     const answers = effect.history.filter(({ role }) => role === "assistant");
     for (const word of answers.flatMap(({ content }) => content.split(" "))) {
       assert.ok(told.has(word), `"${word}" is in the history and not in the transcript`);

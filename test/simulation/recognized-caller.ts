@@ -1,5 +1,5 @@
 import type { VirtualClock } from "../doubles/virtual-clock.js";
-import type { UnstampedEvent } from "../engine/conversation/session-events.js";
+import type { UnstampedEvent } from "../engine/conversation/conversation-events.js";
 import type { SeededRandom } from "./seeded-random.js";
 
 export const WORDS = [

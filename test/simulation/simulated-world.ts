@@ -1,8 +1,12 @@
-import { SessionActor } from "../../engine/conversation/actor.js";
-import type { SessionEffect, TurnSave } from "../../engine/conversation/effects.js";
-import type { SessionEvent } from "../../engine/conversation/events.js";
+import { ConversationActor } from "../../engine/conversation/actor.js";
+import type { ConversationEffect, TurnSave } from "../../engine/conversation/effects.js";
+import type { ConversationEvent } from "../../engine/conversation/events.js";
 import { isQuestion } from "../../engine/conversation/lexicon.js";
-import { newSession, type SessionSettings, turnOf } from "../../engine/conversation/state.js";
+import {
+  type ConversationSettings,
+  newConversation,
+  turnOf,
+} from "../../engine/conversation/state.js";
 import { VOICE_QUIET_MAX_MS } from "../../engine/conversation/synthesis.js";
 import type { CancelTimer } from "../../engine/time/clock.js";
 import { VirtualClock } from "../doubles/virtual-clock.js";
@@ -18,7 +22,7 @@ import { modelSteps } from "./simulated-model.js";
 import { SimulatedTelephone } from "./simulated-telephone.js";
 import { MS_PER_CHARACTER, voiceSteps } from "./simulated-voice.js";
 
-type Unstamped<Event> = Event extends SessionEvent ? Omit<Event, "atMs"> : never;
+type Unstamped<Event> = Event extends ConversationEvent ? Omit<Event, "atMs"> : never;
 
 /** How often each thing goes wrong, from 0 to 1. */
 export interface FaultRates {
@@ -35,9 +39,9 @@ export class SimulatedWorld {
   readonly clock = new VirtualClock(0);
   readonly random: SeededRandom;
   readonly caller: SimulatedCaller;
-  readonly effects: SessionEffect[] = [];
+  readonly effects: ConversationEffect[] = [];
   readonly crashes: unknown[] = [];
-  readonly actor: SessionActor;
+  readonly actor: ConversationActor;
   #wakesAtMs: number | undefined;
   #cancelTimer: CancelTimer = () => undefined;
   /** Sentences that were given to synthesis, by turn. */
@@ -57,7 +61,7 @@ export class SimulatedWorld {
   readonly #ready = new Set<string>();
 
   /** `reports`: half of the browsers tell what they have played, behind a buffer of their own. */
-  constructor(seed: number, settings: SessionSettings, faults: FaultRates, reports = true) {
+  constructor(seed: number, settings: ConversationSettings, faults: FaultRates, reports = true) {
     this.random = new SeededRandom(seed);
     this.#words = new NumberedWords(this.random);
     this.caller = new SimulatedCaller(this.random, this.clock, (event) => this.send(event));
@@ -66,15 +70,15 @@ export class SimulatedWorld {
     const mayReport = reports && settings.isStreamed;
     this.loudspeaker = settings.isPaced ? this.#newTelephone() : this.#newBrowser(mayReport);
     const performer = {
-      perform: (effect: SessionEffect) => this.#perform(effect),
+      perform: (effect: ConversationEffect) => this.#perform(effect),
       wakeAt: (dueMs: number | undefined) => this.#wakeAt(dueMs),
     };
-    this.actor = new SessionActor(newSession(settings, []), performer, (error) => {
+    this.actor = new ConversationActor(newConversation(settings, []), performer, (error) => {
       this.crashes.push(error);
     });
   }
 
-  send(event: Unstamped<SessionEvent>): void {
+  send(event: Unstamped<ConversationEvent>): void {
     // Who speaks does not wait.
     if (event.type === "speechStarted") this.callerWait.settle();
     if (["speechStarted", "transcript"].includes(event.type)) this.loudspeaker.forgetHole();
@@ -96,10 +100,10 @@ export class SimulatedWorld {
     });
   }
 
-  #perform(effect: SessionEffect): void {
+  #perform(effect: ConversationEffect): void {
     this.effects.push(effect);
     switch (effect.type) {
-      case "askModel":
+      case "requestReply":
         this.callerWait.owe();
         return this.#think(effect.turnId);
       case "startPreemptiveReply":
@@ -152,7 +156,7 @@ export class SimulatedWorld {
   #newTelephone(): SimulatedTelephone {
     return new SimulatedTelephone(this.clock, (turnId, index) => {
       if (!this.random.chance(this.#faults.stale / 2))
-        this.send({ type: "sentenceHeard", turnId, index });
+        this.send({ type: "sentencePlayed", turnId, index });
     });
   }
 

@@ -75,7 +75,7 @@ describe("a conversation of three turns with an interruption", () => {
   });
 
   test("the stored transcript holds what was said and heard, and nothing else", async () => {
-    const heard = (await caller.playedReplies()).map(({ heardText }) => heardText);
+    const heard = (await caller.playedReplies()).map(({ playedText }) => playedText);
     const written = call.transcript.map(({ role, text }) => `${role}: ${text}`);
     const cut = call.transcript[4]?.text ?? "";
     assert.deepEqual(written, [

@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { after, before, test } from "node:test";
 import type { OpenedCall } from "../../engine/calls/call-opener.js";
 import { CallRefusedError, type RefusalReason } from "../../engine/calls/call-refused-error.js";
-import type { Session } from "../../engine/conversation/actor.js";
+import type { LiveConversation } from "../../engine/conversation/actor.js";
 import { WEB_AUDIO } from "../../engine/conversation/leg-audio.js";
 import { RecordingCaller } from "../doubles/recording-caller.js";
 import { VirtualClock } from "../doubles/virtual-clock.js";
@@ -20,7 +20,7 @@ class Opening {
   readonly caller = new RecordingCaller();
   readonly left = new AbortController();
   readonly announced: OpenedCall[] = [];
-  readonly result: Promise<Session>;
+  readonly result: Promise<LiveConversation>;
 
   constructor({ tenant }: Customer, historyKey?: string) {
     this.result = server.parley.calls.opener.open(

@@ -29,7 +29,7 @@ export interface Playback {
   stop(atNs: bigint): void;
   playedReplies(
     atNs: bigint,
-  ): Promise<readonly { readonly text: string; readonly heardText: string }[]>;
+  ): Promise<readonly { readonly text: string; readonly playedText: string }[]>;
 }
 
 /** What differs between a call on the web and one on the telephone. */

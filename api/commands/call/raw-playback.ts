@@ -32,8 +32,8 @@ export class RawPlayback implements Playback {
 
   playedReplies(atNs: bigint): ReturnType<Playback["playedReplies"]> {
     const text = this.#earpiece.said();
-    const heardText = wholeWords(this.#earpiece.playedText(Number(atNs)), text);
-    return Promise.resolve([{ text, heardText }]);
+    const playedText = wholeWords(this.#earpiece.playedText(Number(atNs)), text);
+    return Promise.resolve([{ text, playedText }]);
   }
 }
 

@@ -111,8 +111,8 @@ export class Turn {
   async listen(): Promise<void> {
     const replies = await this.#playback.playedReplies(this.#overNs ?? process.hrtime.bigint());
     // A finished reply was played to its end, even if its last sound and the news of its end crossed.
-    const parts = replies.map(({ text, heardText }) =>
-      this.#outcome === "finished" ? text : heardText,
+    const parts = replies.map(({ text, playedText }) =>
+      this.#outcome === "finished" ? text : playedText,
     );
     this.heard = parts.filter((part) => part !== "").join(" ");
   }

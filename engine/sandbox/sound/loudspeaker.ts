@@ -5,7 +5,7 @@ export interface HeardReply {
   /** All that the MP3 says. */
   readonly text: string;
   /** The whole words that were played until now, or until playback was stopped. */
-  readonly heardText: string;
+  readonly playedText: string;
   readonly arrivedNs: bigint;
 }
 
@@ -51,7 +51,7 @@ export class Loudspeaker {
       const untilNs = stoppedNs ?? atNs;
       const playedMs = Math.max(0, Number(untilNs - startNs) / 1e6);
       const text = await recognizeMp3(mp3);
-      return { text, heardText: await recognizeMp3(mp3, playedMs), arrivedNs };
+      return { text, playedText: await recognizeMp3(mp3, playedMs), arrivedNs };
     });
     return Promise.all(replies);
   }

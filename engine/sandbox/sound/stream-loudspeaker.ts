@@ -70,7 +70,7 @@ export class StreamLoudspeaker {
   playedReplies(atNs: bigint): Promise<readonly HeardReply[]> {
     const replies = this.#turns.map(({ earpiece, arrivedNs }) => {
       const text = earpiece.said();
-      return { text, heardText: wholeWords(earpiece.playedText(Number(atNs)), text), arrivedNs };
+      return { text, playedText: wholeWords(earpiece.playedText(Number(atNs)), text), arrivedNs };
     });
     return Promise.resolve(replies);
   }

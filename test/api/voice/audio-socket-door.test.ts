@@ -125,7 +125,7 @@ test("a call whose other side never reads ends as too slow, and its connection d
       end,
       hear: () => {},
       pressKey: () => {},
-      sentenceHeard: () => {},
+      sentencePlayed: () => {},
       soundLate: () => {},
       hangUp: () => {},
     });

@@ -57,7 +57,7 @@ function recordingSession() {
     hear: () => {},
     hangUp: () => {},
     pressKey: () => {},
-    sentenceHeard: () => {},
+    sentencePlayed: () => {},
     soundLate: () => {},
   };
   return { endings, session };
@@ -129,9 +129,9 @@ test("where the vendor tells no marks, a sentence counts as heard when it was se
   wire.fromWire(Buffer.concat([Buffer.from([0x01, 0, 16]), Buffer.alloc(16)]));
   const leg = new PhoneLeg(new SlowSocket(), wire, { pacer: new Pacer(clock), clock }, NO_LEG);
   const heardAtMs: number[] = [];
-  const sentenceHeard = () => heardAtMs.push(clock.monotonicMs());
+  const sentencePlayed = () => heardAtMs.push(clock.monotonicMs());
   const beganMs = clock.monotonicMs();
-  leg.connect({ ...recordingSession().session, sentenceHeard });
+  leg.connect({ ...recordingSession().session, sentencePlayed });
   leg.sendAudio(new Uint8Array(2 * MULAW_BYTES_PER_SEC), { turnId: 1, index: 0 }, true);
   clock.advance(2_000);
   assert.deepEqual(

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { MULAW_8K } from "../../../engine/audio/audio-format.js";
-import { Session } from "../../../engine/conversation/actor.js";
+import { LiveConversation } from "../../../engine/conversation/actor.js";
 import { CALLER_LEFT, type Ending } from "../../../engine/conversation/call-end.js";
 import { VendorError } from "../../../engine/vendors/contracts.js";
 
@@ -29,7 +29,12 @@ function sessionWith() {
       void told.push(`${category} failed: ${vendor}`),
     wasDeaf: (sttOutageMs: number) => void told.push(`deaf for ${sttOutageMs} ms`),
   };
-  return { session: new Session("call", runner, vendorLog, MULAW_8K), runner, stream, told };
+  return {
+    session: new LiveConversation("call", runner, vendorLog, MULAW_8K),
+    runner,
+    stream,
+    told,
+  };
 }
 
 test("a recognizer that comes when the call is over is cut off, and the call does not begin again", () => {
@@ -90,9 +95,9 @@ test("keys, written words, what the telephone has played, and its end reach the 
   const { session, told } = sessionWith();
   session.pressKey("7");
   session.write("hello");
-  session.sentenceHeard({ turnId: 1, index: 0 });
+  session.sentencePlayed({ turnId: 1, index: 0 });
   session.hangUp();
-  assert.deepEqual(told, ["digit", "written", "sentenceHeard", "endRequested"]);
+  assert.deepEqual(told, ["digit", "written", "sentencePlayed", "endRequested"]);
 });
 
 test("what a recognizer hears, loses and finds again reaches the call and its log", () => {

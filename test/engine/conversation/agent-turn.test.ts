@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import {
   type AgentTurn,
-  newSession,
+  newConversation,
   newTurn,
   SILENT,
   setAgentTurn,
@@ -12,7 +12,7 @@ import { PLAIN_SETTINGS, RecordedCall } from "../../doubles/recorded-call.js";
 const times = { callerEndedAtMs: 0, decidedAtMs: 0, attempt: 1 };
 const turn = newTurn({ id: 1, kind: "reply", userText: "Hello?", ...times });
 const words = { userText: "Hello?", words: "Hello?" };
-const reply = { turnId: 1, ...words, askedAtMs: 0, text: "", done: undefined };
+const reply = { turnId: 1, ...words, requestedAtMs: 0, text: "", done: undefined };
 const STATES: readonly AgentTurn[] = [
   SILENT,
   { state: "speculating", reply },
@@ -35,7 +35,7 @@ for (const from of STATES) {
   for (const to of STATES) {
     const isLegal = LEGAL.includes(`${from.state} ${to.state}`);
     test(`the agent's turn ${isLegal ? "can" : "cannot"} go from ${from.state} to ${to.state}`, () => {
-      const state = { ...newSession(PLAIN_SETTINGS, []), agent: from };
+      const state = { ...newConversation(PLAIN_SETTINGS, []), agent: from };
       if (isLegal) {
         setAgentTurn(state, to);
         assert.equal(state.agent, to);

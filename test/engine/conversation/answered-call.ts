@@ -1,5 +1,5 @@
 import assert from "node:assert/strict";
-import type { SessionSettings, Turn } from "../../../engine/conversation/state.js";
+import type { ConversationSettings, Turn } from "../../../engine/conversation/state.js";
 import { PLAIN_SETTINGS, RecordedCall } from "../../doubles/recorded-call.js";
 
 /** So long each character takes its voice. */
@@ -7,7 +7,7 @@ const VOICE_MS_PER_CHAR = 100;
 
 /** A recorded call whose model and voice a test plays, always for the turn that is under way. */
 export class AnsweredCall extends RecordedCall {
-  constructor(settings: Partial<SessionSettings> = {}) {
+  constructor(settings: Partial<ConversationSettings> = {}) {
     super({ ...PLAIN_SETTINGS, ...settings }, [], VOICE_MS_PER_CHAR);
   }
 

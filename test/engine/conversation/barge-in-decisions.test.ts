@@ -11,8 +11,8 @@ import {
   withBargeIn,
 } from "../../../engine/conversation/reasons.js";
 import {
-  type SessionSettings,
-  type SessionState,
+  type ConversationSettings,
+  type ConversationState,
   type Turn,
   turnOf,
 } from "../../../engine/conversation/state.js";
@@ -25,7 +25,7 @@ const AT_MS = 3_000;
 const SUSPENDED: Ending = { reason: "suspended", status: "completed", message: "suspended" };
 
 /** The agent has said three of the four seconds of this, on a paced line unless the settings say otherwise. */
-function speaking(text = STATEMENT, settings: Partial<SessionSettings> = {}): RecordedCall {
+function speaking(text = STATEMENT, settings: Partial<ConversationSettings> = {}): RecordedCall {
   const line = { isPaced: true, isStreamed: true };
   const call = asked({ ...line, ...settings });
   call.send({ type: "replyToken", turnId: 1, text });
@@ -36,17 +36,17 @@ function speaking(text = STATEMENT, settings: Partial<SessionSettings> = {}): Re
 }
 
 /** The LLM is asked, and nothing of its reply has come. */
-function asked(settings: Partial<SessionSettings> = {}): RecordedCall {
+function asked(settings: Partial<ConversationSettings> = {}): RecordedCall {
   const call = new RecordedCall({ ...PLAIN_SETTINGS, ...settings });
   call.send({ type: "opened", resumed: true });
   call.send({ type: "written", text: "what do you offer" });
   return call;
 }
 
-const stateOf = (call: RecordedCall): SessionState =>
+const stateOf = (call: RecordedCall): ConversationState =>
   changed(call.actor.state, { user: { endedAtMs: AT_MS } });
 
-function withTurn(state: SessionState, changes: Partial<Turn>): SessionState {
+function withTurn(state: ConversationState, changes: Partial<Turn>): ConversationState {
   const turn = turnOf(state);
   assert.ok(turn);
   return changed(state, { turn: { ...turn, ...changes } });
@@ -64,59 +64,63 @@ const EASY = { sensitivity: "high" } as const;
 const BROWSER = { isPaced: false };
 
 /** What the caller does, in which state, and what is decided. */
-const DECISIONS: readonly (readonly [BargeInAction, BargeInReason, SessionState, CallerSpeech])[] =
+const DECISIONS: readonly (readonly [
+  BargeInAction,
+  BargeInReason,
+  ConversationState,
+  CallerSpeech,
+])[] = [
+  ["interrupt", "words", stateOf(speaking()), words("stop it now")],
+  ["interrupt", "words", stateOf(speaking(STATEMENT, HARD)), words("stop now")],
+  ["interrupt", "words", withTurn(PAUSED, { ending: AGENT_HUNG_UP }), words("wait a moment")],
+  ["interrupt", "dtmf", stateOf(speaking()), { type: "dtmf" }],
+  ["interrupt", "message", stateOf(speaking()), { type: "message" }],
+  ["interrupt", "turnContinued", stateOf(asked()), { type: "answerable", text: "and when" }],
+  ["pause", "voice", stateOf(speaking()), VOICE],
+  ["pause", "voice", stateOf(speaking(STATEMENT, { ...BROWSER, ...EASY })), VOICE],
+  ["pause", "voice", PAUSED, VOICE],
+  ["wait", "voice", stateOf(asked()), VOICE],
+  ["wait", "voice", stateOf(asked()), { type: "voice", voiceAgoMs: 500 }],
+  ["ignore", "voiceEnded", stateOf(asked()), { type: "voice", voiceAgoMs: 501 }],
+  ["ignore", "falseInterruption", withTurn(stateOf(asked()), { hasWaitedForWords: true }), VOICE],
+  ["ignore", "onlyWordsInterrupt", withTurn(stateOf(asked()), { kind: "apology" }), VOICE],
+  ["ignore", "onlyWordsInterrupt", stateOf(speaking(STATEMENT, BROWSER)), VOICE],
+  ["ignore", "nothingPlaying", changed(PAUSED, { turn: undefined }), VOICE],
+  ["ignore", "nothingPlaying", changed(PAUSED, { turn: undefined }), words("stop it now")],
+  ["wait", "sendingDtmf", PRESSING_KEYS, words("stop it now")],
+  ["resume", "falseInterruption", PAUSED, { type: "noWords" }],
+  ["ignore", "falseInterruption", { ...stateOf(speaking()), falseInterruptions: 3 }, VOICE],
+  ["pause", "voice", { ...stateOf(speaking()), falseInterruptions: 2 }, VOICE],
   [
-    ["interrupt", "words", stateOf(speaking()), words("stop it now")],
-    ["interrupt", "words", stateOf(speaking(STATEMENT, HARD)), words("stop now")],
-    ["interrupt", "words", withTurn(PAUSED, { ending: AGENT_HUNG_UP }), words("wait a moment")],
-    ["interrupt", "dtmf", stateOf(speaking()), { type: "dtmf" }],
-    ["interrupt", "message", stateOf(speaking()), { type: "message" }],
-    ["interrupt", "turnContinued", stateOf(asked()), { type: "answerable", text: "and when" }],
-    ["pause", "voice", stateOf(speaking()), VOICE],
-    ["pause", "voice", stateOf(speaking(STATEMENT, { ...BROWSER, ...EASY })), VOICE],
-    ["pause", "voice", PAUSED, VOICE],
-    ["wait", "voice", stateOf(asked()), VOICE],
-    ["wait", "voice", stateOf(asked()), { type: "voice", voiceAgoMs: 500 }],
-    ["ignore", "voiceEnded", stateOf(asked()), { type: "voice", voiceAgoMs: 501 }],
-    ["ignore", "falseInterruption", withTurn(stateOf(asked()), { hasWaitedForWords: true }), VOICE],
-    ["ignore", "onlyWordsInterrupt", withTurn(stateOf(asked()), { kind: "apology" }), VOICE],
-    ["ignore", "onlyWordsInterrupt", stateOf(speaking(STATEMENT, BROWSER)), VOICE],
-    ["ignore", "nothingPlaying", changed(PAUSED, { turn: undefined }), VOICE],
-    ["ignore", "nothingPlaying", changed(PAUSED, { turn: undefined }), words("stop it now")],
-    ["wait", "sendingDtmf", PRESSING_KEYS, words("stop it now")],
-    ["resume", "falseInterruption", PAUSED, { type: "noWords" }],
-    ["ignore", "falseInterruption", { ...stateOf(speaking()), falseInterruptions: 3 }, VOICE],
-    ["pause", "voice", { ...stateOf(speaking()), falseInterruptions: 2 }, VOICE],
-    [
-      "ignore",
-      "falseInterruption",
-      withTurn(stateOf(speaking()), { wasFalselyInterrupted: true }),
-      VOICE,
-    ],
-    ["ignore", "echo", stateOf(speaking()), words("we have three rooms with a view", true)],
-    ["resume", "echo", PAUSED, words("we have three rooms with a view", true)],
-    ["resume", "echo", PAUSED, { type: "utterance", text: "a view", echo: "certain" }],
-    ["wait", "possibleEcho", stateOf(speaking()), words("a view", true)],
-    ["resume", "possibleEcho", PAUSED, { type: "utterance", text: "a view", echo: "possible" }],
-    ["ignore", "backchannel", stateOf(speaking()), words("uh-huh")],
-    ["resume", "backchannel", PAUSED, words("uh-huh")],
-    ["pause", "backchannel", stateOf(speaking(STATEMENT, EASY)), words("uh-huh")],
-    ["ignore", "backchannel", stateOf(speaking()), { type: "utterance", text: "ok", echo: "none" }],
-    ["ignore", "questionNotOver", stateOf(speaking(QUESTION)), words("yes")],
-    ["interrupt", "words", stateOf(speaking(QUESTION, EASY)), words("yes")],
-    ["wait", "nextWordPending", stateOf(speaking("Rooms are free.")), words("of")],
-    ["wait", "tooFewWords", stateOf(speaking(STATEMENT, HARD)), words("lunch")],
-    ["interrupt", "interruptionPhrase", stateOf(speaking(STATEMENT, HARD)), words("stop")],
-    ["wait", "answeredAfterSpeech", PAUSED, { type: "answerable", text: "and when" }],
-    ["resume", "farewell", withTurn(PAUSED, { ending: AGENT_HUNG_UP }), words("thanks, bye")],
-    ["ignore", "callIsEnding", withTurn(stateOf(speaking()), { ending: SUSPENDED }), words("wait")],
-    [
-      "ignore",
-      "callIsEnding",
-      withTurn(stateOf(speaking()), { ending: SUSPENDED }),
-      { type: "dtmf" },
-    ],
-  ];
+    "ignore",
+    "falseInterruption",
+    withTurn(stateOf(speaking()), { wasFalselyInterrupted: true }),
+    VOICE,
+  ],
+  ["ignore", "echo", stateOf(speaking()), words("we have three rooms with a view", true)],
+  ["resume", "echo", PAUSED, words("we have three rooms with a view", true)],
+  ["resume", "echo", PAUSED, { type: "utterance", text: "a view", echo: "certain" }],
+  ["wait", "possibleEcho", stateOf(speaking()), words("a view", true)],
+  ["resume", "possibleEcho", PAUSED, { type: "utterance", text: "a view", echo: "possible" }],
+  ["ignore", "backchannel", stateOf(speaking()), words("uh-huh")],
+  ["resume", "backchannel", PAUSED, words("uh-huh")],
+  ["pause", "backchannel", stateOf(speaking(STATEMENT, EASY)), words("uh-huh")],
+  ["ignore", "backchannel", stateOf(speaking()), { type: "utterance", text: "ok", echo: "none" }],
+  ["ignore", "questionNotOver", stateOf(speaking(QUESTION)), words("yes")],
+  ["interrupt", "words", stateOf(speaking(QUESTION, EASY)), words("yes")],
+  ["wait", "nextWordPending", stateOf(speaking("Rooms are free.")), words("of")],
+  ["wait", "tooFewWords", stateOf(speaking(STATEMENT, HARD)), words("lunch")],
+  ["interrupt", "interruptionPhrase", stateOf(speaking(STATEMENT, HARD)), words("stop")],
+  ["wait", "answeredAfterSpeech", PAUSED, { type: "answerable", text: "and when" }],
+  ["resume", "farewell", withTurn(PAUSED, { ending: AGENT_HUNG_UP }), words("thanks, bye")],
+  ["ignore", "callIsEnding", withTurn(stateOf(speaking()), { ending: SUSPENDED }), words("wait")],
+  [
+    "ignore",
+    "callIsEnding",
+    withTurn(stateOf(speaking()), { ending: SUSPENDED }),
+    { type: "dtmf" },
+  ],
+];
 
 for (const [index, [action, reason, state, speech]] of DECISIONS.entries()) {
   test(`barge-in: ${action}, ${reason} (${index})`, () => {

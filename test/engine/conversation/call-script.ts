@@ -168,7 +168,7 @@ function perform(call: RecordedCall, command: string): void {
     case "mute-for-good":
       return call.send({ type: "sentenceFailed", turnId, index, retryable: false });
     case "heard":
-      return call.send({ type: "sentenceHeard", turnId, index });
+      return call.send({ type: "sentencePlayed", turnId, index });
     case "late":
       return call.send({ type: "soundLate", lateMs: index });
     case "played":

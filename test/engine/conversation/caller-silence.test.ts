@@ -1,10 +1,10 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { stockPhrases } from "../../../engine/conversation/lexicon.js";
-import type { SessionSettings } from "../../../engine/conversation/state.js";
+import type { ConversationSettings } from "../../../engine/conversation/state.js";
 import { PLAIN_SETTINGS, RecordedCall } from "../../doubles/recorded-call.js";
 
-const SETTINGS: SessionSettings = {
+const SETTINGS: ConversationSettings = {
   ...PLAIN_SETTINGS,
   phrases: stockPhrases("en"),
   idleTimeoutMs: 8_000,

@@ -41,7 +41,9 @@ test("several deadlines that are due at once are handled in one step, in their o
   call.send({ type: "digit", digit: "1" });
   call.actor.send({ type: "deadlineReached", atMs: 2_500 });
   const types = call.effects.map(({ type }) => type);
-  assert.ok(types.indexOf("askModel") > 0 && types.indexOf("askModel") < types.indexOf("end"));
+  assert.ok(
+    types.indexOf("requestReply") > 0 && types.indexOf("requestReply") < types.indexOf("end"),
+  );
 });
 
 test("a call that has ended has no deadline", () => {

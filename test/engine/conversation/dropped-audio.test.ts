@@ -1,17 +1,17 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import type { SessionEffect } from "../../../engine/conversation/effects.js";
+import type { ConversationEffect } from "../../../engine/conversation/effects.js";
 import { speak } from "../../../engine/sandbox/sound/simulated-voice.js";
 import { EffectTrial } from "./effect-trial.js";
 
 const MP3 = { codec: "mp3", sampleRateHz: 24_000 } as const;
 
-function synthesize(index: number, text = `sentence ${index}`): SessionEffect {
+function synthesize(index: number, text = `sentence ${index}`): ConversationEffect {
   return { type: "synthesize", turnId: 1, index, text };
 }
 
-const dropFrom = (index: number): SessionEffect => ({ type: "dropAudio", turnId: 1, index });
-const play = (index: number): SessionEffect => ({ type: "play", turnId: 1, index });
+const dropFrom = (index: number): ConversationEffect => ({ type: "dropAudio", turnId: 1, index });
+const play = (index: number): ConversationEffect => ({ type: "play", turnId: 1, index });
 
 /** The voice has said all of this synthesis. */
 async function speakWhole(trial: EffectTrial, synthesis: number): Promise<void> {
@@ -77,7 +77,12 @@ test("a sentence that is cut ends with what has come of it, and its voice is sto
 
 test("a phrase that is ready is sent whole under its turn, one that is not cannot be, and no voice is asked for it", async () => {
   const trial = new EffectTrial();
-  const playPhrase: SessionEffect = { type: "playPhrase", turnId: 3, index: 1_000, text: "ok" };
+  const playPhrase: ConversationEffect = {
+    type: "playPhrase",
+    turnId: 3,
+    index: 1_000,
+    text: "ok",
+  };
   assert.throws(() => trial.perform(playPhrase), /not ready/);
   trial.perform({ type: "preparePhrases", texts: ["ok"] });
   trial.clock.advance(300);

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { CALLER_LEFT } from "../../../engine/conversation/call-end.js";
-import type { SessionEffect, TurnSave } from "../../../engine/conversation/effects.js";
+import type { ConversationEffect, TurnSave } from "../../../engine/conversation/effects.js";
 import { speak } from "../../../engine/sandbox/sound/simulated-voice.js";
 import { VendorError } from "../../../engine/vendors/contracts.js";
 import { NO_METRICS } from "../../storage/sample-records.js";
@@ -84,7 +84,7 @@ test("a sentence is spoken, kept until it is played, and played once", async () 
   trial.client.syntheses[0]?.finish();
   assert.equal((await spoken).type, "sentenceWhole");
   assert.deepEqual(trial.caller.sounds, []);
-  const play: SessionEffect = { type: "play", turnId: 1, index: 0 };
+  const play: ConversationEffect = { type: "play", turnId: 1, index: 0 };
   trial.perform(play);
   assert.equal(trial.caller.sounds.length, 1);
   assert.throws(() => trial.perform(play), /no audio/);
@@ -213,7 +213,7 @@ test("a tool is run for its turn, and what it says comes back under its call; on
     definitions: [],
     run: () => outcomes.shift() ?? Promise.resolve({ content: "" }),
   });
-  const runTool: SessionEffect = { type: "runTool", turnId: 1, call, until: "done" };
+  const runTool: ConversationEffect = { type: "runTool", turnId: 1, call, until: "done" };
   const told = trial.next();
   trial.perform(runTool);
   const done = { type: "toolDone", turnId: 1, callId: "a", atMs: 0 };

@@ -1,7 +1,7 @@
 import { PreemptiveBudget } from "../../../engine/calls/preemptive-budget.js";
 import type { Ending } from "../../../engine/conversation/call-end.js";
-import type { SessionEffect, TurnSave } from "../../../engine/conversation/effects.js";
-import type { SessionEvent } from "../../../engine/conversation/events.js";
+import type { ConversationEffect, TurnSave } from "../../../engine/conversation/effects.js";
+import type { ConversationEvent } from "../../../engine/conversation/events.js";
 import { WEB_AUDIO } from "../../../engine/conversation/leg-audio.js";
 import { PhraseKeeper } from "../../../engine/conversation/prepared-phrases.js";
 import { EffectRunner } from "../../../engine/conversation/runner.js";
@@ -26,7 +26,7 @@ export class EffectTrial {
   readonly saves: TurnSave[] = [];
   readonly failures: string[] = [];
   readonly endings: Ending[] = [];
-  readonly events: SessionEvent[] = [];
+  readonly events: ConversationEvent[] = [];
   readonly runner: EffectRunner;
   #onEvent: () => void = () => undefined;
 
@@ -71,17 +71,17 @@ export class EffectTrial {
     });
   }
 
-  perform(...effects: SessionEffect[]): void {
+  perform(...effects: ConversationEffect[]): void {
     for (const effect of effects) this.runner.perform(effect);
   }
 
   ask(turnId: number): void {
     const history = [{ role: "user", content: "hi" } as const];
-    this.perform({ type: "askModel", turnId, history, toolMessages: [] });
+    this.perform({ type: "requestReply", turnId, history, toolMessages: [] });
   }
 
   /** Resolves with the event that comes next. */
-  next(): Promise<SessionEvent> {
+  next(): Promise<ConversationEvent> {
     return new Promise((resolve) => {
       this.#onEvent = () => {
         const event = this.events.at(-1);

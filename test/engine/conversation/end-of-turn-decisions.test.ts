@@ -6,7 +6,7 @@ import {
   END_OF_TURN_WAIT_REASONS,
   type EndOfTurn,
 } from "../../../engine/conversation/reasons.js";
-import { newSession, type SessionState } from "../../../engine/conversation/state.js";
+import { type ConversationState, newConversation } from "../../../engine/conversation/state.js";
 import { changed, type StateChanges } from "../../doubles/changed-state.js";
 import { PLAIN_SETTINGS, RecordedCall } from "../../doubles/recorded-call.js";
 
@@ -24,7 +24,7 @@ interface Heard {
 
 /** The caller has said this, and ended it 100 ms ago. */
 function heard({ finals = "", interim = "" }: Heard, more: StateChanges = {}) {
-  const state = newSession(PLAIN_SETTINGS, []);
+  const state = newConversation(PLAIN_SETTINGS, []);
   const hearing = { ...state.user.hearing, finals, interim };
   const user = { hearing, endedAtMs: AT_MS - 100, ...more.user };
   return changed(state, { ...more, user });
@@ -59,7 +59,7 @@ const timer = (voiceAgoMs?: number): EndOfTurnSignal => ({
 /** The STT is a second and a half late, and a voice was heard after its newest words. */
 const LATE = { user: { sttDelayMs: 1_500, endedAtMs: AT_MS - 2_000 } };
 
-const DONE: readonly (readonly [string, SessionState, EndOfTurnSignal])[] = [
+const DONE: readonly (readonly [string, ConversationState, EndOfTurnSignal])[] = [
   ["endpointing", heard({ finals: "what do you offer" }), endpointing("me")],
   ["endpointing", heard({}), endpointing("")],
   ["utteranceEnd", heard({ finals: "what do you offer" }), utteranceEnd()],
@@ -92,7 +92,7 @@ test("a turn whose longest wait is over tells what was waited for", () => {
   }
 });
 
-const WAITS: readonly (readonly [string, number, SessionState, EndOfTurnSignal])[] = [
+const WAITS: readonly (readonly [string, number, ConversationState, EndOfTurnSignal])[] = [
   ["silence", 700, heard({}), wordsOf("what do you offer")],
   ["interim", 3_000, heard({}), wordsOf("what do you", false)],
   [

@@ -25,7 +25,7 @@ function windowsOf(turns: number): readonly (readonly { role: string; content: s
     speak(0);
     call.clock.advance(2_000);
   }
-  return call.effects.flatMap((effect) => (effect.type === "askModel" ? [effect.history] : []));
+  return call.effects.flatMap((effect) => (effect.type === "requestReply" ? [effect.history] : []));
 }
 
 test("a short conversation is given whole, its greeting first", () => {

@@ -22,7 +22,7 @@ for (const lateMs of [500, 1_400, 2_000, 3_000, 4_000]) {
 
     function asked(): readonly string[] {
       return call.effects.flatMap((effect) =>
-        effect.type === "askModel" ? [effect.history.at(-1)?.content ?? ""] : [],
+        effect.type === "requestReply" ? [effect.history.at(-1)?.content ?? ""] : [],
       );
     }
 

@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import { noteEcho, ownEcho } from "../../../engine/conversation/echo.js";
 import { EMPTY_LEDGER, recordSent } from "../../../engine/conversation/playback-ledger.js";
-import { newSession, newTurn } from "../../../engine/conversation/state.js";
+import { newConversation, newTurn } from "../../../engine/conversation/state.js";
 import { changed } from "../../doubles/changed-state.js";
 import { PLAIN_SETTINGS } from "../../doubles/recorded-call.js";
 
@@ -17,7 +17,7 @@ const SENTENCE = {
 function echoHeardAt(endedAtMs: number, text: string, sentence = SENTENCE) {
   const ledger = recordSent(EMPTY_LEDGER, sentence, 0);
   const spokenBefore = { ledger, untilMs: SENTENCE.durationMs, turnBeforeAtMs: undefined };
-  const state = newSession(PLAIN_SETTINGS, []);
+  const state = newConversation(PLAIN_SETTINGS, []);
   return ownEcho(changed(state, { echo: { spokenBefore }, user: { endedAtMs } }), text);
 }
 
@@ -50,7 +50,7 @@ function echoOfSecond(untilMs: number, isHeld: boolean, text = "breakfast is fre
   const first = recordSent(EMPTY_LEDGER, SENTENCE, 0);
   const second = { text: "Breakfast is free. This is all.", durationMs: 800, expectedMs: 800 };
   const ledger = recordSent(first, { ...second, isWhole: true }, 3_000);
-  const state = changed(newSession(PLAIN_SETTINGS, []), { user: { endedAtMs: atMs } });
+  const state = changed(newConversation(PLAIN_SETTINGS, []), { user: { endedAtMs: atMs } });
   if (!isHeld) {
     const spokenBefore = { ledger, untilMs, turnBeforeAtMs: undefined };
     return ownEcho(changed(state, { echo: { spokenBefore } }), text);
@@ -78,7 +78,7 @@ test("five words that came back tell of a loudspeaker, on which one in four may 
   const ledger = recordSent(EMPTY_LEDGER, SENTENCE, 100_000);
   const spokenBefore = { ledger, untilMs: 103_000, turnBeforeAtMs: undefined };
   const user = { endedAtMs: 101_600 };
-  const state = changed(newSession(PLAIN_SETTINGS, []), { echo: { spokenBefore }, user });
+  const state = changed(newConversation(PLAIN_SETTINGS, []), { echo: { spokenBefore }, user });
   const echoAfter = (words: number, ago: number) => {
     const noted = changed(state, {});
     noteEcho(noted, words, 101_600 - ago);

@@ -1,14 +1,14 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { AGENT_HUNG_UP } from "../../../engine/conversation/call-end.js";
-import type { SessionEffect } from "../../../engine/conversation/effects.js";
+import type { ConversationEffect } from "../../../engine/conversation/effects.js";
 import { onPlaybackEnd } from "../../../engine/conversation/playback-end.js";
 import { EMPTY_LEDGER, recordSent } from "../../../engine/conversation/playback-ledger.js";
 import { newSentence } from "../../../engine/conversation/playout.js";
 import {
-  newSession,
+  type ConversationState,
+  newConversation,
   newTurn,
-  type SessionState,
   type Turn,
   turnOf,
   WAITING_SLOT_FIRST,
@@ -37,19 +37,19 @@ function heardTurn(
     const slot = at < texts.length ? at : WAITING_SLOT_FIRST + at - texts.length;
     return { ...newSentence(text, slot), durationMs, isWhole: true };
   });
-  const counts = { askedCount: all.length, sentCount: all.length, fillerCount: waiting.length };
+  const counts = { requestedCount: all.length, sentCount: all.length, fillerCount: waiting.length };
   const turn = newTurn({ id: 1, kind: "reply", userText: "Go on.", attempt: 1, ...moments });
   return { ...turn, generating: false, ledger, sentences, ...counts, ...given };
 }
 
-function stateWith(turn: Turn, given: StateChanges = {}): SessionState {
+function stateWith(turn: Turn, given: StateChanges = {}): ConversationState {
   const readyPhrases = [{ text: apology, durationMs: 900, marks: [] }];
   const begun = { phase: "live", readyPhrases, lastTurnId: 1, turn } as const;
-  return changed(newSession(PLAIN_SETTINGS, []), { ...begun, ...given });
+  return changed(newConversation(PLAIN_SETTINGS, []), { ...begun, ...given });
 }
 
 function endOf(turn: Turn, given: StateChanges = {}, atMs = ENDS_AT_MS) {
-  const out: SessionEffect[] = [];
+  const out: ConversationEffect[] = [];
   const state = stateWith(structuredClone(turn), given);
   onPlaybackEnd(state, atMs, out);
   return { state, out };
@@ -62,7 +62,7 @@ function hungUpAtMs(given: StateChanges, voiceUntilMs?: number): number {
   const state = stateWith(heardTurn(GOODBYE), given);
   let atMs = ENDS_AT_MS;
   for (let looks = 0; looks < 20; looks += 1) {
-    const out: SessionEffect[] = [];
+    const out: ConversationEffect[] = [];
     const voiceAgoMs = voiceUntilMs === undefined ? undefined : Math.max(0, atMs - voiceUntilMs);
     onPlaybackEnd(state, atMs, out, voiceAgoMs);
     if (state.phase === "ended") return atMs;
@@ -85,7 +85,7 @@ test("a call is closed at the end of the goodbye, or so much later that a voice 
     7_000,
     "a street",
   );
-  const hearing = { ...newSession(PLAIN_SETTINGS, []).user.hearing, interim: "wait" };
+  const hearing = { ...newConversation(PLAIN_SETTINGS, []).user.hearing, interim: "wait" };
   assert.equal(hungUpAtMs({ user: { hearing } }), 2_000, "words that are still to be settled");
 });
 
@@ -95,7 +95,7 @@ test("a voice that began ten seconds ago, and became no words, keeps no call ope
 });
 
 test("the last millisecond of that wait is waited for, too", () => {
-  const out: SessionEffect[] = [];
+  const out: ConversationEffect[] = [];
   const state = stateWith(heardTurn(GOODBYE), { user: { voicedAtMs: 900 } });
   onPlaybackEnd(state, 1_999, out);
   assert.deepEqual(out, []);

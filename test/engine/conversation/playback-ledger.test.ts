@@ -6,15 +6,15 @@ import {
   alignPlayed,
   cutGrowth,
   EMPTY_LEDGER,
-  heardText,
   isGap,
   lengthMsOf,
   markedEndMs,
   type PlaybackLedger,
+  playedSentenceCount,
+  playedText,
   receivedOf,
   recordGrowth,
   recordSent,
-  sentencesHeard,
 } from "../../../engine/conversation/playback-ledger.js";
 import { OPEN, sentAt, WHOLE } from "./sent-sentences.js";
 
@@ -51,7 +51,7 @@ function heardOf(ledger: PlaybackLedger, playedMs: number): string {
     const startsAtMs = ledger.sent.slice(0, index).reduce((sum, each) => sum + each.durationMs, 0);
     return { ...sentence, startsAtMs };
   });
-  return heardText({ sent: contiguous, endsAtMs: 0 }, playedMs);
+  return playedText({ sent: contiguous, endsAtMs: 0 }, playedMs);
 }
 
 test("after a report the ledger has what was played, whatever was sent when", () => {
@@ -68,7 +68,7 @@ test("after a report the ledger has what was played, whatever was sent when", ()
         const lastSentAtMs = sentences.reduce((sum, { afterMs }) => sum + afterMs, 0);
         const atMs = lastSentAtMs + lateMs;
         const aligned = alignPlayed(ledger, playedMs, atMs);
-        assert.equal(heardText(aligned, atMs), heardOf(ledger, playedMs));
+        assert.equal(playedText(aligned, atMs), heardOf(ledger, playedMs));
         const remainingMs = sentMs - playedMs;
         assert.ok(Math.abs(aligned.endsAtMs - (atMs + remainingMs)) < 1e-6);
       },
@@ -78,8 +78,8 @@ test("after a report the ledger has what was played, whatever was sent when", ()
 
 test("between two reports the clock goes on from the first", () => {
   const ledger = alignPlayed(ledgerOf([{ durationMs: 1_000, afterMs: 0 }]), 200, 5_000);
-  assert.equal(heardText(ledger, 5_000), "word0 word0");
-  assert.equal(heardText(ledger, 5_300), "word0 word0 word0 word0 word0");
+  assert.equal(playedText(ledger, 5_000), "word0 word0");
+  assert.equal(playedText(ledger, 5_300), "word0 word0 word0 word0 word0");
   assert.equal(ledger.endsAtMs, 5_800);
 });
 
@@ -95,11 +95,11 @@ test("at the end of the last sentence all has been heard, whatever fractions its
   const isLastWordHeard = (startsAtMs: number, durationMs: number) => {
     const sentence = { text: "There is more to tell.", durationMs, expectedMs: durationMs };
     const ledger = recordSent(EMPTY_LEDGER, { ...sentence, isWhole: true }, startsAtMs);
-    assert.equal(heardText(ledger, ledger.endsAtMs), sentence.text);
+    assert.equal(playedText(ledger, ledger.endsAtMs), sentence.text);
     // A mark of the telephone says when, and the interruption comes in the same moment.
     const aligned = alignEnd(ledger, 0, startsAtMs / 3);
-    assert.equal(heardText(aligned, startsAtMs / 3), sentence.text);
-    assert.equal(sentencesHeard(aligned, startsAtMs / 3), 1);
+    assert.equal(playedText(aligned, startsAtMs / 3), sentence.text);
+    assert.equal(playedSentenceCount(aligned, startsAtMs / 3), 1);
   };
   fc.assert(fc.property(moment, duration, isLastWordHeard), {
     // The sum is rounded down, so that less than the sentence's length lies between its beginning and its end.
@@ -140,9 +140,9 @@ test("a sentence that was cut is heard with the last of its words, and told at t
   const text = "one two three four";
   const whole = { text, expectedMs: 1_800, isWhole: false, durationMs: 1_000 };
   const cut = cutGrowth(recordSent(EMPTY_LEDGER, whole, 0), "one two", 700);
-  assert.equal(heardText(cut, 400), "one");
-  assert.equal(heardText(cut, 699), "one");
-  assert.equal(heardText(cut, 700), "one two");
+  assert.equal(playedText(cut, 400), "one");
+  assert.equal(playedText(cut, 699), "one");
+  assert.equal(playedText(cut, 700), "one two");
   assert.equal(cut.endsAtMs, 1_000);
 });
 
@@ -160,10 +160,10 @@ test("a silence is a gap from more than twenty milliseconds on", () => {
 });
 
 test("the last word of a sentence that may go on was not heard, however long ago it came; that of a whole one was at its end", () => {
-  assert.equal(heardText(sentAt(0, OPEN), 5_000), "word word word");
-  assert.equal(heardText(sentAt(0, { ...OPEN, expectedMs: 500 }), 5_000), "word word word");
-  assert.equal(heardText(sentAt(0, WHOLE), 999.5), "word word word");
-  assert.equal(heardText(sentAt(0, WHOLE), 1_000), WHOLE.text);
+  assert.equal(playedText(sentAt(0, OPEN), 5_000), "word word word");
+  assert.equal(playedText(sentAt(0, { ...OPEN, expectedMs: 500 }), 5_000), "word word word");
+  assert.equal(playedText(sentAt(0, WHOLE), 999.5), "word word word");
+  assert.equal(playedText(sentAt(0, WHOLE), 1_000), WHOLE.text);
   assert.equal(receivedOf({ ...OPEN, startsAtMs: 0 }), "word word word");
 });
 

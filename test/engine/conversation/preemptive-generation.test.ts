@@ -126,7 +126,7 @@ test("what voices and telephones tell under the number of an early reply, of whi
   call.send({ type: "sentenceGrew", ...sound });
   call.send({ type: "sentenceWhole", ...sound });
   call.send({ type: "sentenceFailed", turnId: 1, index: 0, retryable: true });
-  call.send({ type: "sentenceHeard", turnId: 1, index: 0 });
+  call.send({ type: "sentencePlayed", turnId: 1, index: 0 });
   call.send({ type: "played", turnId: 1, playedMs: 100 });
   assert.deepEqual(call.crashes, []);
   assert.deepEqual(call.takeLines(), []);

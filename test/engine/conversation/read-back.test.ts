@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { wordsOf } from "../../../engine/conversation/lexicon.js";
-import type { SessionSettings } from "../../../engine/conversation/state.js";
+import type { ConversationSettings } from "../../../engine/conversation/state.js";
 import { PLAIN_SETTINGS, RecordedCall } from "../../doubles/recorded-call.js";
 
 const WORD_MS = 300;
@@ -103,7 +103,7 @@ const READ_BACKS: readonly ReadBack[] = [
 
 interface Line {
   readonly name: string;
-  readonly settings: Partial<SessionSettings>;
+  readonly settings: Partial<ConversationSettings>;
   /** The recognizer tells when the words were said. */
   readonly isTimed: boolean;
 }
@@ -168,7 +168,7 @@ function say(call: RecordedCall, text: string, beganAtMs: number, isTimed = true
 
 /** All that was given to the model as the caller's. */
 function askedFor(call: RecordedCall): string {
-  const asked = call.effects.flatMap((effect) => (effect.type === "askModel" ? [effect] : []));
+  const asked = call.effects.flatMap((effect) => (effect.type === "requestReply" ? [effect] : []));
   const users = asked.at(-1)?.history.filter(({ role }) => role === "user") ?? [];
   return users.map(({ content }) => content.toLowerCase()).join(" ");
 }
@@ -224,7 +224,7 @@ function sayAloud(call: RecordedCall, question: string): void {
 }
 
 const turnsOf = (call: RecordedCall) =>
-  call.effects.filter((effect) => effect.type === "askModel").length;
+  call.effects.filter((effect) => effect.type === "requestReply").length;
 
 test("questions that a loudspeaker returns from a call's first turn on are not answered", () => {
   const call = newCall("en", BROWSER);

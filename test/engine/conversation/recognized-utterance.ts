@@ -61,7 +61,9 @@ export function recognize(
   }
   const finals = finalsOf(call, seen);
   const last = finals.at(-1) ?? Number.POSITIVE_INFINITY;
-  const asked = seen.findLast(({ type }) => type === "startPreemptiveReply" || type === "askModel");
+  const asked = seen.findLast(
+    ({ type }) => type === "startPreemptiveReply" || type === "requestReply",
+  );
   return {
     cutOffs: finals.filter((atMs) => atMs < endMs).length,
     delayMs: last - endMs,

@@ -3,12 +3,12 @@ import { test } from "node:test";
 import { PLAIN_SETTINGS, RecordedCall } from "../../doubles/recorded-call.js";
 
 /** How many tools are started when a model asks for so many at once, and how many of those calls it is told that it made. */
-function startedOf(askedCount: number) {
+function startedOf(requestedCount: number) {
   const call = new RecordedCall({ ...PLAIN_SETTINGS, tools: [{ kind: "http", name: "book" }] });
   call.send({ type: "opened", resumed: true });
   call.send({ type: "written", text: "book them all" });
   const turnId = call.turn?.id ?? 0;
-  const toolCalls = Array.from({ length: askedCount }, (_, at) => ({
+  const toolCalls = Array.from({ length: requestedCount }, (_, at) => ({
     id: `${at}`,
     name: "book",
     argumentsJson: "{}",

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import type { TurnKind } from "../../../engine/conversation/effects.js";
-import { newSession, newTurn } from "../../../engine/conversation/state.js";
+import { newConversation, newTurn } from "../../../engine/conversation/state.js";
 import { conversationOf, toolsDoneAfter } from "../../../engine/conversation/tools.js";
 import { PLAIN_SETTINGS, RecordedCall } from "../../doubles/recorded-call.js";
 
@@ -23,7 +23,7 @@ function turnOf(kind: TurnKind, userText: string) {
 
 test("what was done for one question is told before another one, of which it says nothing", () => {
   const toolsDone = { asked: "book", covered: "book a room", messages: BOOKED, pending: [] };
-  const state = { ...newSession(PLAIN_SETTINGS, []), toolsDone };
+  const state = { ...newConversation(PLAIN_SETTINGS, []), toolsDone };
   assert.deepEqual(conversationOf(state, turnOf("reply", "cancel all of that")), {
     history: [],
     toolMessages: [...BOOKED, { role: "user", content: "cancel all of that" }],
@@ -36,7 +36,7 @@ test("what was done for one question is told before another one, of which it say
 
 test("what was done is forgotten when its reply, or the rest of that, was heard, and not for other words of the agent", () => {
   const toolsDone = { asked: "", covered: "", messages: BOOKED, pending: [] };
-  const state = { ...newSession(PLAIN_SETTINGS, []), toolsDone };
+  const state = { ...newConversation(PLAIN_SETTINGS, []), toolsDone };
   const kinds = ["reply", "resumed", "greeting", "apology", "reminder", "farewell"] as const;
   const kept = kinds.filter(
     (kind) =>
@@ -63,14 +63,14 @@ test("of a caller who never hears what tools did, what the newest turns did is k
   assert.deepEqual(call.crashes, []);
   assert.deepEqual(counts.slice(0, 7), [0, 8, 17, 26, 35, 8, 17]);
   assert.ok(Math.max(...counts) <= MESSAGES_MAX);
-  const asked = call.effects.findLast((effect) => effect.type === "askModel");
+  const asked = call.effects.findLast((effect) => effect.type === "requestReply");
   const texts = asked?.history.map(({ content }) => content).join(" ") ?? "";
   assert.match(texts, /question 0 question 1/);
 });
 
 /** What the model is told of a call that it asked for. */
 function answerTo(call: RecordedCall, callId: string): unknown {
-  const asked = call.effects.findLast((effect) => effect.type === "askModel");
+  const asked = call.effects.findLast((effect) => effect.type === "requestReply");
   const answer = asked?.toolMessages.find(
     (message) => message.role === "tool" && message.toolCallId === callId,
   );
@@ -92,7 +92,7 @@ function interruptedAtWork(ids: readonly string[] = ["a"]): RecordedCall {
 }
 
 function asks(call: RecordedCall): number {
-  return call.effects.filter(({ type }) => type === "askModel").length;
+  return call.effects.filter(({ type }) => type === "requestReply").length;
 }
 
 test("a reply waits for what the tool does that the caller spoke into, and the model reads its result in its place", () => {
@@ -101,7 +101,7 @@ test("a reply waits for what the tool does that the caller spoke into, and the m
   call.clock.advance(3_000);
   call.send({ type: "toolDone", turnId: 1, callId: "a", content: "booked" });
   assert.equal(asks(call), 2);
-  const asked = call.effects.findLast((effect) => effect.type === "askModel");
+  const asked = call.effects.findLast((effect) => effect.type === "requestReply");
   assert.deepEqual(asked?.history, [{ role: "user", content: "book a room" }]);
   assert.deepEqual(asked?.toolMessages, [...BOOKED, { role: "user", content: "for two" }]);
   call.send({ type: "toolDone", turnId: 1, callId: "a", content: "again" });
@@ -116,7 +116,7 @@ test("several tools are waited for, whatever their order, and however often the 
   assert.equal(asks(call), 1);
   call.send({ type: "toolDone", turnId: 1, callId: "a", content: "first" });
   assert.equal(asks(call), 2);
-  const asked = call.effects.findLast((effect) => effect.type === "askModel");
+  const asked = call.effects.findLast((effect) => effect.type === "requestReply");
   assert.deepEqual(
     asked?.toolMessages.map((message) =>
       message.role === "tool" ? [message.toolCallId, message.content] : message.content,
@@ -135,7 +135,7 @@ test("tools of two turns with the same id are told apart", () => {
   call.send({ type: "toolDone", turnId: 1, callId: "a", content: "stale" });
   assert.equal(asks(call), 2);
   call.send({ type: "toolDone", turnId, callId: "a", content: "second" });
-  const asked = call.effects.findLast((effect) => effect.type === "askModel");
+  const asked = call.effects.findLast((effect) => effect.type === "requestReply");
   const results = asked?.toolMessages.filter(({ role }) => role === "tool");
   assert.deepEqual(
     results?.map(({ content }) => content),

@@ -6,7 +6,7 @@ import {
   ORGANIZATION_ENDED,
   SPEECH_FAILED,
 } from "../../../engine/conversation/call-end.js";
-import { newSession } from "../../../engine/conversation/state.js";
+import { newConversation } from "../../../engine/conversation/state.js";
 import { providerFailureEnd } from "../../../engine/conversation/transfer.js";
 import { PLAIN_SETTINGS, RecordedCall } from "../../doubles/recorded-call.js";
 
@@ -102,7 +102,7 @@ test("a call that has lost its vendors is handed on where the agent wants that a
     onProviderFailure: "end" | "transfer",
     given: (typeof PLAIN_SETTINGS)["tools"],
   ) => {
-    const state = newSession({ ...PLAIN_SETTINGS, onProviderFailure, tools: given }, []);
+    const state = newConversation({ ...PLAIN_SETTINGS, onProviderFailure, tools: given }, []);
     return [LANGUAGE_MODEL_FAILED, SPEECH_FAILED, LISTENING_FAILED].map((ending) => {
       const lost = providerFailureEnd(state, ending);
       assert.equal(lost.reason, ending.reason);

@@ -6,13 +6,13 @@ import { step } from "../../../engine/conversation/conversation.js";
 import { DEADLINE_NAMES, type DeadlineName } from "../../../engine/conversation/deadlines.js";
 import { stockPhrases } from "../../../engine/conversation/lexicon.js";
 import {
-  newSession,
-  type SessionSettings,
-  type SessionState,
+  type ConversationSettings,
+  type ConversationState,
+  newConversation,
   turnOf,
 } from "../../../engine/conversation/state.js";
 import { PLAIN_SETTINGS } from "../../doubles/recorded-call.js";
-import { anyEvent, type UnstampedEvent } from "./session-events.js";
+import { anyEvent, type UnstampedEvent } from "./conversation-events.js";
 
 const HISTORY_MESSAGES_MAX = 20;
 
@@ -40,7 +40,7 @@ const settings = fc.record({
 });
 
 type Given = Pick<
-  SessionSettings,
+  ConversationSettings,
   | "sensitivity"
   | "isPaced"
   | "isStreamed"
@@ -56,9 +56,9 @@ type Given = Pick<
 function play(
   given: Given,
   events: readonly Step[],
-  look: (state: SessionState, effects: readonly unknown[]) => void,
-): SessionState {
-  const state = newSession({ ...PLAIN_SETTINGS, ...given }, []);
+  look: (state: ConversationState, effects: readonly unknown[]) => void,
+): ConversationState {
+  const state = newConversation({ ...PLAIN_SETTINGS, ...given }, []);
   let atMs = 0;
   for (const [passedMs, event, dueDeadline] of events) {
     atMs += passedMs;
@@ -79,7 +79,7 @@ test("no order of events makes a transition throw, or a bound be passed", () => 
         const { sentences = [], fillerCount = 0 } = turn ?? {};
         assert.ok(sentences.length - fillerCount <= 64);
         assert.ok(fillerCount <= 6);
-        assert.ok((turn?.sentCount ?? 0) <= (turn?.askedCount ?? 0));
+        assert.ok((turn?.sentCount ?? 0) <= (turn?.requestedCount ?? 0));
       });
     }),
     { numRuns: 2_000 },

@@ -78,8 +78,8 @@ test("what the agent said is heard, in order, and nothing more of what was stopp
     heard.map(({ text }) => text),
     ["You will not hear the end of this.", "Nor any of this.", "Yes?"],
   );
-  assert.notEqual(heard[0]?.heardText, heard[0]?.text);
-  assert.equal(heard[1]?.heardText, "");
+  assert.notEqual(heard[0]?.playedText, heard[0]?.text);
+  assert.equal(heard[1]?.playedText, "");
 });
 
 test("a refused call tells the close code", async () => {

@@ -27,7 +27,7 @@ test("one MP3 is played after another, and a pause in between stays a pause", as
 
   const halfway = await loudspeaker.playedReplies((firstMs + 400n) * MS);
   assert.deepEqual(
-    halfway.map(({ heardText }) => heardText),
+    halfway.map(({ playedText }) => playedText),
     ["First sentence here.", "Second"],
   );
   loudspeaker.play(await mp3Of("Late."), 60_000n * MS);
@@ -43,7 +43,7 @@ test("stopped playback ends in the middle of a sentence; what waited is never he
   const heard = await loudspeaker.playedReplies(60_000n * MS);
 
   assert.deepEqual(
-    heard.map(({ heardText }) => heardText),
+    heard.map(({ playedText }) => playedText),
     ["One two", "", "Yes?"],
   );
 });

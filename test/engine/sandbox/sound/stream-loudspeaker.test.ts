@@ -22,7 +22,7 @@ test("a streamed turn is played piece by piece, and told by the millisecond", as
   loudspeaker.stop(400n * MS);
   const [reply] = await loudspeaker.playedReplies(60_000n * MS);
   assert.equal(reply?.text, "one two three four five six");
-  assert.equal(reply?.heardText, "one two");
+  assert.equal(reply?.playedText, "one two");
 });
 
 test("a turn begins when the one before it has ended; a buffer makes all of it later", async () => {

@@ -136,7 +136,7 @@ test("a second sentence that cannot be spoken takes with it what follows, and no
     call.activeTurn.sentences.map(({ text }) => text),
     ["One is here."],
   );
-  assert.equal(call.activeTurn.askedCount, 1);
+  assert.equal(call.activeTurn.requestedCount, 1);
 });
 
 test("where the model breaks off, all that it had said by then is still spoken", () => {

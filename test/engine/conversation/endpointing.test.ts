@@ -4,7 +4,7 @@ import { PLAIN_SETTINGS, RecordedCall } from "../../doubles/recorded-call.js";
 
 const HEARD = { isFinal: true, speechFinal: false, lastWordEndMs: undefined, endedAgoMs: 0 };
 
-const isAnswered = (call: RecordedCall) => call.effects.some(({ type }) => type === "askModel");
+const isAnswered = (call: RecordedCall) => call.effects.some(({ type }) => type === "requestReply");
 
 test("a sentence that is left open is over when the recognizer heard no word for as long as the agent is patient", () => {
   const isOverAfter = (endedAgoMs: number) => {

@@ -7,7 +7,7 @@ import {
   undecidedMaxMs,
 } from "../../../engine/conversation/endpointing.js";
 import type { TranscriptEvent } from "../../../engine/conversation/events.js";
-import { newSession } from "../../../engine/conversation/state.js";
+import { newConversation } from "../../../engine/conversation/state.js";
 import { changed } from "../../doubles/changed-state.js";
 import { PLAIN_SETTINGS } from "../../doubles/recorded-call.js";
 
@@ -24,7 +24,7 @@ const EVENT: TranscriptEvent = {
 const { hasTurnDetection: _, ...PLAIN_EVENT } = EVENT;
 
 function hearing(interim: string, undecidedMs?: number) {
-  const state = newSession(PLAIN_SETTINGS, []);
+  const state = newConversation(PLAIN_SETTINGS, []);
   const user = { undecidedMaxMs: undecidedMs, hearing: { ...state.user.hearing, interim } };
   return changed(state, { user });
 }

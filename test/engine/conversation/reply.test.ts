@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { stockPhrases } from "../../../engine/conversation/lexicon.js";
-import type { SessionSettings } from "../../../engine/conversation/state.js";
+import type { ConversationSettings } from "../../../engine/conversation/state.js";
 import { AnsweredCall } from "./answered-call.js";
 
 const HTTP_TOOLS = [
@@ -213,7 +213,7 @@ test("only sound that the server holds is let go on for an apology", () => {
 const HEARD = { isFinal: true, speechFinal: false, lastWordEndMs: 900, endedAgoMs: 200 };
 
 /** A call whose model was asked for a reply to these words before it was certain that they were all. */
-function askedEarly(words: string, settings: Partial<SessionSettings> = {}): AnsweredCall {
+function askedEarly(words: string, settings: Partial<ConversationSettings> = {}): AnsweredCall {
   const call = new AnsweredCall({ ...settings, preemptiveGeneration: true });
   call.send({ type: "opened", resumed: true });
   call.wait(1_000);

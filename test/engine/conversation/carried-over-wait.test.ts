@@ -7,7 +7,7 @@ import {
 } from "../../../engine/conversation/commit-turn.js";
 import { newSentence } from "../../../engine/conversation/playout.js";
 import {
-  newSession,
+  newConversation,
   newTurn,
   type Turn,
   WAITING_SLOT_FIRST,
@@ -124,7 +124,7 @@ test("a reply is given up twenty seconds after the question, and a vendor has tw
 });
 
 test("what was waited goes on while the caller speaks, for three seconds", () => {
-  const state = newSession(PLAIN_SETTINGS, []);
+  const state = newConversation(PLAIN_SETTINGS, []);
   assert.equal(waitedBeforeMs(state, 5_000), 0);
   const carriedOverWait = { waitedMs: 4_000, untilMs: 5_000 };
   const waited = [5_000, 7_000, 8_000, 9_000].map((ms) =>

@@ -76,7 +76,7 @@ test("an answer is held for nothing once, and after three answers in a row only 
     call.clock.advance(1_200);
     cough(call);
     call.clock.advance(500);
-    call.send({ type: "sentenceHeard", turnId, index: 0 });
+    call.send({ type: "sentencePlayed", turnId, index: 0 });
     return count(call, "pauseOutput") - before;
   });
   assert.deepEqual(heldIn, [1, 1, 1, 0]);
@@ -89,7 +89,7 @@ test("a caller whose words have stopped the agent stops it with a voice again", 
     call.clock.advance(500);
     cough(call);
     call.clock.advance(1_700);
-    call.send({ type: "sentenceHeard", turnId, index: 0 });
+    call.send({ type: "sentencePlayed", turnId, index: 0 });
   }
   assert.equal(call.actor.state.falseInterruptions, 3);
   answer(call);
@@ -107,7 +107,7 @@ test("a mark of a sentence that was not sent yet says nothing", () => {
   call.clock.advance(500);
   const { state } = call.actor;
   call.takeLines();
-  call.send({ type: "sentenceHeard", turnId: 1, index: 1 });
+  call.send({ type: "sentencePlayed", turnId: 1, index: 1 });
   assert.deepEqual(call.takeLines(), []);
   assert.equal(call.actor.state, state);
 });
@@ -124,6 +124,6 @@ test("what was sent ahead of a hold is heard in spite of it: the sound has stood
   cough(call);
   assert.equal(call.actor.state.outputPausedAtMs, 900);
   call.clock.advance(150);
-  call.send({ type: "sentenceHeard", turnId: 1, index: 0 });
+  call.send({ type: "sentencePlayed", turnId: 1, index: 0 });
   assert.equal(call.actor.state.outputPausedAtMs, 1_050);
 });

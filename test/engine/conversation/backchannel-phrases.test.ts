@@ -4,7 +4,7 @@ import {
   beginsBackchannelPhrase,
   isBackchannelPhrase,
 } from "../../../engine/conversation/backchannel.js";
-import { CALLER_WORDS } from "./agreement-lists.js";
+import { CALLER_WORDS } from "./backchannel-lists.js";
 
 const LANGUAGES = ["en", "de", "fr", "es", "it", "pt", "nl", "pl", "tr", "hi", "ja", "zh"];
 

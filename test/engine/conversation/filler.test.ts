@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import type { SessionEffect } from "../../../engine/conversation/effects.js";
+import type { ConversationEffect } from "../../../engine/conversation/effects.js";
 import { onFillerDeadline } from "../../../engine/conversation/filler.js";
 import { stockPhrases } from "../../../engine/conversation/lexicon.js";
 import { changed } from "../../doubles/changed-state.js";
@@ -106,7 +106,7 @@ test("the agent says six times that it is at work, and no seventh time", () => {
   assert.ok(turn !== undefined);
   const lines = [5, 6, 7].map((fillerCount) => {
     const event = { type: "deadlineReached", atMs: 60_000 } as const;
-    const out: SessionEffect[] = [];
+    const out: ConversationEffect[] = [];
     onFillerDeadline(changed(state, { turn: { ...turn, fillerCount } }), event, out);
     return out.map(({ type }) => type);
   });

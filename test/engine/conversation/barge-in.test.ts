@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import type { SessionSettings } from "../../../engine/conversation/state.js";
+import type { ConversationSettings } from "../../../engine/conversation/state.js";
 import { PLAIN_SETTINGS, RecordedCall } from "../../doubles/recorded-call.js";
 
 const STATEMENT = "We have three rooms with a view of the lake.";
@@ -9,7 +9,7 @@ const OTHER_STATEMENT = "Each room has a bath, a desk and a large bed.";
 const QUESTION = "Do you want a room with a view of the lake?";
 
 /** The agent says this on the telephone for four seconds; two of them are over. */
-function speakingCall(text: string, settings: Partial<SessionSettings>): RecordedCall {
+function speakingCall(text: string, settings: Partial<ConversationSettings>): RecordedCall {
   const line = { isPaced: true, isStreamed: true };
   const call = new RecordedCall({ ...PLAIN_SETTINGS, ...line, ...settings });
   call.send({ type: "opened", resumed: true });
@@ -37,7 +37,7 @@ function doing(call: RecordedCall): string {
 function doingAt(
   text: string,
   words: string,
-  sensitivity: SessionSettings["sensitivity"],
+  sensitivity: ConversationSettings["sensitivity"],
   isFinal = false,
 ) {
   const call = speakingCall(text, { sensitivity });
@@ -124,12 +124,12 @@ function doubtfulCall(): RecordedCall {
 }
 
 const isAnswered = (call: RecordedCall) =>
-  call.effects.some((effect) => effect.type === "askModel" && effect.turnId > 1);
+  call.effects.some((effect) => effect.type === "requestReply" && effect.turnId > 1);
 
 test("words that may be the agent's own are answered when it has spoken, unless more of them come", () => {
   const call = doubtfulCall();
   call.clock.advance(1_000);
-  call.send({ type: "sentenceHeard", turnId: 1, index: 0 });
+  call.send({ type: "sentencePlayed", turnId: 1, index: 0 });
   assert.equal(isAnswered(call), true);
 });
 
@@ -137,7 +137,7 @@ test("words that may be the agent's own wait for those that are still guessed at
   const call = doubtfulCall();
   hear(call, "view of");
   call.clock.advance(1_000);
-  call.send({ type: "sentenceHeard", turnId: 1, index: 0 });
+  call.send({ type: "sentencePlayed", turnId: 1, index: 0 });
   assert.equal(isAnswered(call), false);
   hear(call, "");
   assert.equal(isAnswered(call), false);
@@ -149,7 +149,7 @@ test("words that prove to be the agent's own with those that follow are dropped,
   const call = doubtfulCall();
   call.clock.advance(1_000);
   hear(call, "view of the lake", true, true);
-  call.send({ type: "sentenceHeard", turnId: 1, index: 0 });
+  call.send({ type: "sentencePlayed", turnId: 1, index: 0 });
   assert.equal(call.actor.state.echo.suspected, undefined);
   assert.equal(isAnswered(call), false);
 });

@@ -13,9 +13,9 @@ function turnOf(...texts: readonly string[]): Turn {
     durationMs: 1_000,
     isWhole: true,
     marks: [],
-    askedAtMs: 0,
+    requestedAtMs: 0,
     grewAtMs: 0,
-    came: undefined,
+    firstTry: undefined,
   };
   const sentences = texts.map((text, slot) => ({ ...sentence, slot, text }));
   const [first = ""] = texts;

@@ -6,29 +6,29 @@ import {
   cutGrowth,
   delayPlayback,
   EMPTY_LEDGER,
-  heardAnswer,
-  heardText,
   heldBack,
   marksBeforeRest,
+  playedAnswer,
+  playedText,
   recordGrowth,
 } from "../../../engine/conversation/playback-ledger.js";
 import { OPEN, sentAt, WHOLE } from "./sent-sentences.js";
 
 test("nothing is heard of a sentence before it begins, and all of those before it", () => {
   const ledger = sentAt(100, WHOLE, { ...WHOLE, text: "next" });
-  for (const atMs of [0, 100]) assert.equal(heardText(ledger, atMs), "");
-  assert.equal(heardText(ledger, 1_100), WHOLE.text);
-  assert.equal(heardText(ledger, 1_101), WHOLE.text);
-  assert.equal(heardText(ledger, 2_100), `${WHOLE.text} next`);
+  for (const atMs of [0, 100]) assert.equal(playedText(ledger, atMs), "");
+  assert.equal(playedText(ledger, 1_100), WHOLE.text);
+  assert.equal(playedText(ledger, 1_101), WHOLE.text);
+  assert.equal(playedText(ledger, 2_100), `${WHOLE.text} next`);
 });
 
 test("the words that the agent is at work are heard, are no answer, and do not end later than one", () => {
   const waiting = { ...WHOLE, text: "One moment.", isFiller: true };
   const ledger = sentAt(0, WHOLE, waiting);
-  assert.equal(heardText(ledger, 2_000), `${WHOLE.text} One moment.`);
-  assert.equal(heardAnswer(ledger, 2_000), WHOLE.text);
+  assert.equal(playedText(ledger, 2_000), `${WHOLE.text} One moment.`);
+  assert.equal(playedAnswer(ledger, 2_000), WHOLE.text);
   assert.equal(answerEndsAtMs(ledger), 1_000);
-  assert.equal(heardAnswer(sentAt(0, waiting), 1_000), "");
+  assert.equal(playedAnswer(sentAt(0, waiting), 1_000), "");
   assert.equal(answerEndsAtMs(sentAt(0, waiting)), Number.NEGATIVE_INFINITY);
 });
 

@@ -73,8 +73,12 @@ test("how long a sentence will take is what has come of it, and the pace of its 
   assert.equal(expectedMs({ durationMs: 400 }), 1_000);
   assert.equal(expectedMs({ durationMs: 1_400 }), 1_400);
   assert.equal(expectedMs({ durationMs: 400, isWhole: true }), 400);
-  const came = { text: "0123", durationMs: 700, atMs: 0 };
-  assert.equal(expectedMs({ durationMs: 700, came }), 1_300, "six characters are still to come");
+  const firstTry = { text: "0123", durationMs: 700, atMs: 0 };
+  assert.equal(
+    expectedMs({ durationMs: 700, firstTry }),
+    1_300,
+    "six characters are still to come",
+  );
 });
 
 test("a line that plays the voice as it comes is given longer pieces than one that is sent whole ones", () => {

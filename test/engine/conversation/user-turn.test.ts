@@ -69,7 +69,7 @@ test("a telephone call waits for the telephone's word that the goodbye was heard
   call.clock.advance(1_100);
   thank(call);
   assert.equal(isOver(call), false);
-  call.send({ type: "sentenceHeard", turnId, index: 0 });
+  call.send({ type: "sentencePlayed", turnId, index: 0 });
   assert.equal(isOver(call), true);
 });
 

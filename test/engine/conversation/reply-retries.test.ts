@@ -9,8 +9,8 @@ function askedCall() {
   return call;
 }
 
-const askedCount = (call: RecordedCall) =>
-  call.effects.filter(({ type }) => type === "askModel").length;
+const requestedCount = (call: RecordedCall) =>
+  call.effects.filter(({ type }) => type === "requestReply").length;
 
 function fail(call: RecordedCall): void {
   call.send({ type: "replyFailed", turnId: call.turn?.id ?? 0, retryable: true });
@@ -19,10 +19,10 @@ function fail(call: RecordedCall): void {
 test("a model that fails is asked a second time for a reply, and no third time", () => {
   const call = askedCall();
   fail(call);
-  assert.equal(askedCount(call), 2);
+  assert.equal(requestedCount(call), 2);
   assert.equal(call.turn?.kind, "reply");
   fail(call);
-  assert.equal(askedCount(call), 2);
+  assert.equal(requestedCount(call), 2);
   assert.equal(call.turn?.kind, "apology");
 });
 
@@ -31,9 +31,9 @@ test("a model that has had something done is not asked again, lest that be done 
   const toolCalls = [{ id: "a", name: "book", argumentsJson: "{}" }];
   call.send({ type: "replyDone", turnId: 1, tokens: 5, toolCalls });
   call.send({ type: "toolDone", turnId: 1, callId: "a", content: "booked" });
-  assert.equal(askedCount(call), 2);
+  assert.equal(requestedCount(call), 2);
   fail(call);
-  assert.equal(askedCount(call), 2);
+  assert.equal(requestedCount(call), 2);
   assert.equal(call.turn?.kind, "apology");
 });
 
@@ -63,6 +63,6 @@ test("a second try has only what is left of twenty seconds", () => {
   }
   call.clock.advance(1_000);
   fail(call);
-  assert.equal(askedCount(call), 2);
+  assert.equal(requestedCount(call), 2);
   assert.equal(stallMsOf(call), 20_000 - 14_800);
 });

@@ -1,10 +1,10 @@
 import * as fc from "fast-check";
-import type { SessionEvent } from "../../../engine/conversation/events.js";
+import type { ConversationEvent } from "../../../engine/conversation/events.js";
 import { stockPhrases } from "../../../engine/conversation/lexicon.js";
 
-type Kind = SessionEvent["type"];
-export type UnstampedEvent = SessionEvent extends infer Event
-  ? Event extends SessionEvent
+type Kind = ConversationEvent["type"];
+export type UnstampedEvent = ConversationEvent extends infer Event
+  ? Event extends ConversationEvent
     ? Omit<Event, "atMs">
     : never
   : never;
@@ -134,7 +134,7 @@ const GENERATORS: Generators = {
     }),
   },
   soundLate: { weight: 1, arbitrary: fc.record({ lateMs: ms }) },
-  sentenceHeard: { weight: 3, arbitrary: fc.record({ turnId, index }) },
+  sentencePlayed: { weight: 3, arbitrary: fc.record({ turnId, index }) },
 };
 
 /** Anything in any order: also what no world would send, such as audio of a sentence that nobody asked for. */

@@ -1,26 +1,28 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { SessionActor } from "../../../engine/conversation/actor.js";
+import { ConversationActor } from "../../../engine/conversation/actor.js";
 import { CALLER_LEFT } from "../../../engine/conversation/call-end.js";
-import type { SessionEffect } from "../../../engine/conversation/effects.js";
-import type { SessionEvent } from "../../../engine/conversation/events.js";
-import { newSession } from "../../../engine/conversation/state.js";
+import type { ConversationEffect } from "../../../engine/conversation/effects.js";
+import type { ConversationEvent } from "../../../engine/conversation/events.js";
+import { newConversation } from "../../../engine/conversation/state.js";
 import { PLAIN_SETTINGS } from "../../doubles/recorded-call.js";
 
 const MAILBOX_EVENTS_MAX = 1_024;
 
-const OPENED: SessionEvent = { type: "opened", resumed: true, atMs: 0 };
-const HANG_UP: SessionEvent = { type: "endRequested", ending: CALLER_LEFT, atMs: 1 };
-const NOISE: SessionEvent = { type: "speechStarted", atMs: 2 };
+const OPENED: ConversationEvent = { type: "opened", resumed: true, atMs: 0 };
+const HANG_UP: ConversationEvent = { type: "endRequested", ending: CALLER_LEFT, atMs: 1 };
+const NOISE: ConversationEvent = { type: "speechStarted", atMs: 2 };
 
-function actorWith(perform: (effect: SessionEffect, actor: () => SessionActor) => void) {
+function actorWith(perform: (effect: ConversationEffect, actor: () => ConversationActor) => void) {
   const crashes: unknown[] = [];
   const performer = {
-    perform: (effect: SessionEffect) => perform(effect, () => actor),
+    perform: (effect: ConversationEffect) => perform(effect, () => actor),
     wakeAt: () => undefined,
   };
-  const actor: SessionActor = new SessionActor(newSession(PLAIN_SETTINGS, []), performer, (error) =>
-    crashes.push(error),
+  const actor: ConversationActor = new ConversationActor(
+    newConversation(PLAIN_SETTINGS, []),
+    performer,
+    (error) => crashes.push(error),
   );
   return { actor, crashes };
 }

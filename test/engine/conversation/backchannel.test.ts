@@ -10,7 +10,11 @@ import {
 } from "../../../engine/conversation/backchannel.js";
 import { EMPTY_LEDGER, recordSent } from "../../../engine/conversation/playback-ledger.js";
 import { newSentence } from "../../../engine/conversation/playout.js";
-import { newSession, newTurn, type SessionState } from "../../../engine/conversation/state.js";
+import {
+  type ConversationState,
+  newConversation,
+  newTurn,
+} from "../../../engine/conversation/state.js";
 import { changed } from "../../doubles/changed-state.js";
 import { PLAIN_SETTINGS } from "../../doubles/recorded-call.js";
 
@@ -30,14 +34,18 @@ function ledgerOf(played: readonly Played[]) {
 }
 
 /** The agent has said this, until `untilMs`, and says nothing more; the caller's word began at `beganAtMs`. */
-function after(beganAtMs: number, played: readonly Played[], untilMs: number): SessionState {
+function after(beganAtMs: number, played: readonly Played[], untilMs: number): ConversationState {
   const spokenBefore = { ledger: ledgerOf(played), untilMs, turnBeforeAtMs: undefined };
   const user = { endedAtMs: beganAtMs + WORD_MS };
-  return changed(newSession(PLAIN_SETTINGS, []), { echo: { spokenBefore }, user });
+  return changed(newConversation(PLAIN_SETTINGS, []), { echo: { spokenBefore }, user });
 }
 
 /** The agent is saying this. */
-function during(beganAtMs: number, played: readonly Played[], generating = false): SessionState {
+function during(
+  beganAtMs: number,
+  played: readonly Played[],
+  generating = false,
+): ConversationState {
   const asked = { userText: "hello", callerEndedAtMs: 0, decidedAtMs: 0, attempt: 1 };
   const ledger = ledgerOf(played);
   const sentences = ledger.sent.map(({ text, durationMs }, slot) => ({

@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import { wordCount } from "../../../engine/conversation/transcript-buffer.js";
 import type { InterruptionSensitivity } from "../../../storage/records.js";
-import { CALLER_WORDS } from "./agreement-lists.js";
+import { CALLER_WORDS } from "./backchannel-lists.js";
 import { playScript } from "./call-script.js";
 
 /** The least share of agreements that the agent speaks on through, and the largest of interruptions that it misses. */

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { HeardClock } from "../../../engine/conversation/actor.js";
+import { CallerAudioClock } from "../../../engine/conversation/actor.js";
 import { SeededRandom } from "../../simulation/seeded-random.js";
 
 const FRAME_MS = 20;
@@ -8,7 +8,7 @@ const STARTED_AT_MS = 10_000;
 
 /** A frame comes when its last sample has been spoken, and up to `jitterMs` later. */
 function listen(
-  clock: HeardClock,
+  clock: CallerAudioClock,
   frames: number,
   jitterMs: number,
   fromFrame = 0,
@@ -24,7 +24,7 @@ function listen(
 
 test("what the caller waited is right within 5 ms, wherever in a frame it ends", () => {
   for (const jitterMs of [0, 15]) {
-    const clock = new HeardClock();
+    const clock = new CallerAudioClock();
     listen(clock, 250, jitterMs);
     const spokenMs = 4_000;
     for (const passedMs of [1_000, 1_005, 1_013, 1_019]) {
@@ -35,7 +35,7 @@ test("what the caller waited is right within 5 ms, wherever in a frame it ends",
 });
 
 test("how long ago audio came is as long as it was spoken, but for audio that came ahead of time", () => {
-  const clock = new HeardClock();
+  const clock = new CallerAudioClock();
   listen(clock, 100, 0);
   const nowMs = STARTED_AT_MS + 2_000;
   for (const spokenMs of [1_990, 1_910, 700, 20]) {
@@ -56,7 +56,7 @@ test("how long ago audio came is as long as it was spoken, but for audio that ca
 });
 
 test("after a gap in the audio the stream lies that much later", () => {
-  const clock = new HeardClock();
+  const clock = new CallerAudioClock();
   listen(clock, 100, 10);
   listen(clock, 100, 10, 100, 3_000);
   const agoMs = clock.agoMs(3_500, STARTED_AT_MS + 3_500 + 3_000 + 600);
@@ -64,7 +64,7 @@ test("after a gap in the audio the stream lies that much later", () => {
 });
 
 test("a word that is not known, or not over, was said just now", () => {
-  const clock = new HeardClock();
+  const clock = new CallerAudioClock();
   assert.equal(clock.agoMs(100, 5_000), 0);
   listen(clock, 10, 0);
   assert.equal(clock.agoMs(undefined, STARTED_AT_MS), 0);
@@ -72,7 +72,7 @@ test("a word that is not known, or not over, was said just now", () => {
 });
 
 test("two clocks that part slowly are followed", () => {
-  const clock = new HeardClock();
+  const clock = new CallerAudioClock();
   for (let frame = 0; frame < 30_000; frame += 1) {
     const heardMs = (frame + 1) * FRAME_MS;
     clock.heard(heardMs, STARTED_AT_MS + heardMs * 1.0002);
@@ -84,7 +84,7 @@ test("two clocks that part slowly are followed", () => {
 
 test("audio that comes 200 ms later than the one before is late, more is a gap in the stream", () => {
   const agoMs = (lateMs: number) => {
-    const clock = new HeardClock();
+    const clock = new CallerAudioClock();
     clock.heard(20, STARTED_AT_MS + 20);
     clock.heard(40, STARTED_AT_MS + 40 + lateMs);
     return Math.round(clock.agoMs(40, STARTED_AT_MS + 1_040));
