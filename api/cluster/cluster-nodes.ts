@@ -9,7 +9,7 @@ import { VERSION } from "../../engine/version.js";
 import type { Database } from "../../storage/database.js";
 import { sharedLimits } from "./cluster-limits.js";
 import { ClusterWorker } from "./worker-client.js";
-import type { ConversationSettings } from "./worker-server.js";
+import type { WorkerSettings } from "./worker-server.js";
 
 export interface JoiningOptions {
   readonly database: Database;
@@ -37,7 +37,7 @@ export async function joinNodes(options: JoiningOptions): Promise<Nodes | undefi
 }
 
 export interface SoleWorkerOptions {
-  readonly settings: ConversationSettings;
+  readonly settings: WorkerSettings;
   readonly database: Database;
   readonly nodes: Nodes;
   /** What else the page of metrics has. */

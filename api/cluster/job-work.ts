@@ -7,14 +7,14 @@ import { Connections } from "../../engine/vendors/transport/connections.js";
 import { WebhookDelivery } from "../../engine/webhooks/webhook-delivery.js";
 import { Webhooks } from "../../engine/webhooks/webhooks.js";
 import type { Database } from "../../storage/database.js";
-import type { ConversationSettings } from "./worker-server.js";
+import type { WorkerSettings } from "./worker-server.js";
 
 /** Requests that are under way when the server stops; what takes longer is sent again. */
 const LAST_JOBS_MAX_MS = 2_000;
 
 export interface JobWorkParts {
   readonly settings: Pick<
-    ConversationSettings,
+    WorkerSettings,
     "allowPrivateProviders" | "authorities" | "publicBaseUrl"
   >;
   readonly database: Database;

@@ -1,12 +1,12 @@
 import type { IpcMessage } from "../../engine/cluster/ipc-link.js";
 import type { LogLevel } from "../../engine/log.js";
-import type { ConversationSettings } from "./worker-server.js";
+import type { WorkerSettings } from "./worker-server.js";
 
 /** Everything that a worker gets at its start. */
 export interface WorkerOrders {
   /** No other process of this run of the server has had it. */
   readonly name: number;
-  readonly settings: ConversationSettings;
+  readonly settings: WorkerSettings;
   readonly keys: WorkerKeys;
   /** As the database says it. */
   readonly writers: "one" | "many";

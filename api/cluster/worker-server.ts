@@ -55,7 +55,7 @@ const LAST_REQUESTS_MAX_MS = 5_000;
 const MINUTE_MS = 60_000;
 
 /** What a session server is told, as plain values: it may be in another process than who has read the environment. */
-export interface ConversationSettings
+export interface WorkerSettings
   extends TelephonySettings,
     RecordingSettings,
     Omit<HttpConfig, "authLimit" | "generalLimit" | "vendorLimit" | "sharesPort" | "basePath"> {
@@ -87,7 +87,7 @@ export interface ConversationSettings
 }
 
 export interface WorkerServerParts {
-  readonly settings: ConversationSettings;
+  readonly settings: WorkerSettings;
   readonly database: Database;
   readonly cipher: CredentialCipher;
   readonly tenancy: Tenancy;
@@ -251,7 +251,7 @@ async function serve(parts: WorkerServerParts, carrier: Carrier) {
   return { ...running, closeRoutes };
 }
 
-function loneNode({ nodeName, callsMax }: ConversationSettings, calls: CallCenter): LoneNode {
+function loneNode({ nodeName, callsMax }: WorkerSettings, calls: CallCenter): LoneNode {
   return { name: nodeName, callsMax, isTaking: () => calls.isReady };
 }
 
@@ -260,7 +260,7 @@ function basePathOf(publicBaseUrl: string | undefined): string {
   return publicBaseUrl === undefined ? "" : new URL(publicBaseUrl).pathname.replace(/\/$/, "");
 }
 
-function httpConfig(settings: ConversationSettings, { sharesPort }: WorkerSide): HttpConfig {
+function httpConfig(settings: WorkerSettings, { sharesPort }: WorkerSide): HttpConfig {
   const { authRequestsPerMinute, requestsPerMinute, vendorRequestsPerMinute, ...config } = settings;
   return {
     ...config,

@@ -173,7 +173,7 @@ const PURE_TYPES = ["storage/records.ts", "engine/vendors/contracts.ts"];
 const WAITING =
   /\b(?:async|await|Promise|performance|setTimeout|setInterval|setImmediate|queueMicrotask)\b|\b(?:Date\.now|Math\.random|new Date\(\)|crypto\.)/g;
 
-/** transition(state, event) and all that it reaches: no clock, promise, randomness, package, or part of the world. */
+/** step(state, event) and all that it reaches: no clock, promise, randomness, package, or part of the world. */
 export const transitionIsPure: TreeRule = (files) => {
   const filesByPath = new Map(files.map((file) => [file.path, file]));
   const reached = new Set([PURE_ROOT]);
