@@ -38,6 +38,7 @@ import { ProviderStore } from "./tenancy/provider-store.js";
 import { RegistryStore } from "./tenancy/registry-store.js";
 import { SealedCredentialStore } from "./tenancy/sealed-credential-store.js";
 import { UserStore } from "./tenancy/user-store.js";
+import { EventOutbox } from "./webhooks/event-outbox.js";
 import { WebhookStore } from "./webhooks/webhook-store.js";
 
 export interface DatabaseOptions {
@@ -136,6 +137,7 @@ export class Database {
     const db = new Kysely<Tables>({ dialect: backend.dialect });
     const atomic = new AtomicRequests(backend, this.recordChanges);
     const jobsAdded = new JobsAdded();
+    const outbox = new EventOutbox(db);
     this.plans = new PlanStore(db, atomic);
     this.organizations = new OrganizationStore(db, atomic);
     this.organizationOverviews = new OrganizationOverviewStore(db);
@@ -144,8 +146,8 @@ export class Database {
     this.registry = new RegistryStore(db);
     this.agents = new AgentStore(db, atomic);
     this.apiKeys = new ApiKeyStore(db, atomic);
-    this.calls = new CallStore(db, atomic, this.usageChanges, jobsAdded);
-    this.recordings = new RecordingStore(db, atomic, jobsAdded);
+    this.calls = new CallStore(db, atomic, this.usageChanges, outbox, jobsAdded);
+    this.recordings = new RecordingStore(db, atomic, outbox, jobsAdded);
     this.phoneNumbers = new PhoneNumberStore(db, atomic);
     this.dialTargets = new DialTargetStore(db, atomic);
     this.usage = new UsageStore(db);
@@ -156,7 +158,11 @@ export class Database {
     this.callSlots = new CallSlotStore(db, atomic);
     this.onceTokens = new OnceTokenStore(db, atomic);
     this.jobs = new JobStore(db, atomic, jobsAdded);
-    this.webhooks = new WebhookStore(db, atomic, jobsAdded);
+    this.webhooks = new WebhookStore(db, atomic, {
+      outbox,
+      added: jobsAdded,
+      changes: this.recordChanges,
+    });
     this.#backend = backend;
   }
 

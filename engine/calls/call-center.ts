@@ -23,6 +23,7 @@ import { OrphanedCalls } from "./orphaned-calls.js";
 import { PreemptiveBudget } from "./preemptive-budget.js";
 import { type RecordingKeeping, Recordings } from "./recording/recordings.js";
 import { StoreWatch } from "./store-watch.js";
+import { WantedEvents } from "./wanted-events.js";
 
 const HEARTBEAT_MS = 5_000;
 /** Suspending is a write to the store, by another process: how soon calls in progress learn of it. */
@@ -112,6 +113,7 @@ export class CallCenter {
       phrases: new PhraseKeeper(clock),
       preemptiveBudget,
       feed: this.feed,
+      wantedEvents: new WantedEvents(database, clock),
     };
     this.journal = new CallJournal({ ...options, ...shared, calls, history });
     this.recordings = new Recordings({ ...options, store, audioPool: () => this.audioPool() });

@@ -9,7 +9,6 @@ import type {
   UsageRecord,
 } from "../../storage/records.js";
 import { UniqueViolationError } from "../../storage/statements/unique-violation.js";
-import type { NewEvent } from "../../storage/webhooks/event-record.js";
 import type { Ending } from "../conversation/call-end.js";
 import {
   type ClientMessage,
@@ -39,6 +38,7 @@ import type { CallSummaries } from "./call-summaries.js";
 import { EarlierMessages, type SummaryAccess } from "./earlier-messages.js";
 import { LiveTranscript } from "./live-transcript.js";
 import { type HistoryAccess, SharedHistory } from "./shared-history.js";
+import type { WantedEvents } from "./wanted-events.js";
 import {
   afterLosses,
   type CallWrite,
@@ -96,6 +96,7 @@ export interface JournalDeps {
     "start" | "findById" | "saveTurn" | "annotate" | "finish" | "refuse"
   >;
   readonly history: HistoryAccess & SummaryAccess;
+  readonly wantedEvents: Pick<WantedEvents, "of">;
   readonly summaries: Pick<CallSummaries, "add" | "answer">;
   readonly metrics: Pick<
     Metrics,
@@ -205,9 +206,10 @@ export class CallJournal {
 
   /** Two clients may come back to one conversation in the same moment. */
   async #store(start: CallStart, began: Moment): Promise<void> {
-    const { calls, runId } = this.#deps;
+    const { calls, runId, wantedEvents } = this.#deps;
     const { spareSessionId: sessionId } = start;
-    const events = [callStartedEvent(start, began.atMs)];
+    const isWanted = (await wantedEvents.of(start.orgId))("call.started");
+    const events = isWanted ? [callStartedEvent(start, began.atMs)] : [];
     const write = (each: CallStart) =>
       calls.start(newCall(each, began.atMs), runId, began.monotonicMs, events);
     try {
@@ -313,7 +315,7 @@ export class CallEntry implements CallRecorder {
 
   /** `answers`: which STT, LLM and TTS served the turn. `tools`: the tool calls it made. */
   turnSaved(save: TurnSave, answers: TurnAnswers = {}, tools: TurnTools = {}): void {
-    const { calls, metrics, feed } = this.#deps;
+    const { calls, metrics, feed, wantedEvents } = this.#deps;
     if (save.report !== undefined) metrics.turnEnded(save.report);
     this.#longestWaitMs = Math.max(this.#longestWaitMs, save.report?.totalMs ?? 0);
     this.#countReply(save.report);
@@ -324,13 +326,16 @@ export class CallEntry implements CallRecorder {
       metrics: save.metrics,
       turn: save.report === undefined ? undefined : { ...save.report, ...answers, ...tools },
       atMs: this.#began.atMs + this.#durationMs(),
-      events: this.#turnEvents(save, tools),
     };
+    this.#savedTurns += 1;
+    const about = { call: this.#start, place: this.#savedTurns, messages: turn.messages };
     const added = this.#history.add(save.added);
     this.earlier.add(save.added);
     let isSaved = false;
     const saveTurn = async (history?: HistoryChange) => {
-      const isReplaced = await calls.saveTurn(callId, turn, history);
+      const isWanted = await wantedEvents.of(orgId);
+      const events = turnEvents({ ...about, save, tools, isWanted }, turn.atMs);
+      const isReplaced = await calls.saveTurn(callId, { ...turn, events }, history);
       isSaved = true;
       return isReplaced;
     };
@@ -346,12 +351,6 @@ export class CallEntry implements CallRecorder {
       },
       lossMessage: "a turn could not be stored",
     });
-  }
-
-  #turnEvents(save: TurnSave, tools: TurnTools): readonly NewEvent[] {
-    this.#savedTurns += 1;
-    const about = { call: this.#start, place: this.#savedTurns, messages: this.#messages(save) };
-    return turnEvents({ ...about, save, tools }, this.#began.atMs + this.#durationMs());
   }
 
   #countReply(report: TurnSave["report"]): void {

@@ -10,6 +10,7 @@ import type { Ending } from "../conversation/call-end.js";
 import type { TurnSave } from "../conversation/effects.js";
 import type { CallInfo } from "../telephony/call-info.js";
 import type { TurnTools } from "../tools/tool-log.js";
+import type { EventWish } from "./wanted-events.js";
 
 /** Words of one turn that an event carries, in bytes of JSON: a delivery has less than 20 kB. */
 const WORDS_MAX_BYTES = 12_000;
@@ -43,6 +44,7 @@ export interface FinishedTurn {
   readonly save: TurnSave;
   readonly messages: readonly TranscriptMessage[];
   readonly tools: TurnTools;
+  readonly isWanted: EventWish;
 }
 
 function factsOf({ agentId, channel, callInfo }: StreamedCall): CallFacts {
@@ -61,16 +63,18 @@ export function callStartedEvent(call: StreamedCall, atMs: number): NewEvent {
   return newEvent({ id, orgId, type: "call.started", callId, atMs, data });
 }
 
-/** What a turn that is over tells, its tools first. */
+/** What a turn that is over tells an endpoint that wants it, its tools first. */
 export function turnEvents(finished: FinishedTurn, atMs: number): readonly NewEvent[] {
-  const { call, place, save, messages, tools } = finished;
+  const { call, place, save, messages, tools, isWanted } = finished;
   const { callId, orgId } = call;
   const turn = save.report?.turn ?? null;
-  const toolEvents = (tools.tools ?? []).map(({ name, ok, ms }, index) => {
+  const finishedTools = isWanted("tool.completed") ? (tools.tools ?? []) : [];
+  const toolEvents = finishedTools.map(({ name, ok, ms }, index) => {
     const id = callEventId(callId, `turn${place}-tool${index + 1}`);
     const data = { turn, name, ok, durationMs: ms };
     return newEvent({ id, orgId, type: "tool.completed", callId, atMs, data });
   });
+  if (!isWanted("turn.completed")) return toolEvents;
   const isCut = Buffer.byteLength(JSON.stringify(messages)) > WORDS_MAX_BYTES;
   const { kind = null, outcome = null, totalMs = null, endOfTurn } = save.report ?? {};
   const completed = newEvent({

@@ -2,7 +2,7 @@ import { type Kysely, type Selectable, sql } from "kysely";
 import type { AtomicRequests } from "../statements/atomic-requests.js";
 import { writeJson } from "../statements/json-column.js";
 import type { Tables } from "../tables.js";
-import { outboxOf } from "../webhooks/event-outbox.js";
+import type { EventOutbox } from "../webhooks/event-outbox.js";
 import { newEvent, terminalEventId } from "../webhooks/event-record.js";
 import { addUsage } from "./usage-store.js";
 
@@ -35,38 +35,41 @@ type AbandonedCall = Pick<
   | "totalTokens"
 > & { readonly heartbeatAtMs: number | null; readonly uptimeMs: number | null };
 
+interface ClosingStore {
+  readonly db: Kysely<Tables>;
+  readonly atomic: AtomicRequests;
+  readonly outbox: EventOutbox;
+}
+
 /**
  * Closes the calls that other runs of the server have left `active`, and says how many. Each ends at its last sign of
  * life: its start, its last saved turn or the last heartbeat of its run, by the run's own clock, which was never set.
  * Then the other runs are forgotten.
  */
 export function closeAbandonedCalls(
-  db: Kysely<Tables>,
-  atomic: AtomicRequests,
+  store: ClosingStore,
   runId: string,
   nowMs: number,
 ): Promise<number> {
-  return closeRuns(db, atomic, { comparison: "!=", runId, endReason: SERVER_STOPPED }, nowMs);
+  return closeRuns(store, { comparison: "!=", runId, endReason: SERVER_STOPPED }, nowMs);
 }
 
 /** As `closeAbandonedCalls`, of one run that has died while its server lives. */
 export function closeCallsOfRun(
-  db: Kysely<Tables>,
-  atomic: AtomicRequests,
+  store: ClosingStore,
   runId: string,
   nowMs: number,
 ): Promise<number> {
-  return closeRuns(db, atomic, { comparison: "=", runId, endReason: PROCESS_ENDED }, nowMs);
+  return closeRuns(store, { comparison: "=", runId, endReason: PROCESS_ENDED }, nowMs);
 }
 
 /** As `closeCallsOfRun`, of a run of another server of this database. */
 export function closeCallsOfLostNode(
-  db: Kysely<Tables>,
-  atomic: AtomicRequests,
+  store: ClosingStore,
   runId: string,
   nowMs: number,
 ): Promise<number> {
-  return closeRuns(db, atomic, { comparison: "=", runId, endReason: NODE_LOST }, nowMs);
+  return closeRuns(store, { comparison: "=", runId, endReason: NODE_LOST }, nowMs);
 }
 
 interface DeadRuns {
@@ -76,35 +79,33 @@ interface DeadRuns {
 }
 
 async function closeRuns(
-  db: Kysely<Tables>,
-  atomic: AtomicRequests,
+  store: ClosingStore,
   { comparison, runId, endReason }: DeadRuns,
   nowMs: number,
 ): Promise<number> {
   let closed = 0;
   for (;;) {
-    const calls = await activeCalls(db).where("calls.runId", comparison, runId).execute();
+    const calls = await activeCalls(store.db).where("calls.runId", comparison, runId).execute();
     if (calls.length === 0) break;
-    closed += await closeAll(db, atomic, calls, endReason, nowMs);
+    closed += await closeAll(store, calls, endReason, nowMs);
   }
   // A run is only remembered for the calls that it has left.
-  await db.deleteFrom("runs").where("id", comparison, runId).execute();
+  await store.db.deleteFrom("runs").where("id", comparison, runId).execute();
   return closed;
 }
 
 /** Closes these calls, of a run that lives: each ends at its last saved turn. Says how many had not ended meanwhile. */
 export async function closeLostCalls(
-  db: Kysely<Tables>,
-  atomic: AtomicRequests,
+  store: ClosingStore,
   callIds: readonly string[],
   nowMs: number,
 ): Promise<number> {
   let closed = 0;
   for (let start = 0; start < callIds.length; start += CALLS_PER_STEP) {
     const step = callIds.slice(start, start + CALLS_PER_STEP);
-    const calls = await activeCalls(db).where("calls.id", "in", step).execute();
+    const calls = await activeCalls(store.db).where("calls.id", "in", step).execute();
     const silent = calls.map((call) => ({ ...call, heartbeatAtMs: null, uptimeMs: null }));
-    closed += await closeAll(db, atomic, silent, END_LOST, nowMs);
+    closed += await closeAll(store, silent, END_LOST, nowMs);
   }
   return closed;
 }
@@ -137,20 +138,18 @@ function activeCalls(db: Kysely<Tables>) {
 }
 
 async function closeAll(
-  db: Kysely<Tables>,
-  atomic: AtomicRequests,
+  store: ClosingStore,
   calls: readonly AbandonedCall[],
   endReason: string,
   nowMs: number,
 ): Promise<number> {
-  const closings = calls.map((call) => close(db, atomic, call, endReason, nowMs));
+  const closings = calls.map((call) => close(store, call, endReason, nowMs));
   return (await Promise.all(closings)).filter((closed) => closed).length;
 }
 
 /** False when the call has ended in the meantime. */
 function close(
-  db: Kysely<Tables>,
-  atomic: AtomicRequests,
+  { db, atomic, outbox }: ClosingStore,
   call: AbandonedCall,
   endReason: string,
   nowMs: number,
@@ -198,7 +197,7 @@ function close(
       metrics: null,
     },
   });
-  return atomic.runIf(end, [usage, ...outboxOf(db, event)]);
+  return atomic.runIf(end, [usage, ...outbox.statements(event)]);
 }
 
 function endOf(call: AbandonedCall, nowMs: number): number {

@@ -12,7 +12,7 @@ import type { AtomicRequests } from "../statements/atomic-requests.js";
 import { jsonObject, readJson, writeJson } from "../statements/json-column.js";
 import type { RecordChanges } from "../statements/record-changes.js";
 import type { Tables } from "../tables.js";
-import { outboxOf } from "../webhooks/event-outbox.js";
+import type { EventOutbox } from "../webhooks/event-outbox.js";
 import type { NewEvent } from "../webhooks/event-record.js";
 import {
   closeAbandonedCalls,
@@ -85,17 +85,20 @@ export class CallStore {
   readonly #db: Kysely<Tables>;
   readonly #atomic: AtomicRequests;
   readonly #usageChanges: RecordChanges;
+  readonly #outbox: EventOutbox;
   readonly #jobsAdded: JobsAdded;
 
   constructor(
     db: Kysely<Tables>,
     atomic: AtomicRequests,
     usageChanges: RecordChanges,
+    outbox: EventOutbox,
     jobsAdded: JobsAdded,
   ) {
     this.#db = db;
     this.#atomic = atomic;
     this.#usageChanges = usageChanges;
+    this.#outbox = outbox;
     this.#jobsAdded = jobsAdded;
   }
 
@@ -121,7 +124,7 @@ export class CallStore {
       .select("id")
       .where("id", "=", event.callId ?? "");
     if ((await record.executeTakeFirst()) !== undefined) return;
-    await this.#atomic.run(outboxOf(this.#db, event));
+    await this.#atomic.run(this.#outbox.statements(event));
     this.#jobsAdded.tell();
   }
 
@@ -131,7 +134,7 @@ export class CallStore {
     queries: readonly Compilable[],
     events: readonly NewEvent[],
   ): Promise<readonly number[] | undefined> {
-    const outbox = events.flatMap((event) => outboxOf(this.#db, event));
+    const outbox = events.flatMap((event) => this.#outbox.statements(event));
     const changes = await this.#atomic.changesIf(guard, [...queries, ...outbox]);
     if (changes?.slice(queries.length).some((count) => count > 0)) this.#jobsAdded.tell();
     return changes?.slice(0, queries.length);
@@ -302,17 +305,17 @@ export class CallStore {
    * of this database.
    */
   closeAbandoned(runId: string, nowMs: number): Promise<number> {
-    return this.#closed(closeAbandonedCalls(this.#db, this.#atomic, runId, nowMs));
+    return this.#closed(closeAbandonedCalls(this.#closing, runId, nowMs));
   }
 
   /** Closes as failed every active call of a run that has died while its server lives, and says how many. */
   closeRun(runId: string, nowMs: number): Promise<number> {
-    return this.#closed(closeCallsOfRun(this.#db, this.#atomic, runId, nowMs));
+    return this.#closed(closeCallsOfRun(this.#closing, runId, nowMs));
   }
 
   /** As `closeRun`, of a run of another server of this database. */
   closeRunOfLostNode(runId: string, nowMs: number): Promise<number> {
-    return this.#closed(closeCallsOfLostNode(this.#db, this.#atomic, runId, nowMs));
+    return this.#closed(closeCallsOfLostNode(this.#closing, runId, nowMs));
   }
 
   /** The ids of the calls of this run that are stored as active. */
@@ -329,7 +332,11 @@ export class CallStore {
 
   /** Closes these calls of this run as failed, where they are still active, and returns how many: their end is unknown. */
   closeLost(callIds: readonly string[], nowMs: number): Promise<number> {
-    return this.#closed(closeLostCalls(this.#db, this.#atomic, callIds, nowMs));
+    return this.#closed(closeLostCalls(this.#closing, callIds, nowMs));
+  }
+
+  get #closing() {
+    return { db: this.#db, atomic: this.#atomic, outbox: this.#outbox };
   }
 
   /** Their ends may have been wanted by endpoints. */

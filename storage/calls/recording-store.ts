@@ -4,7 +4,7 @@ import type { JsonObject } from "../records.js";
 import type { AtomicRequests } from "../statements/atomic-requests.js";
 import { writeJson } from "../statements/json-column.js";
 import type { Tables } from "../tables.js";
-import { outboxOf } from "../webhooks/event-outbox.js";
+import type { EventOutbox } from "../webhooks/event-outbox.js";
 import { callEventId, newEvent } from "../webhooks/event-record.js";
 
 /** The call whose recording is meant. */
@@ -17,11 +17,18 @@ export interface RecordingKey {
 export class RecordingStore {
   readonly #db: Kysely<Tables>;
   readonly #atomic: AtomicRequests;
+  readonly #outbox: EventOutbox;
   readonly #jobsAdded: JobsAdded;
 
-  constructor(db: Kysely<Tables>, atomic: AtomicRequests, jobsAdded: JobsAdded) {
+  constructor(
+    db: Kysely<Tables>,
+    atomic: AtomicRequests,
+    outbox: EventOutbox,
+    jobsAdded: JobsAdded,
+  ) {
     this.#db = db;
     this.#atomic = atomic;
+    this.#outbox = outbox;
     this.#jobsAdded = jobsAdded;
   }
 
@@ -50,7 +57,7 @@ export class RecordingStore {
         .where("callId", "=", callId)
         .where("orgId", "=", orgId),
       this.#patch({ callId, orgId }, facts),
-      ...outboxOf(this.#db, event),
+      ...this.#outbox.statements(event),
     ]);
     this.#jobsAdded.tell();
   }

@@ -1,4 +1,4 @@
-import { type Compilable, type Kysely, type RawBuilder, sql } from "kysely";
+import { type Compilable, type CompiledQuery, type Kysely, type RawBuilder, sql } from "kysely";
 import { afterChange } from "../statements/atomic-requests.js";
 import { writeJson } from "../statements/json-column.js";
 import type { Tables } from "../tables.js";
@@ -13,33 +13,93 @@ function ref(name: string) {
   return sql.ref(name);
 }
 
-/** Which endpoints of the organization get events of the type. */
-function subscribers(orgId: string, type: EventType): RawBuilder<unknown> {
-  return sql`${ref("orgId")} = ${orgId} and ${ref("state")} = 'active' and ${ref("eventTypes")} like ${`%"${type}"%`}`;
+/** Stands in a compiled statement for a value of the event. */
+class Parameter {
+  readonly name: keyof OutboxValues;
+
+  constructor(name: keyof OutboxValues) {
+    this.name = name;
+  }
 }
 
-function compilable(db: Kysely<Tables>, query: RawBuilder<unknown>): Compilable {
-  return { compile: () => query.compile(db) };
+interface OutboxValues {
+  readonly id: string;
+  readonly orgId: string;
+  readonly type: string;
+  readonly callId: string | null;
+  readonly atMs: number;
+  readonly data: string;
+  readonly typePattern: string;
+  readonly jobIdStart: string;
+  readonly payloadEnd: string;
 }
 
-/**
- * The statements that store an event and a delivery job for each endpoint that wants it, for the end of the batch that the
- * event tells of. Where no endpoint wants it nothing is stored. The second one's changes are the jobs that were added.
- */
-export function outboxOf(db: Kysely<Tables>, event: NewEvent): Compilable[] {
-  const { id, orgId, type, callId, atMs, data } = event;
+function valuesOf({ id, orgId, type, callId, atMs, data }: NewEvent): OutboxValues {
+  const written = { typePattern: typePattern(type), ...jobParts(id) };
+  return { id, orgId, type, callId, atMs, data: writeJson(data), ...written };
+}
+
+/** Stores events; its two statements are compiled once, as turns of all calls run them. */
+export class EventOutbox {
+  readonly #ofCall: readonly [CompiledQuery, CompiledQuery];
+  readonly #ofNoCall: readonly [CompiledQuery, CompiledQuery];
+
+  constructor(db: Kysely<Tables>) {
+    this.#ofCall = compiledOutbox(db, true);
+    this.#ofNoCall = compiledOutbox(db, false);
+  }
+
+  /**
+   * The statements that store an event and a delivery job for each endpoint that wants it, for the end of the batch that the
+   * event tells of. Where no endpoint wants it nothing is stored. The second one's changes are the jobs that were added.
+   */
+  statements(event: NewEvent): readonly Compilable[] {
+    const [insert, jobs] = event.callId === null ? this.#ofNoCall : this.#ofCall;
+    const values = valuesOf(event);
+    const withValues = (query: CompiledQuery): Compilable => {
+      const parameters = query.parameters.map((parameter) =>
+        parameter instanceof Parameter ? values[parameter.name] : parameter,
+      );
+      return { compile: () => ({ ...query, parameters }) };
+    };
+    return [withValues(insert), afterChange(withValues(jobs))];
+  }
+}
+
+function compiledOutbox(
+  db: Kysely<Tables>,
+  hasCall: boolean,
+): readonly [CompiledQuery, CompiledQuery] {
+  const value = (name: keyof OutboxValues) => sql.val(new Parameter(name));
+  const callId = hasCall ? value("callId") : null;
   const place =
     callId === null
       ? sql`null`
       : sql`(select coalesce(max(${ref("callSequence")}), 0) + 1 from ${sql.table("webhookEvents")}
           where ${ref("callId")} = ${callId})`;
-  const wanted = sql`exists (select 1 from ${sql.table("webhookEndpoints")} where ${subscribers(orgId, type)})`;
+  const subscribers = sql`${ref("orgId")} = ${value("orgId")} and ${ref("state")} = 'active'
+    and ${ref("eventTypes")} like ${value("typePattern")}`;
+  const wanted = sql`exists (select 1 from ${sql.table("webhookEndpoints")} where ${subscribers})`;
   const insert = sql`insert into ${sql.table("webhookEvents")}
     (id, ${ref("orgId")}, type, ${ref("callId")}, ${ref("callSequence")}, ${ref("atMs")}, data)
-    select ${id}, ${orgId}, ${type}, ${callId}, ${place}, ${atMs}, ${writeJson(data)} where ${wanted}
+    select ${value("id")}, ${value("orgId")}, ${value("type")}, ${callId}, ${place}, ${value("atMs")}, ${value("data")}
+    where ${wanted}
     on conflict (id) do nothing`;
-  const jobs = deliveryJobs(db, event, subscribers(orgId, type), atMs);
-  return [compilable(db, insert), afterChange(jobs)];
+  const parts = {
+    jobIdStart: value("jobIdStart"),
+    payloadEnd: value("payloadEnd"),
+    callId,
+    nowMs: value("atMs"),
+  };
+  return [insert.compile(db), jobsInsert(parts, subscribers).compile(db)];
+}
+
+function typePattern(type: EventType): string {
+  return `%"${type}"%`;
+}
+
+function jobParts(eventId: string, tag = "") {
+  return { jobIdStart: `${eventId}${tag}_`, payloadEnd: `","eventId":"${eventId}"}` };
 }
 
 /** A delivery job of a stored event for each endpoint that the condition names. `tag` makes it another job than an earlier one. */
@@ -50,6 +110,21 @@ export function deliveryJobs(
   nowMs: number,
   tag = "",
 ): Compilable {
+  const insert = jobsInsert({ ...jobParts(id, tag), callId, nowMs }, condition);
+  return { compile: () => insert.compile(db) };
+}
+
+interface JobParts {
+  readonly jobIdStart: unknown;
+  readonly payloadEnd: unknown;
+  readonly callId: unknown;
+  readonly nowMs: unknown;
+}
+
+function jobsInsert(
+  { jobIdStart, payloadEnd, callId, nowMs }: JobParts,
+  condition: RawBuilder<unknown>,
+): RawBuilder<unknown> {
   const endpoint = sql`${sql.table("webhookEndpoints")}.id`;
   const lane =
     callId === null
@@ -66,10 +141,9 @@ export function deliveryJobs(
       .map(ref)
       .concat(["runAfterMs", "attempts", "fence", "createdAtMs"].map(ref)),
   );
-  const insert = sql`insert into jobs (${columns})
-    select cast(${`${id}${tag}_`} as text) || ${endpoint}, ${ref("orgId")}, 'webhook', 'webhook:' || ${endpoint}, ${lane},
-      '{"endpointId":"' || ${endpoint} || cast(${`","eventId":"${id}"}`} as text), 'queued', ${runAfter}, 0, 0, ${nowMs}
+  return sql`insert into jobs (${columns})
+    select cast(${jobIdStart} as text) || ${endpoint}, ${ref("orgId")}, 'webhook', 'webhook:' || ${endpoint}, ${lane},
+      '{"endpointId":"' || ${endpoint} || cast(${payloadEnd} as text), 'queued', ${runAfter}, 0, 0, ${nowMs}
     from ${sql.table("webhookEndpoints")} where ${condition}
     on conflict (id) do nothing`;
-  return compilable(db, insert);
 }

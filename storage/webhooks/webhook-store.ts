@@ -3,10 +3,11 @@ import * as v from "valibot";
 import type { JobsAdded } from "../jobs/job-store.js";
 import type { AtomicRequests } from "../statements/atomic-requests.js";
 import { jsonObject, readJson, writeJson } from "../statements/json-column.js";
+import type { RecordChanges } from "../statements/record-changes.js";
 import type { Tables } from "../tables.js";
 import type { AuditRecord } from "../tenancy/audit-record.js";
 import { auditOf } from "../tenancy/audit-store.js";
-import { deliveryJobs, outboxOf } from "./event-outbox.js";
+import { deliveryJobs, type EventOutbox } from "./event-outbox.js";
 import { EVENT_TYPES, type EventRecord, type EventType, type NewEvent } from "./event-record.js";
 
 /** Removed at a time, so that the purge of many does not delay other requests. */
@@ -53,16 +54,30 @@ export interface EventRange {
   readonly limit: number;
 }
 
+interface WebhookStoreParts {
+  readonly outbox: EventOutbox;
+  readonly added: JobsAdded;
+  readonly changes: RecordChanges;
+}
+
 /** Endpoints of organizations, the events that were sent to them, and what became of each try. */
 export class WebhookStore {
   readonly #db: Kysely<Tables>;
   readonly #atomic: AtomicRequests;
+  readonly #outbox: EventOutbox;
   readonly #added: JobsAdded;
+  readonly #changes: RecordChanges;
 
-  constructor(db: Kysely<Tables>, atomic: AtomicRequests, added: JobsAdded) {
+  constructor(
+    db: Kysely<Tables>,
+    atomic: AtomicRequests,
+    { outbox, added, changes }: WebhookStoreParts,
+  ) {
     this.#db = db;
     this.#atomic = atomic;
+    this.#outbox = outbox;
     this.#added = added;
+    this.#changes = changes;
   }
 
   /** False, and nothing is inserted, where the organization has `max` endpoints already. */
@@ -78,7 +93,7 @@ export class WebhookStore {
     entry: AuditRecord,
   ): Promise<boolean> {
     const { createdAtMs: _createdAtMs, ...columns } = rowOf({ id, orgId, ...endpoint });
-    const [{ changes }] = await this.#atomic.run([
+    const [{ changes }] = await this.#atomic.change([
       this.#db
         .updateTable("webhookEndpoints")
         .set(columns)
@@ -91,7 +106,7 @@ export class WebhookStore {
 
   /** What waits for it is dropped when its turn comes. */
   async remove(orgId: string, id: string, entry: AuditRecord): Promise<boolean> {
-    const [{ changes }] = await this.#atomic.run([
+    const [{ changes }] = await this.#atomic.change([
       this.#db.deleteFrom("webhookEndpoints").where("id", "=", id).where("orgId", "=", orgId),
       ...auditOf(this.#db, entry),
     ]);
@@ -107,6 +122,21 @@ export class WebhookStore {
       .orderBy("sequence")
       .execute();
     return rows.map(endpointOf);
+  }
+
+  /** The types of events that an active endpoint of the organization wants. */
+  async wantedTypes(orgId: string): Promise<ReadonlySet<EventType>> {
+    const rows = await this.#db
+      .selectFrom("webhookEndpoints")
+      .select("eventTypes")
+      .where("orgId", "=", orgId)
+      .where("state", "=", "active")
+      .execute();
+    return new Set(
+      rows.flatMap(({ eventTypes: types }) =>
+        readJson("webhookEndpoints.eventTypes", eventTypes, types),
+      ),
+    );
   }
 
   async find(orgId: string, id: string): Promise<WebhookEndpointRecord | undefined> {
@@ -151,17 +181,19 @@ export class WebhookStore {
       .where("id", "=", id)
       .where("orgId", "=", orgId)
       .where("state", "=", "active");
-    const isDisabled = await this.#atomic.runIf(disabling, [
-      ...auditOf(this.#db, entry),
-      ...outboxOf(this.#db, event),
-    ]);
+    const isDisabled = await this.#changes.after(
+      this.#atomic.runIf(disabling, [
+        ...auditOf(this.#db, entry),
+        ...this.#outbox.statements(event),
+      ]),
+    );
     if (isDisabled) this.#added.tell();
     return isDisabled;
   }
 
   /** Stores an event of its own commit, with a job for each endpoint that wants it. */
   async addEvent(event: NewEvent): Promise<void> {
-    await this.#atomic.run(outboxOf(this.#db, event));
+    await this.#atomic.run(this.#outbox.statements(event));
     this.#added.tell();
   }
 

@@ -342,3 +342,19 @@ test("what vendors did not do is counted, and logged with what their support ask
   const message = "vendor request failed";
   assert.deepEqual(deps.log.lines, [{ level: "warn", fields: { ...fields, ...support }, message }]);
 });
+
+test("a turn makes only the events that an endpoint wants", async () => {
+  const { deps, writes, entry } = entryOf();
+  const tools = { tools: [{ name: "find", input: "{}", ok: true, ms: 1 }] };
+  const eventsOf = async () => {
+    entry.turnSaved(TURN, {}, tools);
+    await writes.settled();
+    return deps.turns.at(-1)?.events?.map(({ id }) => id);
+  };
+  deps.isWanted = () => false;
+  assert.deepEqual(await eventsOf(), []);
+  deps.isWanted = (type) => type === "tool.completed";
+  assert.deepEqual(await eventsOf(), ["evt_call_turn2-tool1"]);
+  deps.isWanted = (type) => type === "turn.completed";
+  assert.deepEqual(await eventsOf(), ["evt_call_turn3"], "its place is that among all turns");
+});

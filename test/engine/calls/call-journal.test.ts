@@ -61,6 +61,7 @@ test("a turn is stored with the times at which it was said, its stages, its tool
   const entry = await journal.begin(CALL_START);
   const tools = { tools: [{ name: "find", input: "{}", output: "found", ok: true, ms: 12.5 }] };
   entry.turnSaved(TURN, {}, tools);
+  await journal.stored();
   const call = await stored();
   assert.deepEqual(call.transcript, [
     { role: "user", text: "hi", timestamp: NOON_MS + 1_000 },

@@ -2,6 +2,7 @@ import type { TestContext } from "node:test";
 import { CallFeed } from "../../../engine/calls/call-feed.js";
 import { CallJournal } from "../../../engine/calls/call-journal.js";
 import { CallSummaries } from "../../../engine/calls/call-summaries.js";
+import { WantedEvents } from "../../../engine/calls/wanted-events.js";
 import { EventLoopDelay } from "../../../engine/metrics/event-loop-delay.js";
 import { Metrics } from "../../../engine/metrics/metrics.js";
 import { RecordingLogger } from "../../doubles/recording-logger.js";
@@ -38,7 +39,8 @@ export async function temporaryJournal(context: TestContext) {
   });
   const summaries = new CallSummaries(calls, clock, log);
   const feed = new CallFeed(clock);
-  const shared = { summaries, metrics, feed, clock, log };
+  const wantedEvents = new WantedEvents(database, clock);
+  const shared = { summaries, metrics, feed, clock, log, wantedEvents };
   const journal = new CallJournal({ calls, history, ...shared, runId: "run" });
   return { database, clock, log, metrics, summaries, feed, journal };
 }

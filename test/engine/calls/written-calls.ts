@@ -1,5 +1,6 @@
 import type { CallEvent, SaidWords } from "../../../engine/calls/call-events.js";
 import type { SummaryTask } from "../../../engine/calls/call-summaries.js";
+import type { EventWish } from "../../../engine/calls/wanted-events.js";
 import type { CallEnd, SavedTurn } from "../../../storage/calls/call-store.js";
 import type { HistoryChange, HistoryKey } from "../../../storage/calls/history-store.js";
 import type { HistoryMessage } from "../../../storage/records.js";
@@ -68,6 +69,9 @@ export class WrittenCalls {
     vendorFailed: (...given: readonly unknown[]) => void this.measured.push(["failed", given]),
     callEnded: (...given: readonly unknown[]) => void this.measured.push(["callEnded", given]),
   };
+  /** Which events an endpoint wants. */
+  isWanted: EventWish = () => true;
+  readonly wantedEvents = { of: async (_orgId: string) => this.isWanted };
   readonly summaries = {
     add: (task: SummaryTask) => void this.summed.push(task),
     answer: async (..._given: readonly unknown[]) => undefined,
