@@ -1,3 +1,5 @@
+import { AgentLlms } from "../../engine/analysis/agent-llms.js";
+import { SummaryJob } from "../../engine/analysis/summary-job.js";
 import { JobRunner } from "../../engine/jobs/job-runner.js";
 import type { Logger } from "../../engine/log.js";
 import { JobMetrics } from "../../engine/metrics/job-metrics.js";
@@ -7,6 +9,7 @@ import { Connections } from "../../engine/vendors/transport/connections.js";
 import { WebhookDelivery } from "../../engine/webhooks/webhook-delivery.js";
 import { Webhooks } from "../../engine/webhooks/webhooks.js";
 import type { Database } from "../../storage/database.js";
+import { vendorAccess } from "./vendor-access.js";
 import type { WorkerSettings } from "./worker-server.js";
 
 /** Requests that are under way when the server stops; what takes longer is sent again. */
@@ -15,7 +18,12 @@ const LAST_JOBS_MAX_MS = 2_000;
 export interface JobWorkParts {
   readonly settings: Pick<
     WorkerSettings,
-    "allowPrivateProviders" | "authorities" | "publicBaseUrl"
+    | "allowPrivateProviders"
+    | "authorities"
+    | "publicBaseUrl"
+    | "platformUrls"
+    | "hedgingTokensPercent"
+    | "chainTimeouts"
   >;
   readonly database: Database;
   readonly cipher: CredentialCipher;
@@ -47,9 +55,13 @@ export function startJobs(parts: JobWorkParts): JobWork {
     random,
     log,
   });
+  // Its breakers are of its own: a job that fails is no reason to keep calls away from a vendor.
+  const own = { settings, connections, cipher, breakerExchange: undefined, clock, log };
+  const llms = new AgentLlms({ database, chains: vendorAccess(own).chains });
+  const summary = new SummaryJob({ database, llms, clock });
   const runner = new JobRunner({
     store: database.jobs,
-    handlers: { webhook },
+    handlers: { webhook, summary },
     owner: newId(),
     isAlone: database.writers === "one",
     meter: metrics,

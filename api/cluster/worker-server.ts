@@ -24,15 +24,9 @@ import { ClientAccess } from "../../engine/tenancy/people/client-access.js";
 import { Standing } from "../../engine/tenancy/people/standing.js";
 import { ProviderChecks } from "../../engine/tenancy/providers/provider-check.js";
 import { ProviderVoices } from "../../engine/tenancy/providers/provider-voices.js";
-import { VendorClients } from "../../engine/tenancy/providers/vendor-clients.js";
 import type { Tenancy } from "../../engine/tenancy/tenancy.js";
 import type { Clock } from "../../engine/time/clock.js";
 import { within } from "../../engine/time/deadline.js";
-import { AnswerTimes } from "../../engine/vendors/chain/answer-times.js";
-import { Breakers } from "../../engine/vendors/chain/breakers.js";
-import { Hedging } from "../../engine/vendors/chain/llm-chain.js";
-import { SpeechDurations } from "../../engine/vendors/chain/speech-durations.js";
-import { LearnedParameters } from "../../engine/vendors/learned-parameters.js";
 import { Connections } from "../../engine/vendors/transport/connections.js";
 import type { VendorUrls } from "../../engine/vendors/vendor-environment.js";
 import { Webhooks } from "../../engine/webhooks/webhooks.js";
@@ -42,6 +36,7 @@ import type { HttpServer } from "../http/server.js";
 import { type HttpConfig, startServer } from "../http/start-server.js";
 import { localUrl } from "../start-up/local-url.js";
 import { type CloseRoutes, openVoiceRoutes } from "../voice/voice-routes.js";
+import { vendorAccess } from "./vendor-access.js";
 import type { WorkerSide } from "./worker-side.js";
 
 /**
@@ -145,19 +140,11 @@ function newCarrier(parts: WorkerServerParts, localBaseUrl: () => string) {
   const { settings, database, cipher, tenancy, cluster, runId, clock, newId, log } = parts;
   const { allowPrivateProviders: allowPrivateAddresses, authorities, isSandboxed } = settings;
   const connections = new Connections({ clock, allowPrivateAddresses, authorities });
-  const learned = new LearnedParameters((provider, { modelId, parameter, value, sentAs }) => {
-    const facts = { providerId: provider.id, modelId, parameter, value, sentAs };
-    log.warn(facts, "the model refused a parameter; it is asked without or with another one");
-  });
-  const context = { clock, connections, learned };
+  const breakerExchange = cluster.shared?.breakers;
+  const access = vendorAccess({ settings, connections, cipher, breakerExchange, clock, log });
+  const { learned, context, clients, chains } = access;
   const hasLocalVendor = settings.isTwilioSimulated;
   const reachable = { ...settings, localBaseUrl: hasLocalVendor ? localBaseUrl : undefined };
-  const clients = new VendorClients(cipher, { ...settings.platformUrls }, context);
-  const breakers = new Breakers(clock, cluster.shared?.breakers);
-  const hedging = new Hedging(settings.hedgingTokensPercent / 100);
-  const [times, durations] = [new AnswerTimes(), new SpeechDurations()];
-  const timeouts = settings.chainTimeouts;
-  const chains = { clients, breakers, timeouts, times, durations, hedging, clock };
   const vendors = { chains, cipher, context };
   const { agents } = tenancy;
   const { recordingsBucket, recordingsWaitingBytesMax: waitingBytesMax } = settings;
@@ -182,7 +169,15 @@ function newCarrier(parts: WorkerServerParts, localBaseUrl: () => string) {
     journal,
   });
   const placedCalls = cluster.placedCalls(outboundCalls, tokens);
-  const made = { connections, learned, uploads, reachable, clients, breakers, chains };
+  const made = {
+    connections,
+    learned,
+    uploads,
+    reachable,
+    clients,
+    breakers: chains.breakers,
+    chains,
+  };
   return { ...made, calls, callControl, outboundCalls, placedCalls };
 }
 

@@ -38,11 +38,7 @@ export async function holdingsOf(
 }
 
 function unfinishedIn(gauges: ReadonlyMap<string, number>): number {
-  const names = [
-    "parley_calls_active",
-    "parley_storage_requests_waiting",
-    "parley_summaries_waiting",
-  ];
+  const names = ["parley_calls_active", "parley_storage_requests_waiting"];
   return names.reduce((sum, name) => sum + (gauges.get(name) ?? Number.NaN), 0);
 }
 

@@ -13,10 +13,10 @@ import type { CancelTimer, Clock } from "../time/clock.js";
 import { within } from "../time/deadline.js";
 import { Admission, type AdmissionLimits, CallSlots, type Slots } from "./admission.js";
 import type { AgentVendorsOptions } from "./agent-vendors.js";
+import { BackgroundLlm } from "./background-llm.js";
 import { CallFeed } from "./call-feed.js";
 import { CallJournal } from "./call-journal.js";
 import { CallOpener } from "./call-opener.js";
-import { CallSummaries } from "./call-summaries.js";
 import type { Cluster } from "./cluster.js";
 import { LiveCalls } from "./live-calls.js";
 import { OrphanedCalls } from "./orphaned-calls.js";
@@ -78,7 +78,6 @@ export class CallCenter {
   readonly #eventLoopDelay = new EventLoopDelay();
   #audioPool: AudioPool | undefined;
   #isWarm = false;
-  readonly #summaries: CallSummaries;
   readonly #storeWatch: StoreWatch;
   readonly #lostCalls: OrphanedCalls;
   readonly #upkeep: readonly CancelTimer[];
@@ -91,12 +90,10 @@ export class CallCenter {
     const { liveCalls } = this;
     const cache = new SpeechCache(options.speechCacheBytes);
     const preemptiveBudget = new PreemptiveBudget(options.preemptiveWasteTokensPerHour, clock);
-    this.#summaries = new CallSummaries(database.calls, clock, log);
     this.metrics = new Metrics({
       callsActive: () => liveCalls.count,
       storageRequestsWaiting: () => database.queueLength,
       speechCacheBytes: () => cache.sizeBytes,
-      summariesWaiting: () => this.#summaries.waitingCount,
       isReady: () => this.isReady,
       diskFreeBytes: () => diskFreeBytes(options.dataDir),
       troubledVendors: () => options.vendors.chains.breakers.troubled(),
@@ -106,7 +103,7 @@ export class CallCenter {
     const { calls, history, recordings: store } = database;
     const shared = {
       metrics: this.metrics,
-      summaries: this.#summaries,
+      backgroundLlm: new BackgroundLlm(clock, log),
       cache,
       playoutDelays: new PlayoutDelays(),
       voicePaces: new VoicePaces(),
@@ -230,7 +227,7 @@ export class CallCenter {
     this.liveCalls.endAll(SERVER_STOPPING);
   }
 
-  /** After `drain`: the ends of the last calls and their summaries are written, and the threads end. */
+  /** After `drain`: the ends of the last calls are written, and the threads end. */
   async close(): Promise<void> {
     const { clock } = this.#options;
     for (const cancel of this.#upkeep) cancel();
@@ -239,7 +236,6 @@ export class CallCenter {
     await within(clock, LAST_WORK_MAX_MS, this.journal.stored());
     this.journal.close();
     this.#storeWatch.close();
-    await this.#summaries.close(LAST_WORK_MAX_MS);
     await within(clock, LAST_WORK_MAX_MS, this.recordings.close());
     this.#audioPool?.close();
   }

@@ -1,5 +1,6 @@
 import type { CallEnd, CallStore } from "../../storage/calls/call-store.js";
 import type { HistoryChange } from "../../storage/calls/history-store.js";
+import { summaryJob } from "../../storage/jobs/job-record.js";
 import type {
   CallChannel,
   CallRecord,
@@ -26,6 +27,7 @@ import { utcDate } from "../time/utc-date.js";
 import type { TurnTools } from "../tools/tool-log.js";
 import type { TurnAnswers } from "../vendors/chain/answer-log.js";
 import type { VendorError } from "../vendors/contracts.js";
+import type { BackgroundLlm } from "./background-llm.js";
 import type { CallFeed } from "./call-feed.js";
 import {
   callEndedEvents,
@@ -34,7 +36,6 @@ import {
   type RefusedCall,
   turnEvents,
 } from "./call-stream.js";
-import type { CallSummaries } from "./call-summaries.js";
 import { EarlierMessages, type SummaryAccess } from "./earlier-messages.js";
 import { LiveTranscript } from "./live-transcript.js";
 import { type HistoryAccess, SharedHistory } from "./shared-history.js";
@@ -97,7 +98,7 @@ export interface JournalDeps {
   >;
   readonly history: HistoryAccess & SummaryAccess;
   readonly wantedEvents: Pick<WantedEvents, "of">;
-  readonly summaries: Pick<CallSummaries, "add" | "answer">;
+  readonly backgroundLlm: Pick<BackgroundLlm, "answer">;
   readonly metrics: Pick<
     Metrics,
     | "turnEnded"
@@ -194,7 +195,7 @@ export class CallJournal {
     });
   }
 
-  /** Resolves when the end of every call that has ended is stored, and its summary is asked for. */
+  /** Resolves when the end of every call that has ended is stored. */
   stored(): Promise<void> {
     return this.#writes.settled();
   }
@@ -250,7 +251,6 @@ export class CallEntry implements CallRecorder {
   readonly #writes: CallWrites;
   readonly #start: CallStart;
   readonly #began: Moment;
-  #llm: AgentLlm | undefined;
   #heardMs: () => number = () => 0;
   #durationMaxMs = Number.POSITIVE_INFINITY;
   #sttOutageMs = 0;
@@ -263,6 +263,7 @@ export class CallEntry implements CallRecorder {
   readonly earlier: EarlierMessages;
   readonly #present = new LiveTranscript();
   #savedTurns = 0;
+  #hasCallerWords = false;
   #isEnded = false;
 
   constructor(deps: JournalDeps, writes: CallWrites, start: CallStart, began: Moment) {
@@ -272,17 +273,21 @@ export class CallEntry implements CallRecorder {
     this.#began = began;
     const { orgId, historyKey: key, earlier = [] } = start;
     this.#history = new SharedHistory(deps.history, { orgId, key }, earlier, deps.log);
-    const { history: store, summaries, clock, log } = deps;
+    const { history: store, backgroundLlm, clock, log } = deps;
     const id = { orgId, key };
-    this.earlier = new EarlierMessages({ store, summaries, clock, log }, id, start.callId, earlier);
+    this.earlier = new EarlierMessages(
+      { store, backgroundLlm, clock, log },
+      id,
+      start.callId,
+      earlier,
+    );
   }
 
   /**
-   * Who writes the summary later, how much audio the recognizer was given, and how long the call may last: a process that
+   * Who summarizes what the messages no longer hold, how much audio the recognizer was given, and how long the call may last: a process that
    * was stopped for a while ends it late, and its caller does not pay for that.
    */
   attach(llm: AgentLlm, heardMs: () => number, durationMaxMs: number): void {
-    this.#llm = llm;
     this.earlier.summarizeWith(llm);
     this.#heardMs = heardMs;
     this.#durationMaxMs = durationMaxMs;
@@ -420,12 +425,11 @@ export class CallEntry implements CallRecorder {
   }
 
   async #store(callEnd: CallEnd): Promise<void> {
-    const { calls, summaries, feed } = this.#deps;
+    const { calls, feed } = this.#deps;
     const { callId, orgId } = this.#start;
     await calls.finish(callId, callEnd);
     const { status, metadata } = callEnd;
     feed.tell(orgId, { type: "ended", callId, status, endReason: String(metadata["endReason"]) });
-    if (this.#llm !== undefined) summaries.add({ orgId, callId, llm: this.#llm });
   }
 
   #tell(ending: Ending, { durationSec, metrics }: CallEnd): void {
@@ -447,11 +451,14 @@ export class CallEntry implements CallRecorder {
     const status = everyReplyFailed ? "failed" : ending.status;
     const startedAtMs = this.#began.atMs;
     const over = { startedAtMs, endedAtMs, durationSec, status, ending, metrics: save.metrics };
+    const messages = this.#messages(save);
+    const { orgId, callId } = this.#start;
     return {
       status,
       endedAtMs,
       durationSec,
       metrics: save.metrics,
+      jobs: this.#hasCallerWords ? [summaryJob(orgId, callId, endedAtMs)] : [],
       events: callEndedEvents(this.#start, over),
       metadata: {
         endReason: ending.reason,
@@ -463,7 +470,7 @@ export class CallEntry implements CallRecorder {
         ...this.#longWait(),
         ...(everyReplyFailed && { [EVERY_REPLY_FAILED]: true }),
       },
-      messages: this.#messages(save),
+      messages,
       usage: this.#usage(save, endedAtMs, durationSec),
     };
   }
@@ -475,6 +482,7 @@ export class CallEntry implements CallRecorder {
   }
 
   #messages(save: TurnSave): TranscriptMessage[] {
+    this.#hasCallerWords ||= save.messages.some(({ role }) => role === "user");
     return save.messages.map(({ role, text, atMs }) => ({
       role,
       text,

@@ -6,7 +6,7 @@ import { estimatedTokensOf } from "../conversation/token-estimate.js";
 import type { Logger } from "../log.js";
 import type { Clock } from "../time/clock.js";
 import type { ChatMessage } from "../vendors/contracts.js";
-import type { CallSummaries } from "./call-summaries.js";
+import type { BackgroundLlm } from "./background-llm.js";
 
 /** So many messages are cut before the LLM summarizes them; until then the model reads them as they were said. */
 const SUMMARIZE_AFTER_MESSAGES = 6;
@@ -34,7 +34,7 @@ export type SummaryAccess = Pick<HistoryStore, "loadSummary" | "saveSummary">;
 
 export interface EarlierMessagesDeps {
   readonly store: SummaryAccess;
-  readonly summaries: Pick<CallSummaries, "answer">;
+  readonly backgroundLlm: Pick<BackgroundLlm, "answer">;
   readonly clock: Clock;
   readonly log: Logger;
 }
@@ -128,8 +128,8 @@ export class EarlierMessages implements EarlierConversation {
     const taken = this.#unsummarized;
     const messages = requestFor(this.#summary, taken);
     this.#pendingTokens = estimatedTokensOf(messages);
-    const { summaries } = this.#deps;
-    const answer = await summaries.answer(this.#callId, llm, messages, this.#abort.signal);
+    const { backgroundLlm } = this.#deps;
+    const answer = await backgroundLlm.answer(this.#callId, llm, messages, this.#abort.signal);
     this.#isSummarizing = false;
     this.#pendingTokens = 0;
     this.#tokens += answer?.tokens ?? 0;

@@ -1,4 +1,4 @@
-import type { ClaimedJob, JobKind } from "../../storage/jobs/job-record.js";
+import { type ClaimedJob, JOB_KINDS, type JobKind } from "../../storage/jobs/job-record.js";
 import type { JobStore } from "../../storage/jobs/job-store.js";
 import type { Logger } from "../log.js";
 import type { CancelTimer, Clock } from "../time/clock.js";
@@ -44,7 +44,8 @@ export interface JobMeter {
 
 export interface JobRunnerOptions {
   readonly store: JobStore;
-  readonly handlers: Readonly<Record<JobKind, JobHandler>>;
+  /** A kind without a handler stays queued. */
+  readonly handlers: Readonly<Partial<Record<JobKind, JobHandler>>>;
   /** Names this run of the process. */
   readonly owner: string;
   /** Whether no other process can have claimed jobs. */
@@ -62,6 +63,8 @@ export class JobRunner {
   readonly #options: JobRunnerOptions;
   readonly #running = new Map<string, { readonly job: ClaimedJob; readonly over: Promise<void> }>();
   readonly #abort = new AbortController();
+  /** The queue that was given a place last. */
+  #lastQueue = "";
   #isLooking = false;
   #looksAgain = false;
   #isClosing = false;
@@ -135,23 +138,32 @@ export class JobRunner {
   async #claimDue(): Promise<number> {
     const { store, clock } = this.#options;
     await store.takeOver(clock.epochMs());
-    for (let after = ""; !this.#isClosing; ) {
-      const queues = await store.queues(after, QUEUES_PER_PAGE);
-      for (const { queue, runAfterMs } of queues) {
-        if (runAfterMs <= clock.epochMs()) await this.#claimOf(queue);
-      }
-      after = queues.at(-1)?.queue ?? "";
-      if (queues.length < QUEUES_PER_PAGE) break;
-    }
+    // What is behind the last one comes first: those before it would get every place of their kind.
+    const last = this.#lastQueue;
+    await this.#claimFrom(last, undefined);
+    if (last !== "") await this.#claimFrom("", last);
     const nextAtMs = (await store.nextAtMs()) ?? Number.POSITIVE_INFINITY;
     return Math.min(LOOK_MAX_MS, Math.max(LOOK_AGAIN_MS, nextAtMs - clock.epochMs()));
   }
 
+  async #claimFrom(after: string, last: string | undefined): Promise<void> {
+    const { store, clock } = this.#options;
+    for (let from = after; !this.#isClosing; ) {
+      const queues = await store.queues(from, QUEUES_PER_PAGE);
+      for (const { queue, runAfterMs } of queues) {
+        if (runAfterMs <= clock.epochMs()) await this.#claimOf(queue);
+        if (queue === last) return;
+      }
+      from = queues.at(-1)?.queue ?? "";
+      if (queues.length < QUEUES_PER_PAGE) return;
+    }
+  }
+
   async #claimOf(queue: string): Promise<void> {
     const { store, handlers, owner, clock } = this.#options;
-    const kind = Object.keys(handlers).find((each): each is JobKind => queue.startsWith(each));
-    if (kind === undefined || this.#isClosing) return;
-    const handler = handlers[kind];
+    const kind = JOB_KINDS.find((each) => queue.startsWith(`${each}:`));
+    const handler = kind && handlers[kind];
+    if (handler === undefined || this.#isClosing) return;
     const running = [...this.#running.values()];
     const ofKind = running.filter(({ job }) => job.kind === kind).length;
     const ofQueue = running.filter(({ job }) => job.queue === queue).length;
@@ -159,7 +171,9 @@ export class JobRunner {
     if (limit <= 0) return;
     const nowMs = clock.epochMs();
     const claim = { queue, owner, nowMs, leaseUntilMs: nowMs + LEASE_MS, limit };
-    for (const job of await store.claim(claim)) {
+    const jobs = await store.claim(claim);
+    if (jobs.length > 0) this.#lastQueue = queue;
+    for (const job of jobs) {
       const over = this.#run(job, handler).finally(() => {
         this.#running.delete(job.id);
         this.#wake();

@@ -32,7 +32,6 @@ export interface MetricsSources {
   readonly callsActive: () => number;
   readonly storageRequestsWaiting: () => number;
   readonly speechCacheBytes: () => number;
-  readonly summariesWaiting: () => number;
   /** Whether a new call would be taken. */
   readonly isReady: () => boolean;
   /** The free space of the disk with the database and the recordings; undefined where the system does not tell. */
@@ -118,11 +117,6 @@ export class Metrics {
       sources.storageRequestsWaiting,
     );
     this.#gauge("parley_speech_cache_bytes", "Audio in the speech cache", sources.speechCacheBytes);
-    this.#gauge(
-      "parley_summaries_waiting",
-      "Ended calls that wait for a summary",
-      sources.summariesWaiting,
-    );
     this.#gauge("parley_ready", "1 when a new call would be taken", () =>
       sources.isReady() ? 1 : 0,
     );

@@ -1,4 +1,6 @@
 import { type Kysely, type Selectable, sql } from "kysely";
+import { summaryJob } from "../jobs/job-record.js";
+import { jobInsert } from "../jobs/job-store.js";
 import type { AtomicRequests } from "../statements/atomic-requests.js";
 import { writeJson } from "../statements/json-column.js";
 import type { Tables } from "../tables.js";
@@ -197,7 +199,8 @@ function close(
       metrics: null,
     },
   });
-  return atomic.runIf(end, [usage, ...outbox.statements(event)]);
+  const summary = jobInsert(db, summaryJob(call.orgId, call.id, nowMs));
+  return atomic.runIf(end, [usage, ...outbox.statements(event), summary]);
 }
 
 function endOf(call: AbandonedCall, nowMs: number): number {

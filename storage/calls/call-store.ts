@@ -1,5 +1,6 @@
 import { type Compilable, type Kysely, sql } from "kysely";
-import type { JobsAdded } from "../jobs/job-store.js";
+import type { NewJob } from "../jobs/job-record.js";
+import { type JobsAdded, jobInsert } from "../jobs/job-store.js";
 import type {
   CallMetrics,
   CallRecord,
@@ -63,6 +64,8 @@ export interface CallEnd {
   readonly turn?: JsonObject;
   /** Added to its day. */
   readonly usage: UsageRecord;
+  /** What is to be done about the call, stored with its end. */
+  readonly jobs?: readonly NewJob[];
   /** Stored with it, where an endpoint wants them. */
   readonly events?: readonly NewEvent[];
 }
@@ -128,14 +131,16 @@ export class CallStore {
     this.#jobsAdded.tell();
   }
 
-  /** As `changesIf`; the changes are those of the queries, without the events'. */
+  /** As `changesIf`; the changes are those of the queries, without those of events and jobs. */
   async #withEvents(
     guard: Compilable,
     queries: readonly Compilable[],
     events: readonly NewEvent[],
+    jobs: readonly NewJob[] = [],
   ): Promise<readonly number[] | undefined> {
     const outbox = events.flatMap((event) => this.#outbox.statements(event));
-    const changes = await this.#atomic.changesIf(guard, [...queries, ...outbox]);
+    const work = jobs.map((job) => jobInsert(this.#db, job));
+    const changes = await this.#atomic.changesIf(guard, [...queries, ...outbox, ...work]);
     if (changes?.slice(queries.length).some((count) => count > 0)) this.#jobsAdded.tell();
     return changes?.slice(0, queries.length);
   }
@@ -165,7 +170,7 @@ export class CallStore {
 
   /** All of it or nothing: false, with no usage added, when the call was not active any more. */
   finish(callId: string, callEnd: CallEnd): Promise<boolean> {
-    const { messages, turn, usage, endedAtMs, events = [] } = callEnd;
+    const { messages, turn, usage, endedAtMs, events = [], jobs = [] } = callEnd;
     const addition = writeJson(withoutTurns(callEnd.metadata));
     const end = this.#db
       .updateTable("calls")
@@ -184,7 +189,7 @@ export class CallStore {
       ...appendTurn(this.#db, callId, turn),
       addUsage(this.#db, usage),
     ];
-    const finished = this.#withEvents(end, queries, events).then(
+    const finished = this.#withEvents(end, queries, events, jobs).then(
       (changes) => changes !== undefined,
     );
     return this.#usageChanges.after(finished);

@@ -1,7 +1,7 @@
 import type { JsonObject } from "../records.js";
 
-/** `webhook`: a delivery to an endpoint. */
-export const JOB_KINDS = ["webhook"] as const;
+/** `webhook`: a delivery to an endpoint. `summary`: summary and sentiment of a call that has ended. */
+export const JOB_KINDS = ["webhook", "summary"] as const;
 export type JobKind = (typeof JOB_KINDS)[number];
 
 export const JOB_STATES = ["queued", "running", "failed"] as const;
@@ -17,6 +17,19 @@ export interface NewJob {
   readonly payload: JsonObject;
   readonly runAfterMs: number;
   readonly createdAtMs: number;
+}
+
+/** Sums up a call that has ended. */
+export function summaryJob(orgId: string, callId: string, atMs: number): NewJob {
+  return {
+    id: `summary_${callId}`,
+    orgId,
+    kind: "summary",
+    queue: `summary:${orgId}`,
+    payload: { callId },
+    runAfterMs: atMs,
+    createdAtMs: atMs,
+  };
 }
 
 export interface JobRecord extends NewJob {

@@ -46,8 +46,8 @@ const QUEUED = sql.lit("queued" as const);
 const RUNNING = sql.lit("running" as const);
 const FAILED = sql.lit("failed" as const);
 
-/** The statement alone. */
-function jobInsert(db: Kysely<Tables>, job: NewJob): Compilable {
+/** The statement alone, for the commit of the record that the job is about. */
+export function jobInsert(db: Kysely<Tables>, job: NewJob): Compilable {
   return db
     .insertInto("jobs")
     .values({ ...job, payload: writeJson(job.payload), state: "queued", attempts: 0, fence: 0 })

@@ -106,8 +106,16 @@ const CASES: Readonly<Record<string, Case>> = {
     fires: ["ParleyStorageQueues"],
   },
   "summaries that wait": {
-    changes: { [NAMES.summariesWaiting]: "4x40 800x20" },
-    fires: ["ParleySummariesWait"],
+    changes: { [NAMES.summaryAge]: "3000x40 4000x20" },
+    fires: ["ParleyJobsWait"],
+  },
+  "deliveries that wait": {
+    changes: { [NAMES.deliveriesQueued]: "40x40 8000x20" },
+    fires: ["ParleyDeliveriesWait"],
+  },
+  "deliveries that are given up": {
+    changes: { [NAMES.jobFailures]: "0+1x60" },
+    fires: ["ParleyJobsFail"],
   },
   "a disk that is nearly full": {
     changes: { [NAMES.diskFree]: "1500000000x60" },

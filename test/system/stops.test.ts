@@ -150,7 +150,13 @@ describe("a server process", { concurrency: true }, () => {
       calls.map(({ status, metadata }) => `${status} ${String(metadata["endReason"])}`),
       ["completed callerLeft"],
     );
-    assert.ok(calls[0]?.summary, "the summary was waited for");
+    const again = await installation.start();
+    await eventually("the summary, by the next start at the latest", async () => {
+      const [call] = (await installation.stored()).calls;
+      return call?.summary ?? undefined;
+    });
+    again.signal("SIGTERM");
+    assert.equal(await again.exited(), 0);
   });
 
   test("told to stop ends the calls that do not finish in time, with the reason", async (context) => {

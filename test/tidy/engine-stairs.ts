@@ -28,6 +28,7 @@ const STAIRS: Readonly<Record<string, readonly string[]>> = {
     "tools",
     "vendors",
   ],
+  analysis: ["calls", "conversation", "jobs", "tenancy", "time", "vendors"],
   cluster: [
     "calls",
     "conversation",

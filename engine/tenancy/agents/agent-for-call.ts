@@ -114,6 +114,25 @@ export function agentForCall(
   };
 }
 
+/** What asks the agent's LLM after a call, whether the agent takes calls now or not; undefined where no provider can be used. */
+export function agentForJob(
+  agent: AgentRecord,
+  plan: PlanRecord,
+  providersById: ProvidersById,
+): Pick<AgentForCall, "agent" | "llm" | "fallbacks"> | undefined {
+  const first = firstUsable(agent, "llm", plan, providersById);
+  if (first === undefined) return undefined;
+  const llm = usableFallbacks(agent, "llm", plan, providersById)
+    .slice(first.place)
+    .filter((each) => each !== undefined);
+  const { provider, modelId } = first;
+  return {
+    agent: { ...agent, llmProviderId: provider.id, llmModelId: modelId },
+    llm: provider,
+    fallbacks: { llm, tts: [], stt: [] },
+  };
+}
+
 function noActiveAgent(): AgentUnavailableError {
   return new AgentUnavailableError("notFound", "the organization has no active agent");
 }

@@ -63,7 +63,6 @@ test("what the process has in hand is told to whoever watches it", async (t) => 
     "parley_calls_active 2",
     "parley_storage_requests_waiting 0",
     "parley_speech_cache_bytes 0",
-    "parley_summaries_waiting 0",
   ]) {
     assert.ok(told.includes(line), line);
   }

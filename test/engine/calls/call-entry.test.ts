@@ -9,6 +9,7 @@ import {
   type TurnSave,
 } from "../../../engine/conversation/effects.js";
 import { VendorError } from "../../../engine/vendors/contracts.js";
+import { summaryJob } from "../../../storage/jobs/job-record.js";
 import { StorageUnwritableError } from "../../../storage/statements/storage-error.js";
 import { UniqueViolationError } from "../../../storage/statements/unique-violation.js";
 import { ScriptedLanguageModel } from "../../doubles/scripted-language-model.js";
@@ -80,6 +81,7 @@ test("an end is stored whole: how long it was, why, what was said, what it used,
         llmTokens: METRICS.totalTokens,
         sttSeconds: 12.5,
       },
+      jobs: [summaryJob("org", "call", NOON_MS + 90_049)],
       events: deps.ends[0]?.events,
     },
   ]);
@@ -91,7 +93,6 @@ test("an end is stored whole: how long it was, why, what was said, what it used,
   assert.deepEqual(deps.steps, ["replace", "finish"], "its words come before it");
   const { reason: endReason, status } = SPEECH_FAILED;
   assert.deepEqual(deps.told, [{ type: "ended", callId: "call", status, endReason }]);
-  assert.deepEqual(deps.summed, [{ orgId: "org", callId: "call", llm: LLM }]);
   assert.deepEqual(deps.measured.at(-1), ["callEnded", ["web", SPEECH_FAILED]]);
   const told = { callId: "call", orgId: "org", channel: "web", reason: "speechFailed" };
   assert.deepEqual(deps.log.lines, [
@@ -262,14 +263,14 @@ test("an end is stored though its conversation cannot be, and once though that i
   assert.deepEqual(late.deps.steps, ["replace", "finish", "replace"]);
 });
 
-test("a call ends once, and without a model it is not summed up", async () => {
+test("a call ends once, and without a word of the caller it is not summed up", async () => {
   const { deps, writes, entry } = entryOf();
   entry.ended(CALLER_LEFT, NOTHING_SAID);
   entry.ended(SPEECH_FAILED, NOTHING_SAID);
   await writes.settled();
   assert.deepEqual(deps.steps, ["finish"]);
   assert.deepEqual(deps.measured, [["callEnded", ["web", CALLER_LEFT]]]);
-  assert.deepEqual([deps.summed, deps.log.ofLevel("error")], [[], []]);
+  assert.deepEqual([deps.ends[0]?.jobs, deps.log.ofLevel("error")], [[], []]);
   assert.equal(deps.ends[0]?.usage.sttSeconds, 0, "nobody listened");
 });
 

@@ -4,6 +4,7 @@ import type { CallEvent, SaidWords } from "../../../engine/calls/call-events.js"
 import { CALLER_LEFT, SPEECH_FAILED } from "../../../engine/conversation/call-end.js";
 import type { TurnSave } from "../../../engine/conversation/effects.js";
 import { VendorError } from "../../../engine/vendors/contracts.js";
+import type { Database } from "../../../storage/database.js";
 import type { CallRecord } from "../../../storage/records.js";
 import { StorageUnwritableError } from "../../../storage/statements/storage-error.js";
 import { ScriptedLanguageModel } from "../../doubles/scripted-language-model.js";
@@ -210,36 +211,34 @@ test("a call that was over before it began is begun once, however often its end 
   assert.equal(metadata["endReason"], SPEECH_FAILED.reason);
 });
 
-test("a summary is asked for once the end is stored", async (context) => {
-  const { journal } = await journalFor(context);
+const queuedJobs = async ({ jobs }: Database) =>
+  (await jobs.list("org", { state: "queued", skip: 0, limit: 9 })).map(({ id }) => id);
+
+test("the job of its summary is stored with the end of a call, where the caller has said something", async (context) => {
+  const { database, journal } = await journalFor(context);
   const entry = await journal.begin(CALL_START);
-  const client = new ScriptedLanguageModel();
-  entry.attach({ ...SILENT_LLM, client }, () => 0, 60_000);
   entry.turnSaved(TURN);
-  entry.ended(CALLER_LEFT, NOTHING);
-  assert.equal(client.requests.length, 0);
   await journal.stored();
-  while (client.requests.length === 0) await new Promise(setImmediate);
-  assert.match(client.requests[0]?.messages.at(-1)?.content ?? "", /hello/);
+  assert.deepEqual(await queuedJobs(database), []);
+  entry.ended(CALLER_LEFT, NOTHING);
+  const silent = await journal.begin({ ...CALL_START, callId: "silent", sessionId: "silent" });
+  silent.ended(CALLER_LEFT, { ...NOTHING, messages: TURN.messages.slice(1) });
+  await journal.stored();
+  assert.deepEqual(await queuedJobs(database), ["summary_call"]);
 });
 
 test("an end whose conversation is stored later is summed up once", async (context) => {
-  const { database, clock, journal, summaries } = await journalFor(context);
+  const { database, clock, journal } = await journalFor(context);
   const { history } = database;
   context.mock.method(history, "replace", refuse, { times: 1 });
   const entry = await journal.begin(CALL_START);
-  const client = new ScriptedLanguageModel();
-  entry.attach({ ...SILENT_LLM, client }, () => 0, 60_000);
   entry.turnSaved({ ...TURN, added: [] });
   entry.ended(CALLER_LEFT, { ...NOTHING, added: HISTORY });
   while (journal.keptCount === 0) await new Promise(setImmediate);
   clock.advance(RETRY_MS);
   await journal.stored();
   assert.deepEqual(await history.load("org", "key", 0), HISTORY);
-  const closing = summaries.close(1);
-  clock.advance(1);
-  await closing;
-  assert.equal(client.requests.length, 1);
+  assert.deepEqual(await queuedJobs(database), ["summary_call"]);
 });
 
 test("a call and the one that it goes on with name each other", async (context) => {

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { type TestContext, test } from "node:test";
-import { CallSummaries } from "../../../engine/calls/call-summaries.js";
+import { BackgroundLlm } from "../../../engine/calls/background-llm.js";
 import {
   EarlierMessages,
   STORED_CHARS_MAX,
@@ -44,9 +44,9 @@ async function standFor(context: TestContext, loaded: readonly HistoryMessage[] 
   const log = new RecordingLogger();
   const model = new ScriptedLanguageModel();
   const llm = { vendor: "scripted", modelId: "small", systemPrompt: "Be brief.", client: model };
-  const summaries = new CallSummaries(database.calls, clock, log);
+  const backgroundLlm = new BackgroundLlm(clock, log);
   const open = (earlier: readonly HistoryMessage[]) => {
-    const deps = { store: history, summaries, clock, log };
+    const deps = { store: history, backgroundLlm, clock, log };
     const messages = new EarlierMessages(deps, ID, "call", earlier);
     messages.summarizeWith({ ...llm, temperature: 1, maxTokens: 9 });
     return messages;

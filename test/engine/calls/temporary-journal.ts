@@ -1,7 +1,7 @@
 import type { TestContext } from "node:test";
+import { BackgroundLlm } from "../../../engine/calls/background-llm.js";
 import { CallFeed } from "../../../engine/calls/call-feed.js";
 import { CallJournal } from "../../../engine/calls/call-journal.js";
-import { CallSummaries } from "../../../engine/calls/call-summaries.js";
 import { WantedEvents } from "../../../engine/calls/wanted-events.js";
 import { EventLoopDelay } from "../../../engine/metrics/event-loop-delay.js";
 import { Metrics } from "../../../engine/metrics/metrics.js";
@@ -31,16 +31,15 @@ export async function temporaryJournal(context: TestContext) {
     callsActive: () => 0,
     storageRequestsWaiting: () => 0,
     speechCacheBytes: () => 0,
-    summariesWaiting: () => 0,
     isReady: () => true,
     troubledVendors: () => [],
     diskFreeBytes: async () => undefined,
     eventLoopDelay: new EventLoopDelay(),
   });
-  const summaries = new CallSummaries(calls, clock, log);
+  const backgroundLlm = new BackgroundLlm(clock, log);
   const feed = new CallFeed(clock);
   const wantedEvents = new WantedEvents(database, clock);
-  const shared = { summaries, metrics, feed, clock, log, wantedEvents };
+  const shared = { backgroundLlm, metrics, feed, clock, log, wantedEvents };
   const journal = new CallJournal({ calls, history, ...shared, runId: "run" });
-  return { database, clock, log, metrics, summaries, feed, journal };
+  return { database, clock, log, metrics, feed, journal };
 }

@@ -1,5 +1,4 @@
 import type { CallEvent, SaidWords } from "../../../engine/calls/call-events.js";
-import type { SummaryTask } from "../../../engine/calls/call-summaries.js";
 import type { EventWish } from "../../../engine/calls/wanted-events.js";
 import type { CallEnd, SavedTurn } from "../../../storage/calls/call-store.js";
 import type { HistoryChange, HistoryKey } from "../../../storage/calls/history-store.js";
@@ -19,7 +18,6 @@ export class WrittenCalls {
   readonly ends: CallEnd[] = [];
   readonly measured: (readonly [what: string, given: unknown])[] = [];
   readonly told: CallEvent[] = [];
-  readonly summed: SummaryTask[] = [];
   /** What each call that is in progress would tell a new watcher. */
   readonly present = new Map<string, () => readonly SaidWords[]>();
   /** Called with what is asked for; throws in place of the store. */
@@ -72,8 +70,7 @@ export class WrittenCalls {
   /** Which events an endpoint wants. */
   isWanted: EventWish = () => true;
   readonly wantedEvents = { of: async (_orgId: string) => this.isWanted };
-  readonly summaries = {
-    add: (task: SummaryTask) => void this.summed.push(task),
+  readonly backgroundLlm = {
     answer: async (..._given: readonly unknown[]) => undefined,
   };
   readonly feed = {

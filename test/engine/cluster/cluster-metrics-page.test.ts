@@ -9,7 +9,6 @@ const pageOf = (callsActive: number) =>
     callsActive: () => callsActive,
     storageRequestsWaiting: () => 0,
     speechCacheBytes: () => 0,
-    summariesWaiting: () => 0,
     isReady: () => true,
     eventLoopDelay: new EventLoopDelay(),
     diskFreeBytes: async () => 5,

@@ -16,7 +16,6 @@ test("calls of a box's processes are added up, and a breaker that all of them kn
       callsActive: () => 3,
       storageRequestsWaiting: () => 0,
       speechCacheBytes: () => 0,
-      summariesWaiting: () => 0,
       isReady: () => true,
       eventLoopDelay: new EventLoopDelay(),
       diskFreeBytes: async () => 5,

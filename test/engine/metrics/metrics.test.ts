@@ -9,7 +9,6 @@ const SOURCES: MetricsSources = {
   callsActive: () => 3,
   storageRequestsWaiting: () => 0,
   speechCacheBytes: () => 0,
-  summariesWaiting: () => 0,
   isReady: () => true,
   eventLoopDelay: new EventLoopDelay(),
   diskFreeBytes: async () => 5,

@@ -14,7 +14,6 @@ function newMetrics(takeWorst = () => NO_LATENESS): Metrics {
     callsActive: () => 0,
     storageRequestsWaiting: () => 4,
     speechCacheBytes: () => 5,
-    summariesWaiting: () => 6,
     isReady: () => true,
     diskFreeBytes: () => Promise.resolve(7),
     troubledVendors: () => [],
@@ -125,7 +124,6 @@ test("every gauge has its own source", async () => {
   for (const [name, value] of [
     ["parley_storage_requests_waiting", 4],
     ["parley_speech_cache_bytes", 5],
-    ["parley_summaries_waiting", 6],
     ["parley_disk_free_bytes", 7],
   ] as const) {
     assert.deepEqual(await told(metrics, name), [`${name} ${value}`]);

@@ -104,7 +104,11 @@ test("a call that a dead process has left has one terminal event", async (contex
   await database.calls.finish("a", callEnd("a"));
   assert.equal(await database.calls.closeRun("dead", NOON_MS + 5_000), 1);
   assert.equal(await database.calls.closeRun("dead", NOON_MS + 5_000), 0);
-  assert.deepEqual(await queued(database), ["evt_a_end_endpoint", "evt_b_end_endpoint"]);
+  assert.deepEqual(await queued(database), [
+    "evt_a_end_endpoint",
+    "evt_b_end_endpoint",
+    "summary_b",
+  ]);
   const event = await database.webhooks.findEvent("org", terminalEventId("b"));
   assert.equal(event?.type, "call.failed");
   assert.equal(event?.data["endReason"], "a process of the server ended during the call");

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import * as fc from "fast-check";
-import { parseSummary, summaryMessages } from "../../../engine/calls/call-summaries.js";
+import { parseSummary, summaryMessages } from "../../../engine/analysis/summary-job.js";
 
 const SUMMARY_CHARACTERS_MAX = 2_000;
 const SUMMARY_INPUT_CHARACTERS_MAX = 12_000;

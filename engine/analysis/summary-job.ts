@@ -1,0 +1,125 @@
+import * as v from "valibot";
+import type { Database } from "../../storage/database.js";
+import type { ClaimedJob } from "../../storage/jobs/job-record.js";
+import type { Sentiment, TranscriptMessage } from "../../storage/records.js";
+import { completeInBackground } from "../calls/background-llm.js";
+import type { AgentLlm } from "../conversation/runner.js";
+import type { JobHandler, JobOutcome } from "../jobs/job-runner.js";
+import type { Clock } from "../time/clock.js";
+import { type ChatMessage, VendorError } from "../vendors/contracts.js";
+import { jsonObjectsOf, TRANSCRIPT_IS_DATA, transcriptRequest } from "./transcript-request.js";
+
+/** Longer calls are summed up by their end, which holds the outcome and fits the smallest model's context. */
+const SUMMARY_INPUT_CHARACTERS_MAX = 12_000;
+/** What is stored of a summary; a model that writes more did not sum up. */
+const SUMMARY_CHARACTERS_MAX = 2_000;
+
+const INSTRUCTION = [
+  "You write the record of a finished phone call.",
+  TRANSCRIPT_IS_DATA,
+  'Answer with one JSON object and nothing else: {"summary": "...", "sentiment": "positive|neutral|negative"}.',
+  "summary: two or three sentences, in the language of the call: what the caller wanted, and how it ended.",
+  "sentiment: the caller's mood at the end of the call.",
+].join("\n");
+
+/** Asks for a summary of what was said, newest words first kept when it is too long. */
+export function summaryMessages(transcript: readonly TranscriptMessage[]): readonly ChatMessage[] {
+  return transcriptRequest(INSTRUCTION, transcript, SUMMARY_INPUT_CHARACTERS_MAX);
+}
+
+export interface CallSummary {
+  readonly summary?: string;
+  readonly sentiment?: Sentiment;
+}
+
+const SummaryText = v.pipe(v.string(), v.trim(), v.minLength(1));
+const SentimentWord = v.pipe(
+  v.string(),
+  v.trim(),
+  v.toLowerCase(),
+  v.picklist(["positive", "neutral", "negative"]),
+);
+/** A field that does not fit is left out and does not spoil the other. */
+const Answer = v.object({
+  summary: v.fallback(v.optional(SummaryText), undefined),
+  sentiment: v.fallback(v.optional(SentimentWord), undefined),
+});
+
+/** Reads the model's answer, also inside a code fence or between other words; what cannot be read is left out. */
+export function parseSummary(text: string): CallSummary {
+  for (const candidate of jsonObjectsOf(text)) {
+    const { summary, sentiment } = v.parse(Answer, candidate);
+    if (summary === undefined && sentiment === undefined) continue;
+    return {
+      ...(summary === undefined ? {} : { summary: summary.slice(0, SUMMARY_CHARACTERS_MAX) }),
+      ...(sentiment === undefined ? {} : { sentiment }),
+    };
+  }
+  return {};
+}
+
+/** Summaries are worth less than the replies of calls in progress, so they get few of the vendor's requests. */
+const RUNNING_MAX = 8;
+const RUNNING_PER_ORGANIZATION_MAX = 4;
+/** From each failed try to the next. */
+const DELAYS_MS = [10_000, 60_000, 5 * 60_000, 30 * 60_000, 2 * 60 * 60_000];
+const TOKENS_MAX = 300;
+const CHARS_MAX = 8_000;
+
+const Payload = v.object({ callId: v.string() });
+
+/** The LLM that answers for an agent after its calls; undefined where the agent, or every provider of it, is gone. */
+export interface BackgroundLlms {
+  of(orgId: string, agentId: string): Promise<AgentLlm | undefined>;
+}
+
+export interface SummaryJobOptions {
+  readonly database: Pick<Database, "calls">;
+  readonly llms: BackgroundLlms;
+  readonly clock: Clock;
+}
+
+/** Has ended calls summed up by the LLM of their own agent, off the path of every call. */
+export class SummaryJob implements JobHandler {
+  readonly runningMax = RUNNING_MAX;
+  readonly triesMax = DELAYS_MS.length + 1;
+  readonly #options: SummaryJobOptions;
+
+  constructor(options: SummaryJobOptions) {
+    this.#options = options;
+  }
+
+  runningPerQueue(): number {
+    return RUNNING_PER_ORGANIZATION_MAX;
+  }
+
+  delayMs(tries: number): number {
+    return DELAYS_MS[tries - 1] ?? 0;
+  }
+
+  async run({ orgId, payload }: ClaimedJob, signal: AbortSignal): Promise<JobOutcome> {
+    const { database, llms, clock } = this.#options;
+    const { callId } = v.parse(Payload, payload);
+    const call = await database.calls.findById(orgId, callId);
+    if (call === undefined || !call.transcript.some(({ role }) => role === "user")) {
+      return { kind: "done" };
+    }
+    const llm = await llms.of(orgId, call.agentId);
+    if (llm === undefined) return { kind: "failed", error: "the agent has no LLM any more" };
+    const messages = summaryMessages(call.transcript);
+    const request = { messages, maxTokens: TOKENS_MAX, charsMax: CHARS_MAX };
+    try {
+      const { text } = await completeInBackground(llm, request, clock, signal);
+      const summary = parseSummary(text);
+      if (summary.summary === undefined && summary.sentiment === undefined) {
+        return { kind: "retry", error: "the LLM's answer holds no summary" };
+      }
+      await database.calls.saveSummary(callId, summary);
+      return { kind: "done" };
+    } catch (error) {
+      if (!(error instanceof VendorError)) throw error;
+      const afterMs = error.retryAfterMs ?? 0;
+      return { kind: "retry", error: `the LLM failed: ${error.fault}`, afterMs };
+    }
+  }
+}

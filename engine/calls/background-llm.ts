@@ -1,0 +1,106 @@
+import type { AgentLlm } from "../conversation/runner.js";
+import { estimatedTokensOf } from "../conversation/token-estimate.js";
+import type { Logger } from "../log.js";
+import type { Clock } from "../time/clock.js";
+import { type ChatMessage, VendorError } from "../vendors/contracts.js";
+
+const ANSWER_TIMEOUT_MS = 30_000;
+
+export interface BackgroundRequest {
+  readonly messages: readonly ChatMessage[];
+  readonly maxTokens: number;
+  /** What a model writes beyond it is not kept. */
+  readonly charsMax: number;
+}
+
+export interface BackgroundCompletion {
+  readonly text: string;
+  readonly promptTokens: number;
+  readonly completionTokens: number;
+}
+
+/** Asks an LLM for an answer that no caller waits for, for half a minute at most. Rejects with a VendorError. */
+export async function completeInBackground(
+  llm: AgentLlm,
+  { messages, maxTokens, charsMax }: BackgroundRequest,
+  clock: Clock,
+  signal: AbortSignal,
+): Promise<BackgroundCompletion> {
+  const abort = new AbortController();
+  const stop = () => abort.abort();
+  const cancel = clock.after(ANSWER_TIMEOUT_MS, stop);
+  // A signal that is aborted already calls nobody.
+  if (signal.aborted) stop();
+  signal.addEventListener("abort", stop);
+  let text = "";
+  const { modelId } = llm;
+  // An agent whose model takes none says so.
+  const temperature = llm.temperature === null ? null : 0;
+  const request = { modelId, messages, temperature, maxTokens, isBackground: true } as const;
+  const take = (token: string) => {
+    if (text.length < charsMax) text += token;
+  };
+  try {
+    const completion = await llm.client.complete(request, take, abort.signal);
+    const { promptTokens, completionTokens } = completion;
+    return { text, promptTokens, completionTokens };
+  } catch (error) {
+    if (!abort.signal.aborted || signal.aborted) throw error;
+    throw new VendorError(llm.vendor, "timeout", "no whole answer within 30 s");
+  } finally {
+    cancel();
+    signal.removeEventListener("abort", stop);
+  }
+}
+
+/** Requests about calls in progress, at the same time; a call that finds no room tries again after its next turn. */
+const ANSWERS_AT_ONCE_MAX = 4;
+const ANSWER_TOKENS_MAX = 300;
+const ANSWER_CHARS_MAX = 8_000;
+
+/** What an LLM has answered in the background, and what that is billed as. */
+export interface BackgroundAnswer {
+  /** Undefined when the request has failed. */
+  readonly text: string | undefined;
+  readonly tokens: number;
+}
+
+/** Asks the LLMs of calls in progress, behind their replies. */
+export class BackgroundLlm {
+  readonly #clock: Clock;
+  readonly #log: Logger;
+  #count = 0;
+
+  constructor(clock: Clock, log: Logger) {
+    this.#clock = clock;
+    this.#log = log;
+  }
+
+  /**
+   * Undefined where too many such requests are under way; never rejects, and a request that failed or was aborted counts as many
+   * tokens as its text has.
+   */
+  async answer(
+    callId: string,
+    llm: AgentLlm,
+    messages: readonly ChatMessage[],
+    signal: AbortSignal,
+  ): Promise<BackgroundAnswer | undefined> {
+    if (this.#count >= ANSWERS_AT_ONCE_MAX) return undefined;
+    this.#count += 1;
+    const request = { messages, maxTokens: ANSWER_TOKENS_MAX, charsMax: ANSWER_CHARS_MAX };
+    try {
+      const answer = await completeInBackground(llm, request, this.#clock, signal);
+      return { text: answer.text, tokens: answer.promptTokens + answer.completionTokens };
+    } catch (error) {
+      if (!signal.aborted) {
+        // The error of a vendor may quote what it was sent.
+        const fault = error instanceof VendorError ? error.fault : "unknown";
+        this.#log.warn({ callId, fault }, "what was cut from the history could not be summarized");
+      }
+      return { text: undefined, tokens: estimatedTokensOf(messages) };
+    } finally {
+      this.#count -= 1;
+    }
+  }
+}
