@@ -208,7 +208,7 @@ const Settings = v.object({
     v.picklist(["any", "existing", "restored"], "expected any, existing or restored"),
     "any",
   ),
-  SANDBOX_VOICE: v.optional(v.picklist(["tones", "speech"], "expected tones or speech"), "tones"),
+  SANDBOX_VOICE: v.optional(v.picklist(["tones", "speech"], "expected tones or speech"), "speech"),
   SANDBOX: v.optional(
     v.picklist(["auto", "on", "tls", "off"], "expected auto, on, tls or off"),
     "auto",

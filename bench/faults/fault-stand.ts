@@ -32,6 +32,7 @@ export async function startFaultStand(isAlone: boolean): Promise<FaultStand> {
     PORT: "0",
     DATA_DIR: dataDir,
     SANDBOX: "off",
+    SANDBOX_VOICE: "tones",
     LOG_LEVEL: "silent",
     EVENT_LOOP_DELAY_MAX_MS: "0",
     SPEECH_CACHE_MB: "0",

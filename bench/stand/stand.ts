@@ -79,6 +79,7 @@ export function serverEnvironment(
     LOG_LEVEL: "warn",
     HTTP_BACKEND: process.env["HTTP_BACKEND"] ?? "auto",
     SANDBOX: "off",
+    SANDBOX_VOICE: "tones",
     VOICE_CONNECTIONS_PER_MINUTE: NO_LIMIT,
     REQUESTS_PER_MINUTE: NO_LIMIT,
     // A busy machine is to show in the numbers, not in calls that are refused.

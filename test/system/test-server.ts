@@ -230,6 +230,8 @@ export function environmentOf(sandbox: Sandbox, dataDir: string): Record<string,
     VOICE_CONNECTIONS_PER_MINUTE: "1000000",
     // Tests share a small machine; how a full one refuses calls is tested by itself.
     EVENT_LOOP_DELAY_MAX_MS: "0",
+    // What a caller heard is read from the sound.
+    SANDBOX_VOICE: "tones",
     LOG_LEVEL: "silent",
   };
 }

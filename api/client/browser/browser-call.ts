@@ -16,6 +16,8 @@ export interface BrowserCallOptions extends Omit<AgentCallOptions, "sound" | "se
   readonly microphoneId?: string | undefined;
   /** False: a call without a microphone begins all the same, tells why as a `fault`, and goes on by `write`. */
   readonly isMicrophoneNeeded?: boolean | undefined;
+  /** False: the browser is not asked for a microphone; `sound.useMicrophone()` asks for it later. */
+  readonly opensMicrophone?: boolean | undefined;
   /** Where a page of another site serves the AudioWorklet itself; left out, the server does. */
   readonly workletUrl?: string | undefined;
 }
@@ -31,8 +33,9 @@ export class BrowserCall extends AgentCall {
     // A server that is no address is told by the call's start.
     const own = URL.canParse("/", server) ? serverAddress(server, path).href : path;
     const workletUrl = options.workletUrl ?? own;
-    const { microphoneId, isMicrophoneNeeded, clock } = options;
-    const sound = new BrowserSound({ workletUrl, microphoneId, isMicrophoneNeeded, clock });
+    const { microphoneId, isMicrophoneNeeded, opensMicrophone, clock } = options;
+    const microphone = { microphoneId, isMicrophoneNeeded, opensMicrophone };
+    const sound = new BrowserSound({ workletUrl, ...microphone, clock });
     super({ ...options, server, sound });
     this.sound = sound;
     const onOffline = () => this.networkLost();

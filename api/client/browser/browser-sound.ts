@@ -17,6 +17,8 @@ export interface BrowserSoundOptions {
   readonly microphoneId?: string | undefined;
   /** Left out, it is: sound without one is not opened. */
   readonly isMicrophoneNeeded?: boolean | undefined;
+  /** Left out, it does: false waits for `useMicrophone`. */
+  readonly opensMicrophone?: boolean | undefined;
   readonly clock?: ClientClock | undefined;
 }
 
@@ -82,7 +84,9 @@ export class BrowserSound implements Sound {
     ears.connect(context.destination);
     this.#microphone = new Microphone(ears, (change) => this.#microphoneChanged(change));
     this.#microphone.setMuted(this.#isMuted);
-    await this.#openMicrophone(this.#microphone, listener);
+    if (this.#options.opensMicrophone !== false) {
+      await this.#openMicrophone(this.#microphone, listener);
+    }
     // Hung up while the browser asked for the microphone: nothing of this call may ask again.
     if (context !== this.#context) return;
     globalThis.navigator.mediaDevices?.addEventListener("devicechange", this.#devicesChanged);

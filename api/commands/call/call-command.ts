@@ -123,6 +123,7 @@ class PhonePlayback extends RawPlayback {
 export const TELEPHONE: Medium = {
   newPlayback: () => new PhonePlayback(),
   tellsEveryPiece: false,
+  showsTranscripts: false,
   // A stream is open before its session is, and the first one starts the server's threads for audio.
   greetingWaitMs: 10_000,
   // A server sends a fraction of a second ahead, so nothing is ever left for long, and a frame may be late.
@@ -230,8 +231,8 @@ function rounded(valueMs: number | undefined): number | undefined {
 
 const USAGE = `Usage: npm run call -- [options]
 
-A caller in the terminal, on the real voice WebSocket or the telephone. It speaks the sandbox's tone code, so it needs a server whose vendors
-are simulated to be understood. Without --text and --interactive it plays a conversation of three turns.
+A caller in the terminal, on the real voice WebSocket or the telephone. It speaks the sandbox's tone code, so it needs a server whose STT is
+simulated to be understood. What it heard is read from the agent's tones, or from the transcript where the agent speaks in words. Without --text and --interactive it plays a conversation of three turns.
 
   --text "…"        says this when the agent has finished; can be given several times
   --interrupt "…"   says this while the agent talks; in the order of the texts around it

@@ -175,7 +175,9 @@ export class Conversation {
   #receive(event: Received): void {
     const turn = this.#note(event);
     const isNews =
-      event.type !== "audio" || this.medium.tellsEveryPiece || turn?.pieces.length === 1;
+      event.type === "audio"
+        ? this.medium.tellsEveryPiece || turn?.pieces.length === 1
+        : event.type !== "transcript" || this.medium.showsTranscripts;
     if (isNews) this.#display.received(event, turn);
     if (this.#stopped !== undefined && event.type !== "audioStop") {
       this.#report(this.#stopped);

@@ -37,6 +37,8 @@ export interface Medium {
   newPlayback(): Playback;
   /** Whether every piece of sound is shown, or only the first of a reply. */
   readonly tellsEveryPiece: boolean;
+  /** False where the transcript comes beside the call, at no certain moment of it. */
+  readonly showsTranscripts: boolean;
   /** Some agents greet nobody: the caller speaks after so long a silence. */
   readonly greetingWaitMs: number;
   /** So much of a reply must be left for it to be interrupted for sure; below 0 where its sound may be so late. */
@@ -48,6 +50,7 @@ export interface Medium {
 export const WEB: Medium = {
   newPlayback: () => new Loudspeaker(),
   tellsEveryPiece: true,
+  showsTranscripts: true,
   greetingWaitMs: 3_000,
   leftMsMin: 300,
   fileOf: (replies) => Buffer.concat(replies.flat()),

@@ -10,6 +10,7 @@ import { TelephonePlug } from "../../../engine/sandbox/telephone/telephone-plug.
 import { serverAddress } from "../../client/call-address.js";
 import { CommandError } from "../command-error.js";
 import { printable } from "../terminal.js";
+import { followReplies } from "./agent-words.js";
 import { diagnose } from "./call-ended.js";
 import type { VoiceCall } from "./medium.js";
 import { PhoneVoiceCall } from "./phone-voice-call.js";
@@ -134,6 +135,7 @@ export async function dialAgent(options: PhoneDialOptions): Promise<VoiceCall> {
     const to = AGENTS_NUMBER;
     const dialled = { webhookUrl: webhook.href, from, to, authToken };
     const call = await PhoneVoiceCall.dial(dialled, "the agent on the telephone");
+    follow(call, options, { from });
     plug?.tell({ event: "calling", callSid: call.callSid, to });
     return plug === undefined ? call : new PluggedCall(call, plug, to);
   } catch (error) {
@@ -164,6 +166,7 @@ export async function awaitPlacedCall(
     }
     if (outcome.event !== "answer") throw new CommandError("the call was not answered");
     const call = await PhoneVoiceCall.dial(outcome.call, "the agent, who called");
+    follow(call, options, { to });
     plug.tell({ event: "connected" });
     return new PluggedCall(call, plug, to);
   } catch (error) {
@@ -171,6 +174,15 @@ export async function awaitPlacedCall(
     plug.close();
     throw await explainDialling(error, url);
   }
+}
+
+function follow(
+  call: PhoneVoiceCall,
+  { url, apiKey }: PhoneDialOptions,
+  numbers: { readonly from?: string; readonly to?: string },
+): void {
+  const onReply = (text: string) => call.addReply(text);
+  void followReplies({ url, apiKey, numbers, over: call.over, onReply });
 }
 
 /** Tells the exchange when the call has left the telephone, and waits for what becomes of it then. */

@@ -19,6 +19,7 @@ export class PhoneVoiceCall implements VoiceCall {
   readonly historyKey = "";
   readonly #events = new AwaitedEvents<Received>(describeEvent);
   #caller: PhoneCaller | undefined;
+  readonly #over = new AbortController();
   #isSounding = false;
   #playedOutNs = 0n;
 
@@ -34,6 +35,18 @@ export class PhoneVoiceCall implements VoiceCall {
     const atNs = process.hrtime.bigint();
     call.#events.add({ type: "connected", agentName, historyKey: "", atNs });
     return call;
+  }
+
+  /** Aborted when the call is over. */
+  get over(): AbortSignal {
+    return this.#over.signal;
+  }
+
+  /** Adds what the agent said, which a telephone is not sent. */
+  addReply(text: string): void {
+    if (this.over.aborted) return;
+    const payload = { role: "assistant", text, isFinal: true } as const;
+    this.#events.add({ type: "transcript", payload, atNs: process.hrtime.bigint() });
   }
 
   get callSid(): string {
@@ -83,6 +96,7 @@ export class PhoneVoiceCall implements VoiceCall {
         return this.#events.add({ type: "unreadable", text: event.text, atNs });
       case "closed":
         this.#endReplyIfPlayed(atNs);
+        this.#over.abort();
         this.#events.add({ type, code: event.code, reason: event.reason, atNs });
         return this.#events.end();
       case "audio":

@@ -1,4 +1,5 @@
 import type { Utterance } from "../../../engine/sandbox/caller.js";
+import { hasUncodedSpeech } from "../../../engine/sandbox/telephone/tone-code.js";
 import type { FrameMeasures } from "./frame-meter.js";
 import type { Playback } from "./medium.js";
 
@@ -23,7 +24,10 @@ export class Turn {
   readonly said: string;
   /** What the agent says that it said: its latest transcript. */
   transcript = "";
-  /** The words that were in the sound, as far as it was played; undefined until `listen` is done. */
+  /**
+   * The words that were in the sound, as far as it was played, or the transcript where the voice is not the tone code;
+   * undefined until `listen` is done.
+   */
   heard: string | undefined;
   /** From the interruption's first frame until the agent fell silent. */
   silencedAfterMs: number | undefined;
@@ -114,6 +118,7 @@ export class Turn {
     const parts = replies.map(({ text, playedText }) =>
       this.#outcome === "finished" ? text : playedText,
     );
-    this.heard = parts.filter((part) => part !== "").join(" ");
+    const isCode = !replies.some(({ text }) => hasUncodedSpeech(text));
+    this.heard = isCode ? parts.filter((part) => part !== "").join(" ") : this.transcript;
   }
 }

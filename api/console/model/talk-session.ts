@@ -50,6 +50,7 @@ export function withWords(shown: readonly Words[], words: Words): readonly Words
 /** One call after another with an agent, for a page to show. */
 export class TalkSession {
   readonly #agentId: string;
+  readonly #isTyped: () => boolean;
   readonly #onTalk = new Set<() => void>();
   readonly #onLevels = new Set<() => void>();
   #call: BrowserCall | undefined;
@@ -58,8 +59,10 @@ export class TalkSession {
   /** What was chosen holds for the next call of this page, too; empty: the system's own choice. */
   #chosen = { microphoneId: "", loudspeakerId: "", volume: 1 };
 
-  constructor(agentId: string) {
+  /** `isTyped`: whether a call begins without a microphone, for an agent that cannot understand speech. */
+  constructor(agentId: string, isTyped: () => boolean = () => false) {
     this.#agentId = agentId;
+    this.#isTyped = isTyped;
   }
 
   readonly talk = (): Talk => this.#talk;
@@ -88,6 +91,7 @@ export class TalkSession {
       server: SERVER_URL,
       token: () => this.#token(),
       isMicrophoneNeeded: false,
+      opensMicrophone: !this.#isTyped(),
       microphoneId: this.microphoneId || undefined,
     });
     call.setVolume(this.volume);

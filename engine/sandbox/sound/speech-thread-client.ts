@@ -46,10 +46,7 @@ export class SpeechThread {
 
   /** Undefined where the optional package is not installed or does not start; `notify` then says so. */
   static async start(notify: (notice: string) => void): Promise<SpeechThread | undefined> {
-    const worker = new Worker(new URL("./speech-thread.js", import.meta.url), {
-      // WASI is behind a warning in every Node that Parley supports.
-      execArgv: ["--disable-warning=ExperimentalWarning"],
-    });
+    const worker = new Worker(new URL("./speech-thread.js", import.meta.url));
     const isReady = await new Promise<boolean>((resolve) => {
       worker.once("message", () => resolve(true));
       worker.once("error", () => resolve(false));

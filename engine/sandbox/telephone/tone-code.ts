@@ -513,6 +513,11 @@ export function humanWord(startMs: number, endMs: number): HeardWord {
   return { text, startMs, endMs, isHuman: true };
 }
 
+/** Whether what was decoded has a voice in it that is not in the code. */
+export function hasUncodedSpeech(decoded: string): boolean {
+  return /\[speech, [\d.]+ s\]/.test(decoded);
+}
+
 /** All that a recording says, exactly; utterances are joined by a space. */
 export function decodeSpeech(pcm: Int16Array, sampleRateHz: number): string {
   const words: string[] = [];

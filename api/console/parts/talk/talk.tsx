@@ -1,5 +1,5 @@
 import { Mic, MicOff, Phone, PhoneOff } from "lucide-react";
-import { useEffect, useState, useSyncExternalStore } from "react";
+import { useEffect, useRef, useState, useSyncExternalStore } from "react";
 import { Link } from "wouter";
 import { MICROPHONE_ERRORS } from "../../../client/call-error.js";
 import { type SoundDevices, soundDevices } from "../../../client/client.js";
@@ -163,16 +163,19 @@ const WRITTEN_STATES: Readonly<Record<keyof typeof STATES, string>> = {
 
 /** A call with the agent, with the microphone of this computer. */
 export function TalkPanel({ agentId }: { agentId: string }) {
-  const [session] = useState(() => new TalkSession(agentId));
+  const isTyped = useIsSttSimulated(agentId);
+  const isTypedNow = useRef(isTyped);
+  isTypedNow.current = isTyped;
+  const [session] = useState(() => new TalkSession(agentId, () => isTypedNow.current));
   const talk = useSyncExternalStore(session.onTalk, session.talk);
   useEffect(() => () => session.hangUp(), [session]);
   const isOn = talk.state !== "idle" && talk.state !== "ended";
-  const isDeaf =
-    !talk.hasMicrophone && talk.fault !== undefined && MICROPHONE_ERRORS.has(talk.fault.code);
+  const isMicrophoneFaulty = talk.fault !== undefined && MICROPHONE_ERRORS.has(talk.fault.code);
+  const isDeaf = !talk.hasMicrophone && (isTyped || isMicrophoneFaulty);
   return (
     <div className="stack">
-      <SimulatedEars agentId={agentId} />
-      <TalkButton isOn={isOn} session={session} />
+      {isTyped ? <SimulatedStt /> : null}
+      <TalkButton isOn={isOn} isTyped={isTyped} session={session} />
       <p className="row" role="status">
         <span className={`state ${isOn ? "live" : ""}`}>
           {(isDeaf ? WRITTEN_STATES : STATES)[talk.state]}
@@ -183,9 +186,11 @@ export function TalkPanel({ agentId }: { agentId: string }) {
         <div className="note fault row" role="alert">
           <span>
             {talk.fault.message}
-            {isDeaf && isOn ? " Until then, write below: it answers all the same." : ""}
+            {isDeaf && isMicrophoneFaulty && isOn
+              ? " Until then, write below: it answers all the same."
+              : ""}
           </span>
-          {isDeaf && isOn ? (
+          {isDeaf && isMicrophoneFaulty && isOn ? (
             <button type="button" className="button" onClick={() => void session.useMicrophone()}>
               Try the microphone again
             </button>
@@ -210,7 +215,7 @@ export function TalkPanel({ agentId }: { agentId: string }) {
       ) : null}
       {isOn && talk.callId !== undefined ? <TalkDevices session={session} /> : null}
       <TalkWords words={talk.words} caller="You" />
-      {isOn ? <TalkWriting session={session} /> : null}
+      {isOn ? <TalkWriting session={session} isFocused={isTyped} /> : null}
       {talk.callId === undefined ? null : (
         <TalkRecord key={`${talk.callId} ${isOn}`} id={talk.callId} />
       )}
@@ -218,28 +223,35 @@ export function TalkPanel({ agentId }: { agentId: string }) {
   );
 }
 
-/** Shown before the call: a caller who speaks to a simulated STT would get no answer and not know why. */
-function SimulatedEars({ agentId }: { agentId: string }) {
+/** Whether the agent's STT is simulated: it understands the tones of the sandbox's callers, and no people. */
+function useIsSttSimulated(agentId: string): boolean {
   const agent = useAgent(agentId);
   const providers = useProviders();
   const stt = providers.data?.find(({ _id }) => _id === agent.data?.sttProviderId);
-  if (stt?.simulated !== true) return null;
+  return stt?.simulated === true;
+}
+
+/** Shown before the call: a caller who speaks to a simulated STT would get no answer and not know why. */
+function SimulatedStt() {
   return (
     <p className="note warn">
-      Simulated speech recognition cannot understand speech. Start the call and type; the agent
-      answers by voice. <Link href="/providers">Connect a speech recognizer</Link>
+      You type and the agent answers by voice: this server’s STT is simulated and cannot understand
+      people. To speak, add an STT vendor’s key or a local Whisper server under{" "}
+      <Link href="/providers">Providers</Link>, and press Test there.
     </p>
   );
 }
 
 /** For who has no microphone, or sits among people. */
-function TalkWriting({ session }: { session: TalkSession }) {
+function TalkWriting({ session, isFocused }: { session: TalkSession; isFocused: boolean }) {
   const [text, setText] = useState("");
+  const label = isFocused ? "Type to the agent" : "Write in place of speaking";
   return (
     <WriteLine
-      label="Write in place of speaking"
-      hint="Write in place of speaking"
+      label={label}
+      hint={label}
       text={text}
+      isFocused={isFocused}
       onText={setText}
       onSend={() => {
         if (session.write(text)) setText("");
@@ -248,7 +260,13 @@ function TalkWriting({ session }: { session: TalkSession }) {
   );
 }
 
-function TalkButton({ isOn, session }: { isOn: boolean; session: TalkSession }) {
+interface TalkButtonProps {
+  readonly isOn: boolean;
+  readonly isTyped: boolean;
+  readonly session: TalkSession;
+}
+
+function TalkButton({ isOn, isTyped, session }: TalkButtonProps) {
   return (
     <button
       type="button"
@@ -257,7 +275,7 @@ function TalkButton({ isOn, session }: { isOn: boolean; session: TalkSession }) 
     >
       <span className="stack tight">
         {isOn ? <PhoneOff size={32} aria-hidden /> : <Phone size={32} aria-hidden />}
-        {isOn ? "Hang up" : "Talk"}
+        {isOn ? "Hang up" : isTyped ? "Start" : "Talk"}
       </span>
     </button>
   );

@@ -1,0 +1,38 @@
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import { barriers } from "./axe.js";
+import { standOfFile } from "./browser-stand.js";
+import { visitConsole } from "./console-visit.js";
+
+const { server, browser } = await standOfFile({
+  environment: { NODE_ENV: "development", SANDBOX: "on", SANDBOX_VOICE: "speech" },
+});
+/** Runs before the page's own script: whether it asks for a microphone is written down. */
+const WATCHED_MICROPHONE = `{
+  globalThis.hasAskedForMicrophone = false;
+  navigator.mediaDevices.getUserMedia = () => {
+    globalThis.hasAskedForMicrophone = true;
+    return new Promise(() => undefined);
+  };
+}`;
+
+test("with a simulated STT Talk says so first, asks for no microphone, and answers typed words", async () => {
+  const customer = await server.customer();
+  await server.agent(customer);
+  const viewer = await visitConsole(browser, server, customer);
+  const { page } = viewer;
+  await page.addInitScript(WATCHED_MICROPHONE);
+  await page.goto(`${server.url}/console/talk`);
+  await page.getByText("You type and the agent answers by voice").waitFor();
+  await page.getByRole("button", { name: "Start" }).click();
+  await page.getByText("Waits for your words").waitFor();
+  const focused = await page.evaluate(`document.activeElement.getAttribute("aria-label")`);
+  assert.equal(focused, "Type to the agent");
+  await page.keyboard.type("My name is Ada.");
+  await page.keyboard.press("Enter");
+  const words = page.getByRole("log", { name: "What is said" });
+  await words.getByText("Nice to meet you, Ada.").waitFor();
+  assert.equal(await page.evaluate("hasAskedForMicrophone"), false);
+  assert.deepEqual(await barriers(viewer), []);
+  assert.deepEqual(viewer.faults, []);
+});
