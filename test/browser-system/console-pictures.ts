@@ -1,6 +1,8 @@
 import { mkdirSync } from "node:fs";
 import { join, resolve } from "node:path";
 import { ViewerBrowser, type ViewerPage } from "../../bench/livestream/viewer-browser.js";
+import { auditEntry } from "../../engine/tenancy/audit-entry.js";
+import type { WebhookEndpointRecord } from "../../storage/webhooks/webhook-store.js";
 import { ended } from "../system/events.js";
 import { type Customer, TestServer, VENDOR_KEY } from "../system/test-server.js";
 import { type Visit, visitConsole } from "./console-visit.js";
@@ -165,6 +167,59 @@ const untilTold = (page: Page) =>
     .waitFor({ timeout: FAULT_TOLD_MAX_MS })
     .catch(() => undefined);
 
+/** An endpoint that is disabled, one that works, a long answer, and a job that failed. Answers the id of the second. */
+async function seedWebhooks({ tenant }: Customer): Promise<string> {
+  const orgId = tenant.organization.id;
+  const { webhooks } = server.database;
+  const atMs = Date.now() - 60_000;
+  const endpoint = {
+    orgId,
+    url: "https://example.com/webhooks",
+    eventTypes: ["call.ended", "call.failed"],
+    includeTranscript: true,
+    sealedSecrets: "",
+    state: "active",
+    disabledReason: null,
+    failingSinceMs: null,
+    createdAtMs: atMs,
+    updatedAtMs: atMs,
+  } as const;
+  const actor = { type: "administrator", id: "pictures" } as const;
+  const insert = (record: WebhookEndpointRecord) => {
+    const target = { type: "webhook", id: record.id, orgId, name: record.name } as const;
+    const about = { id: `${record.id}-audit`, atMs, actor, target, changes: [] };
+    return webhooks.insertWithin(record, 10, auditEntry({ ...about, action: "webhook.create" }));
+  };
+  const id = `${orgId}-crm`;
+  const gone = {
+    state: "disabled",
+    disabledReason: "the receiver answered 410: it is gone",
+  } as const;
+  await insert({ ...endpoint, ...gone, id: `${orgId}-gone`, name: LONG });
+  await insert({ ...endpoint, id, name: ARABIC, failingSinceMs: atMs });
+  const delivery = { orgId, endpointId: id, type: "call.ended", requestBytes: 1_234 } as const;
+  for (const [attempt, status] of [
+    [1, null],
+    [2, 500],
+    [3, 204],
+  ] as const) {
+    await webhooks.addDelivery({
+      ...delivery,
+      id: `${id}-${attempt}`,
+      eventId: `evt_${orgId}_end`,
+      attempt,
+      atMs: atMs + attempt,
+      durationMs: 120 * attempt,
+      status,
+      error: status === null ? "connection refused" : null,
+      answer: status === 500 ? `<h1>${NO_TAXI}</h1>` : "",
+    });
+  }
+  return id;
+}
+
+const webhookId = await seedWebhooks(busy);
+
 const PATHS: readonly (readonly [name: string, path: string])[] = [
   ["home", ""],
   ["agents", "/agents"],
@@ -178,6 +233,9 @@ const PATHS: readonly (readonly [name: string, path: string])[] = [
   ["keys", "/settings"],
   ["members", "/settings/members"],
   ["organization", "/settings/organization"],
+  ["webhooks", "/settings/webhooks"],
+  ["webhook", `/settings/webhooks/${webhookId}`],
+  ["jobs", "/settings/jobs"],
   ["audit", "/settings/audit"],
   ["talk", "/talk"],
   ["start", "/start"],
@@ -214,6 +272,13 @@ const pictures: readonly Picture[] = [
   { name: "new-provider", path: "/providers", as: busy, act: press("Own account") },
   { name: "change-provider", path: "/providers", as: busy, act: press("Change Ours") },
   { name: "delete-provider", path: "/providers", as: busy, act: press("Delete Ours") },
+  { name: "new-webhook", path: "/settings/webhooks", as: busy, act: press("New endpoint") },
+  {
+    name: "replay-webhook",
+    path: `/settings/webhooks/${webhookId}`,
+    as: busy,
+    act: press("Replay"),
+  },
   { name: "plan", path: "/settings/organization", as: busy, act: unfold },
   { name: "home-over", path: "", as: busy, act: refuse },
   { name: "home-unanswered", path: "", as: busy, act: answerNothing },

@@ -7,6 +7,7 @@ import { onSession, sessionProved, shownPerson } from "./session.js";
 /** Live pages ask again so often, and only while they are looked at. */
 const LIVE_EVERY_MS = 3_000;
 const SLOW_EVERY_MS = 15_000;
+const AWAITED_EVERY_MS = 1_000;
 const FRESH_MS = 5_000;
 const VOICES_FRESH_MS = 60_000;
 const TRIES_MAX = 2;
@@ -236,6 +237,66 @@ export function useApiKeys() {
     queryKey: ["apiKeys"],
     queryFn: () => answered(api.GET("/api/dashboard/api-keys")),
   });
+}
+
+export function useWebhooks() {
+  return useQuery({
+    queryKey: ["webhooks"],
+    queryFn: () => answered(api.GET("/api/dashboard/webhooks")),
+    refetchInterval: SLOW_EVERY_MS,
+  });
+}
+
+/** A secret is never in the answer. */
+export function useWebhook(id: string) {
+  const path = { id };
+  return useQuery({
+    queryKey: ["webhooks", id],
+    queryFn: () => answered(api.GET("/api/dashboard/webhooks/{id}", { params: { path } })),
+    refetchInterval: SLOW_EVERY_MS,
+  });
+}
+
+/** Newest first, with whether there are older ones; `isAwaited` asks often for one that is on its way. */
+export function useDeliveries(id: string, page: Page, isAwaited: boolean) {
+  const path = { id };
+  return useQuery({
+    queryKey: ["deliveries", id, page],
+    queryFn: async () => {
+      const query = { skip: page.skip, limit: page.limit + 1 };
+      return pageOf(
+        await answered(
+          api.GET("/api/dashboard/webhooks/{id}/deliveries", { params: { path, query } }),
+        ),
+        page,
+      );
+    },
+    placeholderData: keepPreviousData,
+    refetchInterval: isAwaited ? AWAITED_EVERY_MS : SLOW_EVERY_MS,
+  });
+}
+
+/** As `useDeliveries`, of the durable jobs in a state. */
+export function useJobs(state: "queued" | "running" | "failed", page: Page) {
+  return useQuery({
+    queryKey: ["jobs", state, page],
+    queryFn: async () => {
+      const query = { state, skip: page.skip, limit: page.limit + 1 };
+      return pageOf(await answered(api.GET("/api/dashboard/jobs", { params: { query } })), page);
+    },
+    placeholderData: keepPreviousData,
+    refetchInterval: SLOW_EVERY_MS,
+  });
+}
+
+interface Page {
+  readonly skip: number;
+  readonly limit: number;
+}
+
+/** The API has no count of these, so one more is asked for than is shown. */
+function pageOf<Item>(items: readonly Item[], { skip, limit }: Page) {
+  return { skip, items: items.slice(0, limit), hasMore: items.length > limit };
 }
 
 export function useMembers() {

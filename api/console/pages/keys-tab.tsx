@@ -4,11 +4,10 @@ import { useState } from "react";
 import { answered, api } from "../model/api.js";
 import type { Answered } from "../model/contract-paths.js";
 import { queryClient, useApiKeys } from "../model/queries.js";
-import { CopyButton } from "../parts/copy-button.js";
 import { AskDialog } from "../parts/forms/ask-dialog.js";
-import { Dialog } from "../parts/forms/dialog.js";
 import { CheckField, TextField } from "../parts/forms/field.js";
 import { FormDialog } from "../parts/forms/form-dialog.js";
+import { ShownSecret } from "../parts/forms/shown-secret.js";
 import { Moment } from "../parts/moment.js";
 import { Empty, Loaded } from "../parts/states.js";
 
@@ -26,7 +25,7 @@ export function NewKey({ onClose }: { onClose: () => void }) {
     onSuccess: () => queryClient.invalidateQueries({ queryKey: ["apiKeys"] }),
   });
   if (make.data !== undefined) {
-    return <ShownKey rawKey={make.data.rawKey} onClose={onClose} />;
+    return <ShownSecret title="The new key" secret={make.data.rawKey} onClose={onClose} />;
   }
   return (
     <FormDialog
@@ -57,21 +56,6 @@ export function NewKey({ onClose }: { onClose: () => void }) {
         onChange={setOpensDashboard}
       />
     </FormDialog>
-  );
-}
-
-function ShownKey({ rawKey, onClose }: { rawKey: string; onClose: () => void }) {
-  return (
-    <Dialog title="The new key" onClose={onClose}>
-      <p>Copy it now. It is not kept here and never shown again.</p>
-      <code className="secret">{rawKey}</code>
-      <div className="row end">
-        <CopyButton text={rawKey} />
-        <button type="button" className="button main" onClick={onClose}>
-          I have it
-        </button>
-      </div>
-    </Dialog>
   );
 }
 

@@ -22,8 +22,10 @@ import { TabbedPage } from "../parts/tabbed-page.js";
 import { auditSentence } from "../words/audit-words.js";
 import { lengthWords } from "../words/durations.js";
 import { KIND_NAMES } from "../words/provider-words.js";
+import { JobsTab } from "./jobs-tab.js";
 import { KeysTab } from "./keys-tab.js";
 import { MembersTab } from "./members-tab.js";
+import { WebhooksTab } from "./webhooks-tab.js";
 
 const ENTRIES_PER_PAGE = 50;
 
@@ -170,6 +172,8 @@ const TABS = [
   { id: "keys", title: "API keys", Content: KeysTab },
   { id: "members", title: "Members", Content: MembersTab },
   { id: "organization", title: "Organization", Content: OrganizationTab },
+  { id: "webhooks", title: "Webhooks", Content: WebhooksTab },
+  { id: "jobs", title: "Jobs", Content: JobsTab },
   { id: "audit", title: "Changes", Content: AuditTab },
 ] as const;
 

@@ -7,7 +7,6 @@ import { AgentsPage } from "../pages/agents-page.js";
 import { CallsPage } from "../pages/calls-page.js";
 import { HomePage } from "../pages/home-page.js";
 import { ProvidersPage } from "../pages/providers-page.js";
-import { SettingsPage } from "../pages/settings-page.js";
 import { SignInPage } from "../pages/sign-in-page.js";
 import { LeaveGuard } from "./forms/leave-guard.js";
 import { PageHead } from "./page-head.js";
@@ -69,6 +68,12 @@ const PlatformPage = lazy(async () => ({
 const PlatformOrganizationPage = lazy(async () => ({
   default: (await import("../pages/platform-organization-page.js")).PlatformOrganizationPage,
 }));
+const SettingsPage = lazy(async () => ({
+  default: (await import("../pages/settings-page.js")).SettingsPage,
+}));
+const WebhookPage = lazy(async () => ({
+  default: (await import("../pages/webhook-page.js")).WebhookPage,
+}));
 const StartPage = lazy(async () => ({
   default: (await import("../pages/start-page.js")).StartPage,
 }));
@@ -112,6 +117,7 @@ function Pages() {
       <Route path="/numbers" component={NumbersPage} />
       <Route path="/providers" component={ProvidersPage} />
       <Route path="/usage" component={UsagePage} />
+      <Route path="/settings/webhooks/:id">{({ id }) => <WebhookPage key={id} id={id} />}</Route>
       <Route path="/settings/:tab?">{({ tab }) => <SettingsPage tab={tab ?? "keys"} />}</Route>
       <Route path="/platform/organizations/:id">
         {({ id }) => <PlatformOrganizationPage key={id} id={id} />}

@@ -59,7 +59,7 @@ function Measured({ words }: { words: string | undefined }) {
 interface TextFieldProps extends FieldProps {
   readonly value: string;
   readonly onChange: (value: string) => void;
-  readonly type?: "text" | "email" | "password" | "tel";
+  readonly type?: "text" | "email" | "password" | "tel" | "date" | "datetime-local";
   readonly autoComplete?: string;
   readonly isLong?: boolean;
   readonly required?: boolean;
