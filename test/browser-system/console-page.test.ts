@@ -91,6 +91,8 @@ test("every page is free of barriers in both themes and on a phone, and of what 
     ["/settings", "Settings"],
     ["/settings/members", "Settings"],
     ["/settings/organization", "Settings"],
+    ["/settings/webhooks", "Settings"],
+    ["/settings/jobs", "Settings"],
     ["/settings/audit", "Settings"],
     ["/talk", "Talk"],
     ["/start", "Make an agent"],
