@@ -6,6 +6,7 @@ import {
   flagField,
   Id,
   idField,
+  momentField,
   optionalWholeNumberParameter,
   requestObject,
   Timestamp,
@@ -45,6 +46,8 @@ const filters = {
       ["inbound", "outbound", "web"],
     ),
   ),
+  startedAfter: v.optional(momentField("when the first of the calls began")),
+  startedBefore: v.optional(momentField("before when the last of the calls began")),
   longerThanSec: optionalWholeNumberParameter(`only calls of more seconds${AMONG_LATEST}`, {
     min: 0,
     max: 86_400,

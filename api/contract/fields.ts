@@ -84,6 +84,18 @@ export function renamedNames(entries: object): string[] {
     .map(([name]) => name);
 }
 
+/** A moment in a request, with its zone. */
+export function momentField(subject: string) {
+  return worded(
+    v.pipe(
+      v.string(),
+      v.isoTimestamp(),
+      v.examples(["2026-01-31T12:00:00.000Z"]),
+      v.description(`${subject}, a moment as ISO 8601 with its zone`),
+    ),
+  );
+}
+
 /** Surrounding blanks are dropped; what is left must not be empty. */
 export function nameField(subject: string, charactersMax = NAME_CHARACTERS_MAX) {
   return worded(

@@ -7,6 +7,7 @@ import {
   choiceField,
   flagField,
   Id,
+  momentField,
   nameField,
   requestObject,
   Timestamp,
@@ -63,16 +64,6 @@ export const WebhookChangeBody = requestObject({
   includeTranscript: v.optional(includeTranscript),
   state: v.optional(choiceField("whether events are sent", ["active", "disabled"])),
 });
-
-const momentField = (subject: string) =>
-  worded(
-    v.pipe(
-      v.string(),
-      v.isoTimestamp(),
-      v.examples(["2026-01-31T12:00:00.000Z"]),
-      v.description(`${subject}, a moment as ISO 8601 with its zone`),
-    ),
-  );
 
 export const ReplayBody = requestObject({
   from: momentField("when the first event happened"),

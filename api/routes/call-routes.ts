@@ -142,8 +142,19 @@ export function callRoutes(
 }
 
 /** The query of a list or of its count, as the reports take it. */
-function wishOf<Query extends { readonly attention?: "true" | "false" | undefined }>(query: Query) {
-  return { ...query, attention: query.attention === "true" };
+function wishOf<Query extends CallQuery>({ startedAfter, startedBefore, ...query }: Query) {
+  return {
+    ...query,
+    attention: query.attention === "true",
+    startedFromMs: startedAfter === undefined ? undefined : Date.parse(startedAfter),
+    startedBeforeMs: startedBefore === undefined ? undefined : Date.parse(startedBefore),
+  };
+}
+
+interface CallQuery {
+  readonly attention?: "true" | "false" | undefined;
+  readonly startedAfter?: string | undefined;
+  readonly startedBefore?: string | undefined;
 }
 
 function usageShare<Id extends string | null>(share: UsageShare<Id>) {

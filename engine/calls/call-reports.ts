@@ -102,6 +102,8 @@ export interface CallWish {
   readonly from?: string | undefined;
   readonly to?: string | undefined;
   readonly direction?: "inbound" | "outbound" | "web" | undefined;
+  readonly startedFromMs?: number | undefined;
+  readonly startedBeforeMs?: number | undefined;
   /** Said by either side. */
   readonly words?: string | undefined;
   /** Only calls that somebody should look at. */
@@ -266,6 +268,7 @@ function given({ agentId, status }: CallFilter): { agentId?: string; status?: Ca
 
 function sieveOf(wish: CallWish): CallSieve | undefined {
   const { channel, longerThanSec, waitedMoreThanMs, from, to, direction, words } = wish;
+  const { startedFromMs, startedBeforeMs } = wish;
   const sieve: CallSieve = {
     ...(channel === undefined ? {} : { channel }),
     ...(longerThanSec === undefined ? {} : { longerThanSec }),
@@ -273,6 +276,8 @@ function sieveOf(wish: CallWish): CallSieve | undefined {
     ...(from === undefined ? {} : { from: asNumber(from) }),
     ...(to === undefined ? {} : { to: asNumber(to) }),
     ...(direction === undefined ? {} : { direction }),
+    ...(startedFromMs === undefined ? {} : { startedFromMs }),
+    ...(startedBeforeMs === undefined ? {} : { startedBeforeMs }),
     ...(words === undefined ? {} : { words }),
     ...(wish.attention === true ? { attention: ATTENTION } : {}),
   };

@@ -17,6 +17,10 @@ export interface CallSieve {
   /** As `from`: the called number. */
   readonly to?: string;
   readonly direction?: "inbound" | "outbound" | "web";
+  /** Begun at this moment or later; the index of the list has these in order. */
+  readonly startedFromMs?: number;
+  /** Begun earlier. */
+  readonly startedBeforeMs?: number;
   readonly channel?: CallChannel;
   /** In seconds. */
   readonly longerThanSec?: number;
@@ -64,18 +68,20 @@ function callPage(db: Kysely<Tables>, orgId: string, page: CallPage) {
     .offset(page.skip);
 }
 
-/** The latest calls, of one number where the sieve names one. */
+/** The latest calls of the time that the sieve names, and of one number where it names one. */
 function latestCalls(
   db: Kysely<Tables>,
   orgId: string,
   page: CallPage,
-  { from, to }: Pick<CallSieve, "from" | "to">,
+  { from, to, startedFromMs, startedBeforeMs }: CallSieve,
 ) {
   const { skip, limit } = page;
-  const query = callPage(db, orgId, { skip, limit });
+  const isOfNumber = from !== undefined || to !== undefined;
+  let query = callPage(db, orgId, isOfNumber ? { skip, limit } : page);
+  if (startedFromMs !== undefined) query = query.where("startedAtMs", ">=", startedFromMs);
+  if (startedBeforeMs !== undefined) query = query.where("startedAtMs", "<", startedBeforeMs);
   if (from !== undefined) return query.where("fromNumber", "=", from);
-  if (to !== undefined) return query.where("toNumber", "=", to);
-  return callPage(db, orgId, page);
+  return to === undefined ? query : query.where("toNumber", "=", to);
 }
 
 /** As `callPage`, and in each row how many records all pages hold together: one statement is one way to a database. */

@@ -1,9 +1,10 @@
 import assert from "node:assert/strict";
+import { readFile } from "node:fs/promises";
 import { test } from "node:test";
 import { barriers } from "./axe.js";
 import { standOfFile } from "./browser-stand.js";
 import { NOW_IN_SIGHT, visitConsole } from "./console-visit.js";
-import { seedToldCall } from "./seeded-calls.js";
+import { seedFailedCall, seedToldCall } from "./seeded-calls.js";
 
 const { server, browser } = await standOfFile();
 
@@ -84,6 +85,68 @@ test("a call's page tells why the caller's turn ended, and why the agent stopped
     assert.equal(isWide, false, `nothing is wider than a phone (${colorScheme})`);
     assert.deepEqual(await barriers(viewer), []);
   }
+  assert.deepEqual(viewer.faults, []);
+});
+
+test("a call's id is copied, its transcript saved, and the list exported with its filters", async () => {
+  const customer = await server.customer();
+  const agent = await server.agent(customer, { name: "=Réception" });
+  const callId = await seedToldCall(server.database, customer, agent.id, CALL);
+  await seedFailedCall(server.database, customer, agent.id);
+  const permissions = ["clipboard-read", "clipboard-write"];
+  const viewer = await visitConsole(browser, server, customer, { permissions });
+  const { page } = viewer;
+  const savedBy = async (button: string) => {
+    const [download] = await Promise.all([
+      page.waitForEvent("download"),
+      page.getByRole("button", { name: button }).click(),
+    ]);
+    return { name: download.suggestedFilename(), text: await readFile(await download.path()) };
+  };
+  await page.goto(`${server.url}/console/calls/${callId}`);
+  await page.getByRole("button", { name: "Copy ID" }).click();
+  await page.getByRole("button", { name: "Copied" }).waitFor();
+  assert.equal(await page.evaluate("navigator.clipboard.readText()"), callId);
+  const transcript = await savedBy("Save transcript");
+  assert.equal(transcript.name, `call-${callId}.txt`);
+  const [first, second] = String(transcript.text).split("\n");
+  assert.deepEqual(
+    [first, second],
+    ["0:00 Caller: Line 0 <b>&</b>", "0:01 Agent: Line 1 <b>&</b>"],
+  );
+
+  await page.goto(`${server.url}/console/calls?status=completed`);
+  await page.getByText("1 call", { exact: true }).waitFor();
+  const table = await savedBy("Export CSV");
+  assert.equal(table.name, "calls.csv");
+  const [head, row, ...rest] = String(table.text).trim().split("\r\n");
+  assert.match(head ?? "", /^startedAt,id,agent,/);
+  assert.ok(row?.includes(`"${callId}","'=Réception"`), "no table takes a name for a formula");
+  assert.deepEqual(rest, [], "the failed call is filtered out");
+  assert.deepEqual(viewer.faults, []);
+});
+
+test("a failed call says which vendor failed and why, and which key opened it", async () => {
+  const customer = await server.customer();
+  const agent = await server.agent(customer);
+  const callId = await seedFailedCall(server.database, customer, agent.id);
+  await server.database.calls.annotate(callId, { apiKeyId: customer.apiKeyId });
+  const viewer = await visitConsole(browser, server, customer);
+  const { page } = viewer;
+  await page.goto(`${server.url}/console/calls/${callId}`);
+  await page.getByText("This call failed: the recognizer failed.").waitFor();
+  const why = "STT failed: deepgram nova-3: the connection broke, which cost 1200 ms";
+  await page.getByText(`In its last turn: ${why}, and no fallback was left.`).waitFor();
+  await page.getByRole("term").filter({ hasText: "API key" }).waitFor();
+  const keys = await server.database.apiKeys.list(customer.tenant.organization.id);
+  await page
+    .getByRole("definition")
+    .filter({ hasText: keys[0]?.name ?? "" })
+    .first()
+    .waitFor();
+  assert.deepEqual(await barriers(viewer), []);
+  await page.getByRole("link", { name: "Test the provider" }).click();
+  await page.getByRole("heading", { level: 1, name: "Providers" }).waitFor();
   assert.deepEqual(viewer.faults, []);
 });
 

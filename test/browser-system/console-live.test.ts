@@ -1,6 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { ended } from "../system/events.js";
+import { eventually } from "../system/eventually.js";
 import { barriers } from "./axe.js";
 import { standOfFile } from "./browser-stand.js";
 import { visitConsole } from "./console-visit.js";
@@ -17,7 +18,10 @@ test("a call is there when it begins, its words as they are said, and it is ende
   assert.deepEqual(await barriers(viewer), []);
   const caller = await server.call(customer);
   await page.getByText("In progress: 1").waitFor();
-  await page.getByRole("link").filter({ hasText: "in progress" }).first().click();
+  const row = page.locator(".calls").getByRole("link").filter({ hasText: "in progress" });
+  await row.waitFor();
+  assert.equal(await row.count(), 1, "it stands in one list");
+  await row.click();
   await page.getByRole("heading", { name: "Now" }).waitFor();
   if (!caller.events.some(ended)) await caller.until(ended);
   await page.route("**/events", (route) => route.abort());
@@ -46,6 +50,11 @@ test("a call is there when it begins, its words as they are said, and it is ende
   assert.equal(call.metadata["endReason"], "organizationEnded");
   await page.getByRole("listitem").getByText("I have to end the call now").waitFor();
   assert.equal(await page.getByRole("heading", { name: "Now" }).count(), 0);
+  const summary = await eventually("the summary", async () => {
+    const { id: orgId } = customer.tenant.organization;
+    return (await server.database.calls.findById(orgId, call.id))?.summary ?? undefined;
+  });
+  await page.getByText(summary, { exact: true }).waitFor();
   assert.deepEqual(viewer.faults, []);
   await viewer.close();
 });

@@ -147,7 +147,7 @@ test("who begins chooses a template, talks to the agent and sees how to put it o
   assert.deepEqual(viewer.faults, []);
 });
 
-test("calls are found by what was said in them, and those that need attention stand first", async () => {
+test("calls are found by what was said in them, by their day and number, and by whether they need attention", async () => {
   const customer = await server.customer();
   const agent = await server.agent(customer);
   await seedCalls(server.database, customer, agent.id, 20);
@@ -156,8 +156,23 @@ test("calls are found by what was said in them, and those that need attention st
   const viewer = await visitConsole(browser, server, customer);
   const { page } = viewer;
   await go(viewer, "/calls", "Calls");
-  await page.getByRole("heading", { name: "Calls that need attention" }).waitFor();
-  await page.getByText("the caller said nothing").first().waitFor();
+  await page.getByText("20 calls").waitFor();
+  await page.getByRole("button", { name: "Needs attention" }).click();
+  await page.getByText("1 call", { exact: true }).waitFor();
+  await page.getByText("the caller said nothing").waitFor();
+  await page.getByRole("button", { name: "Needs attention" }).click();
+  const tomorrow = new Date(Date.now() + 86_400_000).toISOString().slice(0, 10);
+  await page.getByLabel("Since").fill(tomorrow);
+  await page.getByRole("heading", { name: "No calls match" }).waitFor();
+  await page.getByLabel("Since").fill("");
+  await page.getByLabel("Until").fill(tomorrow);
+  await page.getByText("20 calls").waitFor();
+  await page.getByLabel("Until").fill("");
+  await page.getByLabel("From number").fill("+15550100");
+  await page.keyboard.press("Enter");
+  await page.getByRole("heading", { name: "No calls match" }).waitFor();
+  await page.getByLabel("From number").fill("");
+  await page.getByText("20 calls").waitFor();
   await page.keyboard.press("/");
   await page.keyboard.type(`hello from ${customer.apiKeyId}-7`);
   await page.keyboard.press("Enter");

@@ -1,9 +1,12 @@
+import type { InfiniteData } from "@tanstack/react-query";
 import { useEffect, useState } from "react";
 import { chance } from "../../client/client-clock.js";
 import { after } from "./browser-clock.js";
 import { type CallEvent, watchCalls } from "./call-watch.js";
 import type { Answered } from "./contract-paths.js";
 import { queryClient } from "./queries.js";
+
+type CallList = Answered<"listCalls">;
 
 /** However many calls begin and end, lists are asked for no more often than that; not by all pages at once. */
 const RENEW_EVERY_MS = { min: 1_000, max: 3_000 };
@@ -47,12 +50,19 @@ function renew(): void {
 
 /** In the rows that show the call, without asking for them anew. */
 function showTurn({ data }: Extract<CallEvent, { name: "turn" }>): void {
-  queryClient.setQueriesData<Answered<"listCalls">>({ queryKey: ["latestCalls"] }, (list) => {
-    const isShown = list?.items.some(({ _id }) => _id === data.callId) ?? false;
-    if (list === undefined || !isShown) return list;
+  const withTurn = (list: CallList): CallList => {
+    if (!list.items.some(({ _id }) => _id === data.callId)) return list;
     const items = list.items.map((call) =>
       call._id === data.callId ? { ...call, metrics: data.metrics } : call,
     );
     return { ...list, items };
-  });
+  };
+  queryClient.setQueriesData<CallList>(
+    { queryKey: ["latestCalls"] },
+    (list) => list && withTurn(list),
+  );
+  queryClient.setQueriesData<InfiniteData<CallList>>(
+    { queryKey: ["calls"] },
+    (list) => list && { ...list, pages: list.pages.map(withTurn) },
+  );
 }

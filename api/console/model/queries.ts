@@ -1,5 +1,6 @@
 import { keepPreviousData, QueryClient, useInfiniteQuery, useQuery } from "@tanstack/react-query";
 import { ApiError, answered, api, fetchAsAnybody } from "./api.js";
+import { nowMs } from "./browser-clock.js";
 import type { CallFilters } from "./call-filters.js";
 import type { Answered } from "./contract-paths.js";
 import { onSession, sessionProved, shownPerson } from "./session.js";
@@ -8,6 +9,8 @@ import { onSession, sessionProved, shownPerson } from "./session.js";
 const LIVE_EVERY_MS = 3_000;
 const SLOW_EVERY_MS = 15_000;
 const AWAITED_EVERY_MS = 1_000;
+/** As long after its end a call is asked for its summary. */
+const SUMMARY_WAIT_MAX_MS = 60_000;
 const FRESH_MS = 5_000;
 const VOICES_FRESH_MS = 60_000;
 const TRIES_MAX = 2;
@@ -143,11 +146,18 @@ export function useCall(id: string, isTold: boolean) {
   return useQuery({
     queryKey: ["call", id],
     queryFn: () => answered(api.GET("/api/dashboard/calls/{id}", { params: { path } })),
-    refetchInterval: ({ state }) => {
-      if (state.data?.status !== "active") return false;
+    refetchInterval: ({ state: { data } }) => {
+      if (data === undefined) return false;
+      if (data.status !== "active") return isSummaryAwaited(data) && LIVE_EVERY_MS;
       return isTold ? SLOW_EVERY_MS : LIVE_EVERY_MS;
     },
   });
+}
+
+/** A summary is made after the call has ended, if at all. */
+function isSummaryAwaited({ summary, endedAt }: Answered<"getCall">): boolean {
+  if (summary !== undefined || endedAt === undefined) return false;
+  return Math.abs(nowMs() - Date.parse(endedAt)) < SUMMARY_WAIT_MAX_MS;
 }
 
 export function useUsage(days: number) {

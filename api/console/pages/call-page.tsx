@@ -16,7 +16,7 @@ import { answered, api, faultOf, fetchAsUser } from "../model/api.js";
 import type { Answered } from "../model/contract-paths.js";
 import { isKnown } from "../model/known.js";
 import { useLiveWords } from "../model/live-words.js";
-import { useAgents, useCall } from "../model/queries.js";
+import { useAgents, useApiKeys, useCall } from "../model/queries.js";
 import { SERVER_URL } from "../model/server-address.js";
 import type { ToolUse } from "../model/tool-uses.js";
 import { percentile, recordsOf, type SaidTurn, saidTurns } from "../model/turns.js";
@@ -442,8 +442,9 @@ export function CallPage({ id }: { id: string }) {
   const [isTold, setTold] = useState(false);
   const call = useCall(id, isTold);
   const agents = useAgents();
-  // A head that is named for the agent later pushes away what stands below it.
-  const data = isKnown(agents) ? call.data : undefined;
+  const keys = useApiKeys();
+  // A head that is named for the agent later pushes away what stands below it, as does the name of a key.
+  const data = isKnown(agents) && isKnown(keys) ? call.data : undefined;
   return (
     <Loaded
       query={{ data, error: call.error, refetch: call.refetch }}
@@ -455,20 +456,35 @@ export function CallPage({ id }: { id: string }) {
         </Link>
       }
     >
-      {(whole) => <WholeCall call={whole} agents={agents.data} onTold={setTold} />}
+      {(whole) => (
+        <WholeCall
+          call={whole}
+          agents={agents.data}
+          keyName={keyNameOf(whole, keys.data)}
+          onTold={setTold}
+        />
+      )}
     </Loaded>
   );
+}
+
+/** Undefined for a call that no key opened; the key's id where its name is not known. */
+function keyNameOf({ metadata }: Call, keys: Answered<"listApiKeys"> | undefined) {
+  const id = metadata?.["apiKeyId"];
+  if (typeof id !== "string") return undefined;
+  return keys?.find((key) => key.id === id)?.name ?? id;
 }
 
 interface WholeCallProps {
   readonly call: Call;
   /** Undefined where they cannot be known. */
   readonly agents: readonly ListedAgent[] | undefined;
+  readonly keyName: string | undefined;
   /** Whether the server tells what happens in the call. */
   readonly onTold: (isTold: boolean) => void;
 }
 
-function WholeCall({ call, agents, onTold }: WholeCallProps) {
+function WholeCall({ call, agents, keyName, onTold }: WholeCallProps) {
   const [search, setSearch] = useSearchParams();
   const [nowSec, setNowSec] = useState<number>();
   const seek = useRef<Seek>(undefined);
@@ -508,7 +524,7 @@ function WholeCall({ call, agents, onTold }: WholeCallProps) {
           Raw JSON
         </a>
       </PageHead>
-      <CallFigures call={call} turns={turns} />
+      <CallFigures call={call} turns={turns} keyName={keyName} />
       <EndingNote call={call} />
       <div className="in-step">
         {call.status === "active" ? null : (
@@ -542,7 +558,11 @@ function transcriptText(turns: readonly SaidTurn[]): string {
   return `${lines.join("\n")}\n`;
 }
 
-function CallFigures({ call, turns }: { call: Call; turns: readonly SaidTurn[] }) {
+interface CallFiguresProps extends Pick<WholeCallProps, "call" | "keyName"> {
+  readonly turns: readonly SaidTurn[];
+}
+
+function CallFigures({ call, turns, keyName }: CallFiguresProps) {
   const waits = turns.flatMap(({ wait }) => (wait === undefined ? [] : [wait.totalMs]));
   const p50Ms = percentile(waits, 0.5);
   const p95Ms = percentile(waits, 0.95);
@@ -550,6 +570,7 @@ function CallFigures({ call, turns }: { call: Call; turns: readonly SaidTurn[] }
     [call.status === "active" ? "State" : "Ended how", endingWords(call)],
     ["Started", exactWords(Date.parse(call.startedAt))],
     ...numberFacts(call),
+    ...(keyName === undefined ? [] : [["API key", keyName] as const]),
     ["Length", call.durationSec === undefined ? "–" : lengthWords(call.durationSec)],
     ["Waited, half of the replies", p50Ms === undefined ? "–" : waitWords(p50Ms)],
     ["95 % within", p95Ms === undefined ? "–" : waitWords(p95Ms)],
@@ -568,15 +589,21 @@ function CallFigures({ call, turns }: { call: Call; turns: readonly SaidTurn[] }
 
 /** Why a call failed, and how long nothing was understood of it. */
 function EndingNote({ call }: { call: Call }) {
+  const failures = failedAnswers(call);
   const sttOutageMs = Number(call.metadata?.["sttOutageMs"] ?? 0);
   return (
     <>
       {call.status === "failed" ? (
         <div className="note fault">
           <p>This call failed: {endingWords(call)}.</p>
-          {failedAnswers(call).map((text) => (
-            <p key={text}>In its last turn {text}.</p>
+          {failures.map((text) => (
+            <p key={text}>In its last turn: {text}.</p>
           ))}
+          {failures.length === 0 ? null : (
+            <p>
+              <Link href="/providers">Test the provider</Link>, or give the agent a fallback.
+            </p>
+          )}
         </div>
       ) : null}
       {sttOutageMs > 0 ? (

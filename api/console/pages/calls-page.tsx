@@ -1,19 +1,20 @@
 import { useMutation } from "@tanstack/react-query";
 import { useVirtualizer } from "@tanstack/react-virtual";
-import { type ReactNode, useEffect, useRef, useSyncExternalStore } from "react";
+import { useEffect, useRef, useSyncExternalStore } from "react";
 import { Link, useSearchParams } from "wouter";
-import { type CallFilters, filtersOf, WORDS_CHARACTERS_MAX } from "../model/call-filters.js";
-import type { Answered } from "../model/contract-paths.js";
-import { isKnown } from "../model/known.js";
+import {
+  type CallFilters,
+  filtersOf,
+  NUMBER_CHARACTERS_MAX,
+  WORDS_CHARACTERS_MAX,
+} from "../model/call-filters.js";
 import { useLiveCalls } from "../model/live-calls.js";
 import { callsToExport, useAgents, useCalls, useLatestCalls } from "../model/queries.js";
 import { callsCsv } from "../model/usage-csv.js";
-import { Attention } from "../parts/calls/attention.js";
 import {
   agentNameOf,
   CallHead,
   CallRow,
-  CallRows,
   type ListedAgent,
   type ListedCall,
 } from "../parts/calls/call-rows.js";
@@ -21,11 +22,12 @@ import { saveFile } from "../parts/calls/csv-button.js";
 import {
   ChipSelect,
   type Choice,
+  DayField,
   useAddressFilters,
   WordsField,
 } from "../parts/forms/filter-fields.js";
 import { PageHead } from "../parts/page-head.js";
-import { Empty, Fault, Loaded, Outline } from "../parts/states.js";
+import { Empty, Fault, Loaded } from "../parts/states.js";
 
 const OUTCOMES: readonly Choice[] = [
   { value: "", label: "Any outcome" },
@@ -100,6 +102,22 @@ export function CallFilterChips({ agents }: { agents: readonly ListedAgent[] }) 
       {chip("status", "Outcome", OUTCOMES)}
       {chip("channel", "Channel", CHANNELS)}
       {chip("direction", "Direction", DIRECTIONS)}
+      <WordsField
+        key={`from ${search.get("from")}`}
+        label="From number"
+        charactersMax={NUMBER_CHARACTERS_MAX}
+        words={search.get("from") ?? ""}
+        onChange={choose("from")}
+      />
+      <WordsField
+        key={`to ${search.get("to")}`}
+        label="To number"
+        charactersMax={NUMBER_CHARACTERS_MAX}
+        words={search.get("to") ?? ""}
+        onChange={choose("to")}
+      />
+      <DayField label="Since" day={search.get("since") ?? ""} onChange={choose("since")} />
+      <DayField label="Until" day={search.get("until") ?? ""} onChange={choose("until")} />
       {chip("longer", "Length", LENGTHS)}
       {chip("waited", "Wait", WAITS)}
     </div>
@@ -166,8 +184,8 @@ function onPhone(tell: () => void): () => void {
   return () => PHONE.removeEventListener("change", tell);
 }
 
+/** So many of the newest calls in progress are watched for one that begins or ends. */
 const LIVE_MAX = 20;
-const ATTENTION_MAX = 3;
 const RENEWED_PAGES_MAX = 2;
 /** Keeps the line of a number that is not known yet. */
 const NO_COUNT = "\u00a0";
@@ -177,53 +195,60 @@ export function CallsPage() {
   const filters = filtersOf(search);
   const isTold = useLiveCalls();
   const live = useLatestCalls({ status: "active" }, LIVE_MAX, isTold);
-  const liveCount = live.data?.total;
+  const liveIds = live.data?.items.map(({ _id }) => _id).join();
   const calls = useCalls(filters);
   const agents = useAgents();
   const pages = calls.data?.pages;
   const total = pages?.at(-1)?.total ?? 0;
   const items = pages?.flatMap((page) => page.items) ?? [];
-  const isFiltered = Object.keys(filters).length > 0;
   const { refetch } = calls;
   const pageCount = pages?.length ?? 0;
-  // Neither a long list nor a search is done anew whenever a call ends.
+  // Neither a long list nor a search is done anew whenever a call begins or ends.
   const isCheap = pageCount <= RENEWED_PAGES_MAX && filters.words === undefined;
   useEffect(() => {
-    if (liveCount !== undefined && isCheap) void refetch();
-  }, [liveCount, isCheap, refetch]);
-  const list = (
-    <Loaded query={{ data: pages, error: calls.error, refetch: calls.refetch }}>
-      {() =>
-        items.length === 0 ? (
-          <NoCalls isFiltered={isFiltered} />
-        ) : (
-          <AllCalls
-            hasHeading={!isFiltered}
-            calls={items}
-            total={total}
-            agents={agents.data}
-            more={() => {
-              if (!calls.isFetchingNextPage && calls.hasNextPage) void calls.fetchNextPage();
-            }}
-          />
-        )
-      }
-    </Loaded>
-  );
+    if (liveIds !== undefined && isCheap) void refetch();
+  }, [liveIds, isCheap, refetch]);
   return (
     <>
-      <PageHead title="Calls" about={pages === undefined ? NO_COUNT : countWords(total)}>
+      <PageHead
+        title="Calls"
+        about={
+          <span className="row">
+            {pages === undefined ? NO_COUNT : countWords(total)}
+            <LiveCount count={live.data?.total ?? 0} />
+          </span>
+        }
+      >
         <ExportCalls filters={filters} agents={agents.data} isDisabled={items.length === 0} />
       </PageHead>
       <CallFilterChips agents={agents.data ?? []} />
-      {isFiltered ? (
-        list
-      ) : (
-        <Latest live={live} isTold={isTold}>
-          {list}
-        </Latest>
-      )}
+      <Loaded query={{ data: pages, error: calls.error, refetch: calls.refetch }}>
+        {() =>
+          items.length === 0 ? (
+            <NoCalls isFiltered={Object.keys(filters).length > 0} />
+          ) : (
+            <LongCalls
+              calls={items}
+              total={total}
+              agents={agents.data}
+              more={() => {
+                if (!calls.isFetchingNextPage && calls.hasNextPage) void calls.fetchNextPage();
+              }}
+            />
+          )
+        }
+      </Loaded>
     </>
+  );
+}
+
+/** Calls in progress stand in the list as all others; this leads to them alone. */
+function LiveCount({ count }: { count: number }) {
+  if (count === 0) return null;
+  return (
+    <Link href="/calls?status=active" className="state live">
+      In progress: {count}
+    </Link>
   );
 }
 
@@ -257,53 +282,6 @@ function ExportCalls({ filters, agents, isDisabled }: ExportCallsProps) {
         Export CSV
       </button>
     </>
-  );
-}
-
-interface LatestProps {
-  readonly live: ReturnType<typeof useLatestCalls>;
-  readonly isTold: boolean;
-  readonly children: ReactNode;
-}
-
-/**
- * Calls in progress, and calls to be looked at, above the list. It is shown when it is known what stands on top: what came later would
- * push away what somebody is reading.
- */
-function Latest({ live, isTold, children }: LatestProps) {
-  const attention = useLatestCalls({ attention: "true" }, ATTENTION_MAX, isTold);
-  if (!isKnown(live) || !isKnown(attention)) return <Outline lines={4} />;
-  return (
-    <>
-      {live.data === undefined ? null : <LiveCalls {...live.data} />}
-      <Attention callsMax={ATTENTION_MAX} isTold={isTold} isShownEmpty={false} />
-      {children}
-    </>
-  );
-}
-
-/** The whole list, below calls that stand in sections of their own. */
-function AllCalls({ hasHeading, ...list }: LongCallsProps & { readonly hasHeading: boolean }) {
-  if (!hasHeading) return <LongCalls {...list} />;
-  return (
-    <section className="stack tight">
-      <h2>All calls</h2>
-      <LongCalls {...list} />
-    </section>
-  );
-}
-
-/** Calls in progress, on top of all others. */
-function LiveCalls({ items, total }: Answered<"listCalls">) {
-  const agents = useAgents();
-  if (total === 0) return null;
-  return (
-    <section className="stack tight">
-      <h2>
-        <span className="state live">In progress: {total}</span>
-      </h2>
-      <CallRows calls={items} agents={agents.data} />
-    </section>
   );
 }
 

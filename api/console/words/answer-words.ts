@@ -17,13 +17,17 @@ export function answersOf(record: Readonly<Record<string, unknown>> | undefined)
   return KINDS.flatMap(({ key, label }): AnswerView[] => {
     const answer = record?.[key];
     if (!isFields(answer)) return [];
-    const who = `${textOf(answer, "vendor")} ${textOf(answer, "model")}`.trim() || "nobody";
+    const who = `${textOf(answer, "vendor")} ${textOf(answer, "model")}`.trim();
     const first = `${textOf(answer, "firstVendor")} ${textOf(answer, "firstModel")}`.trim();
     const late = lateWords(answer["hedges"]);
-    if (first === "") return [{ text: `${label} ${who}${late}`, isStandIn: false }];
+    if (first === "") return [{ text: `${label} ${who || "–"}${late}`, isStandIn: false }];
     const fault = keptFaultWords(textOf(answer, "firstFault"));
     const lost = textOf(answer, "wastedMs");
     const cost = lost === "" ? "" : `, which cost ${lost} ms`;
+    if (who === "") {
+      const text = `${label} failed: ${first}: ${fault}${cost}, and no fallback was left`;
+      return [{ text, isStandIn: true }];
+    }
     return [
       { text: `${label} ${who}, since ${first} failed (${fault})${cost}${late}`, isStandIn: true },
     ];

@@ -70,6 +70,15 @@ test("the address bar filters, and what it cannot mean is left out", () => {
   assert.deepEqual(filtersOf(new URLSearchParams("status=odd&channel=&attention=yes")), {});
 });
 
+test("days of the address bar are days of the reader, the last one included", () => {
+  const { startedAfter, startedBefore } = filtersOf(
+    new URLSearchParams("since=2026-03-28&until=2026-03-29"),
+  );
+  assert.equal(startedAfter, new Date(2026, 2, 28).toISOString());
+  assert.equal(startedBefore, new Date(2026, 2, 30).toISOString());
+  assert.deepEqual(filtersOf(new URLSearchParams("since=2026-13-41&until=today")), {});
+});
+
 test("today is compared with the days before it that had replies", () => {
   const day = (p50Ms: number | null) => ({ p50Ms, p95Ms: p50Ms === null ? null : p50Ms * 2 });
   assert.deepEqual(spanOf([day(null), day(700), day(900), day(500)]), {

@@ -105,6 +105,8 @@ test("calls are filtered by agent and state, and counted with the same filters",
     ["?words=hello", 1],
     ["?words=hello&status=active", 0],
     ["?channel=phone", 0],
+    ["?startedAfter=2000-01-01T00:00:00Z", 25],
+    ["?startedBefore=2000-01-01T00:00:00.000Z", 0],
     ["?attention=true", 0],
     ["?attention=false", 25],
   ] as const) {

@@ -97,6 +97,19 @@ test("a sieve finds what no index gives, among the latest calls, with their numb
   ]);
 });
 
+test("calls of a time are found, together with other filters", async (context) => {
+  const database = await temporaryDatabase(context);
+  await insertCalls(database);
+  const startedFromMs = NOON_MS + MINUTE_MS;
+  const startedBeforeMs = NOON_MS + 3 * MINUTE_MS;
+  assert.deepEqual(await ids(database, { sieve: { startedFromMs } }), [["4", "3", "2", "1"], 4]);
+  assert.deepEqual(await ids(database, { sieve: { startedBeforeMs } }), [["2", "1", "0"], 3]);
+  const sieve = { startedFromMs, startedBeforeMs };
+  assert.deepEqual(await ids(database, { agentId: "odd", sieve }), [["1"], 1]);
+  assert.deepEqual(await ids(database, { sieve: { ...sieve, words: "HELLO" } }), [["2", "1"], 2]);
+  assert.deepEqual(await ids(database, { sieve: { ...sieve, from: "+15550100" } }), [[], 0]);
+});
+
 test("words are found that either side has said, in any case and with signs that mean something to a database", async (context) => {
   const database = await temporaryDatabase(context);
   await insertCalls(database);

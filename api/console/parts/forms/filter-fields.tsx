@@ -83,3 +83,19 @@ export function ChipSelect({ label, choices, isSteady, value, onChange }: ChipSe
     </select>
   );
 }
+
+interface DayFieldProps {
+  readonly label: string;
+  /** As `2026-01-31`; empty where none is chosen. */
+  readonly day: string;
+  readonly onChange: (day: string) => void;
+}
+
+export function DayField({ label, day, onChange }: DayFieldProps) {
+  return (
+    <label className="chip" data-chosen={day !== ""}>
+      {label}
+      <input type="date" value={day} onChange={({ target }) => onChange(target.value)} />
+    </label>
+  );
+}
