@@ -121,7 +121,6 @@ const OWNERS: Readonly<Record<string, readonly string[]>> = {
   "wavesurfer.js": CONSOLE,
   "openapi-fetch": CONSOLE,
   "lucide-react": CONSOLE,
-  tinybench: ["bench/"],
   fastify: ["bench/"],
   "@ai-sdk/deepgram": SDK_PLACES,
   "@ai-sdk/elevenlabs": SDK_PLACES,
