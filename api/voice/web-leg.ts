@@ -36,7 +36,7 @@ import {
 } from "./voice-message.js";
 
 /** What a caller says before the session is ready; of more, the newest counts. */
-const PREEMPTIVE_AUDIO_BYTES_MAX = 2_000 * bytesPerMs(WEB_AUDIO.heard);
+const PREEMPTIVE_AUDIO_BYTES_MAX = 2_000 * bytesPerMs(WEB_AUDIO.input);
 
 /**
  * Puts the caller's frames on whole samples and, until there is someone to hear them, keeps the newest two seconds.

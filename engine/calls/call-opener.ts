@@ -140,7 +140,7 @@ export interface ConversationParts {
   readonly caller: CallerChannel;
   readonly entry: CallEntry;
   /** What the recognizer is given. */
-  readonly heard: InputFormat;
+  readonly input: InputFormat;
   /** Takes the audio of a call that is recorded; undefined for one that is not. */
   readonly tap: CallAudioTap | undefined;
 }
@@ -219,7 +219,7 @@ export function assembleConversation(
     callId,
     runner,
     vendorLog,
-    parts.heard,
+    parts.input,
     parts.tap,
   );
   entry.attach(llm, () => session.heardMs, settings.durationMaxMs);
@@ -545,7 +545,7 @@ export class CallOpener {
       vendors,
       caller,
       entry,
-      heard: audio.heard,
+      input: audio.input,
       tap,
     };
     const session = assembleConversation(parts, this.#deps);
@@ -568,7 +568,7 @@ export class CallOpener {
     signal: AbortSignal,
   ): Promise<SpeechStream | LostCategory> {
     if (lost !== undefined) return lost;
-    const { heard: format } = request.audio;
+    const { input: format } = request.audio;
     const language = agent.persona.language;
     const { endpointingMs, preemptiveGeneration: eagerTurns } = agent.thresholds;
     const options = { language, modelId: sttModelId, format, endpointingMs, eagerTurns };

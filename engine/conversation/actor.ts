@@ -104,7 +104,7 @@ export class CallerAudioClock {
   readonly #arrivals: Arrival[] = [];
 
   /** Audio up to `heardMs` of the stream has come by `atMs`. */
-  heard(heardMs: number, atMs: number): void {
+  received(heardMs: number, atMs: number): void {
     const originMs = atMs - heardMs;
     const isGap = originMs - this.#originMs > GAP_MIN_MS;
     const oldest = isGap ? originMs : this.#originMs + (atMs - this.#atMs) * LATE_PER_MS;
@@ -200,15 +200,15 @@ export class LiveConversation implements SpeechListener {
     callId: string,
     runner: ConversationRunner,
     vendorLog: VendorLog,
-    heard: InputFormat,
+    input: InputFormat,
     tap?: CallAudioTap,
   ) {
     this.callId = callId;
     this.#runner = runner;
     this.#vendorLog = vendorLog;
-    this.#bytesPerMs = bytesPerMs(heard);
+    this.#bytesPerMs = bytesPerMs(input);
     this.#tap = tap;
-    this.#voice = new VoiceActivityDetector(heard);
+    this.#voice = new VoiceActivityDetector(input);
   }
 
   /** Audio that the recognizer was given, in ms. */
@@ -238,7 +238,7 @@ export class LiveConversation implements SpeechListener {
     const reportedMs = (this.#heardBytes + audio.byteLength) / this.#bytesPerMs;
     if (reportedMs - (nowMs - this.#heardSinceMs) > HEARD_AHEAD_MAX_MS) return this.#refuseHaste();
     this.#heardBytes += audio.byteLength;
-    this.#audioClock.heard(this.heardMs, nowMs);
+    this.#audioClock.received(this.heardMs, nowMs);
     if (this.#voice.hear(audio) > 0) this.#runner.noteVoice();
     const piece = this.#voicePieces.hear(
       this.#voice.syllablesMs,

@@ -19,7 +19,7 @@ import type { ConversationEffect, SaidMessage } from "./effects.js";
 import type { DeadlineReachedEvent, SentencePlayedEvent, SpeechStartedEvent } from "./events.js";
 import { watchCaller } from "./idle.js";
 import { isClosing, onPlaybackEnd } from "./playback-end.js";
-import { alignEnd, delayPlayback, heldBack, lengthMsOf, markedEndMs } from "./playback-ledger.js";
+import { alignEnd, delayPlayback, lengthMsOf, markedEndMs, splitAt } from "./playback-ledger.js";
 import {
   advanceSpeech,
   beginScripted,
@@ -335,7 +335,7 @@ function dropUnheard(
   atMs: number,
   out: ConversationEffect[],
 ): void {
-  const { ledger, index, heard } = heldBack(turn.ledger, atMs);
+  const { ledger, index, played } = splitAt(turn.ledger, atMs);
   const before = turn.sentences.slice(0, index);
   const slot = before.filter((sentence) => !isFiller(sentence)).length;
   out.push({ type: "dropAudio", turnId: turn.id, index: slot });
@@ -343,8 +343,8 @@ function dropUnheard(
   clearDeadline(state, "synthesisAhead");
   if (isGrowing(turn)) clearDeadline(state, "underrun");
   const [cut, ...after] = turn.sentences.slice(index);
-  const said = cut === undefined || heard === undefined ? [] : [heardSentence(cut, heard)];
-  const begun = heard?.text.length ?? 0;
+  const said = cut === undefined || played === undefined ? [] : [playedSentence(cut, played)];
+  const begun = played?.text.length ?? 0;
   const isSaidAgain = cut !== undefined && !isFiller(cut);
   const rest = isSaidAgain ? [cut.text.slice(begun).trimStart()] : [];
   const texts = [...rest, ...after.filter((one) => !isFiller(one)).map(({ text }) => text)];
@@ -361,7 +361,7 @@ function dropUnheard(
 }
 
 /** What was heard of a sentence stands as one of its own. */
-function heardSentence(
+function playedSentence(
   { slot }: Sentence,
   { text, durationMs }: { text: string; durationMs: number },
 ): Sentence {
@@ -521,16 +521,16 @@ const NEXT_WORD_MAX_MS = 250;
 /** The caller says words: the agent stops where they ask for that. */
 export function handleUserSpeech(
   state: ConversationState,
-  heard: UserWords,
+  words: UserWords,
   atMs: number,
   out: ConversationEffect[],
 ): void {
   if (turnOf(state) === undefined) return;
-  const decision = decideBargeIn(state, { type: "words", ...heard }, atMs);
-  if (decision.reason === "nextWordPending" && heard.isRepeated !== true) {
+  const decision = decideBargeIn(state, { type: "words", ...words }, atMs);
+  if (decision.reason === "nextWordPending" && words.isRepeated !== true) {
     setDeadline(state, "nextWord", atMs + NEXT_WORD_MAX_MS);
   }
-  if (decision.reason === "echo") noteEcho(state, heard.words, atMs);
+  if (decision.reason === "echo") noteEcho(state, words.words, atMs);
   act(state, decision, atMs, out);
 }
 

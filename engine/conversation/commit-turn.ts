@@ -11,7 +11,7 @@ import type {
   TurnReport,
   TurnSave,
 } from "./effects.js";
-import { heldBack, playedAnswer, playedText, wholeWords } from "./playback-ledger.js";
+import { playedAnswer, playedText, splitAt, wholeWords } from "./playback-ledger.js";
 import { dropPreemptiveReply } from "./preemptive-generation.js";
 import {
   type CarriedOverWait,
@@ -40,10 +40,10 @@ const UNHEARD_CHARACTERS_MAX = 3_000;
 
 /** What was not heard of what was to be said; the sentence that was cut from the word on at which it was. */
 export function unheardSentences(turn: Turn, atMs: number): readonly string[] {
-  const { index, heard } = heldBack(turn.ledger, atMs);
+  const { index, played } = splitAt(turn.ledger, atMs);
   const [cut, ...rest] = turn.sentences.slice(index);
   if (cut === undefined) return [];
-  const begun = heard === undefined ? cut.text : cut.text.slice(heard.text.length).trimStart();
+  const begun = played === undefined ? cut.text : cut.text.slice(played.text.length).trimStart();
   return [{ ...cut, text: begun }, ...rest]
     .filter((sentence) => !isFiller(sentence))
     .map((sentence) => sentence.text);
@@ -127,7 +127,7 @@ export function commitTurn(
 ): void {
   clearDeadlines(state, TURN_DEADLINES);
   const untilMs = Math.min(atMs, state.outputPausedAtMs ?? atMs);
-  const heard = playedText(turn.ledger, untilMs);
+  const played = playedText(turn.ledger, untilMs);
   // "One moment" is no answer: the model does not read it, and the question stays open after it.
   const answer = playedAnswer(turn.ledger, untilMs);
   const carried = answer === "" && (outcome === "superseded" || outcome === "interrupted");
@@ -145,11 +145,11 @@ export function commitTurn(
   state.carriedOverWait = carried ? carriedOverWaitAfter(turn, atMs) : undefined;
   if (outcome === "interrupted") state.user.bargeInVoiceAtMs = Number.NEGATIVE_INFINITY;
   state.record.history = withMessages(state.record.history, added);
-  if (heard !== "") {
-    state.record.unsaved = [...state.record.unsaved, saidByAssistant(turn, heard)];
+  if (played !== "") {
+    state.record.unsaved = [...state.record.unsaved, saidByAssistant(turn, played)];
     out.push({
       type: "send",
-      message: { type: "transcript", role: "assistant", text: heard, isFinal: true },
+      message: { type: "transcript", role: "assistant", text: played, isFinal: true },
     });
   }
   // What is still being said may yet show it to be an echo.

@@ -541,18 +541,18 @@ export function echoBehindSuspectedEcho(
   return { echo: judged.echo, suspectedEcho, returned: noted(returned, judged) };
 }
 
-function noted(heard: ReturnedEcho, { echo, match, lacksBeginning }: EchoJudgement): ReturnedEcho {
-  if (match === undefined) return heard;
+function noted(before: ReturnedEcho, { echo, match, lacksBeginning }: EchoJudgement): ReturnedEcho {
+  if (match === undefined) return before;
   const { playedUntilMs, lagMs } = match;
   if (echo === "certain") {
     return {
-      ...heard,
-      untilMs: Math.max(heard.untilMs, playedUntilMs),
-      lagMs: Math.max(heard.lagMs ?? lagMs, lagMs),
+      ...before,
+      untilMs: Math.max(before.untilMs, playedUntilMs),
+      lagMs: Math.max(before.lagMs ?? lagMs, lagMs),
     };
   }
-  if (lacksBeginning !== true || lagMs > SUSPECTED_LAG_MAX_MS) return heard;
-  return { ...heard, suspectedUntilMs: playedUntilMs };
+  if (lacksBeginning !== true || lagMs > SUSPECTED_LAG_MAX_MS) return before;
+  return { ...before, suspectedUntilMs: playedUntilMs };
 }
 
 /** So many words were certainly an echo. */

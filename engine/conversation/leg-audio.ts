@@ -45,7 +45,7 @@ export interface SentenceConverter {
 /** The audio of one kind of line, both ways. */
 export interface LegAudio {
   /** What the recognizer is given. */
-  readonly heard: InputFormat;
+  readonly input: InputFormat;
   /** How the line takes the agent's speech; MP3 as whole sentences. */
   readonly speech: AudioFormat;
   /** The server sends the audio in real time, so it can be held, and the line tells what was played. */
@@ -70,7 +70,7 @@ type Conversions = Pick<ConversionQueue, "open">;
 
 /** A browser, which is given whole sentences. */
 export const WEB_AUDIO: LegAudio = {
-  heard: PCM_16K,
+  input: PCM_16K,
   speech: MP3,
   isPaced: false,
   sentenceFormat: () => MP3_SENTENCES,
@@ -93,7 +93,7 @@ export function phoneAudio(
 ): LegAudio {
   const { encoding, sampleRateHz } = inbound;
   return {
-    heard: { encoding: encoding === "mulaw" ? "mulaw" : "pcm16", sampleRateHz },
+    input: { encoding: encoding === "mulaw" ? "mulaw" : "pcm16", sampleRateHz },
     speech: outbound,
     isPaced: true,
     sentenceFormat: (client, as) => streamedSentences(client, rawOf(as) ?? outbound, pool),

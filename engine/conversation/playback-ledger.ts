@@ -29,8 +29,8 @@ export function markWords(
   let [from, fromMs] = [last?.end ?? 0, last?.atMs ?? 0];
   const left = spokenWords(text).filter(({ end }) => end > from);
   const more: WordMark[] = [];
-  for (const { text: told, endMs } of words) {
-    for (const word of wordsOf(told)) {
+  for (const { text: timed, endMs } of words) {
+    for (const word of wordsOf(timed)) {
       const skipped = left.slice(0, WORDS_SKIPPED_MAX + 1).findIndex((each) => each.word === word);
       const found = left[skipped];
       if (found === undefined) continue;
@@ -230,24 +230,24 @@ export function playedSentenceCount(ledger: PlaybackLedger, atMs: number): numbe
 }
 
 /** The ledger as if everything had ended at `atMs`, in the sentence with this index; of that sentence the part that was heard, if any. */
-export function heldBack(
+export function splitAt(
   ledger: PlaybackLedger,
   atMs: number,
 ): {
   readonly ledger: PlaybackLedger;
   readonly index: number;
-  readonly heard: SentSentence | undefined;
+  readonly played: SentSentence | undefined;
 } {
   const index = playedSentenceCount(ledger, atMs);
   const before = ledger.sent.slice(0, index);
   const cut = ledger.sent[index];
   const text = cut === undefined ? "" : heardOf(cut, atMs);
   if (cut === undefined || text === "") {
-    return { ledger: ledgerOf(before), index, heard: undefined };
+    return { ledger: ledgerOf(before), index, played: undefined };
   }
   const durationMs = atMs - cut.startsAtMs;
-  const heard = { ...cut, text, durationMs, expectedMs: durationMs, isWhole: true, marks: [] };
-  return { ledger: ledgerOf([...before, heard]), index, heard };
+  const played = { ...cut, text, durationMs, expectedMs: durationMs, isWhole: true, marks: [] };
+  return { ledger: ledgerOf([...before, played]), index, played };
 }
 
 /** The part of a sentence that has come, when its voice fails: at most whole words. */

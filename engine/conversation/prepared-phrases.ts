@@ -68,8 +68,8 @@ export class PhraseKeeper {
     let durationMs = 0;
     const delivery = {
       firstByte: () => undefined,
-      timed: (told: readonly TimedWord[]) => {
-        words.push(...told.slice(0, TIMED_WORDS_MAX - words.length));
+      timed: (timings: readonly TimedWord[]) => {
+        words.push(...timings.slice(0, TIMED_WORDS_MAX - words.length));
       },
       add: (audio: Uint8Array, pieceMs: number) => {
         pieces.push(audio);

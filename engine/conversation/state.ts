@@ -434,7 +434,7 @@ export interface PendingTool {
 /** What the model has had done for a reply that the caller did not hear to its end: asked anew, it would have it done twice. */
 export interface ToolsDone {
   /** The question before the first of the messages, and all of it before the last; empty once it stands in the history. */
-  readonly asked: string;
+  readonly question: string;
   readonly covered: string;
   readonly messages: readonly ChatMessage[];
   /** In the order of their places in `messages`. */

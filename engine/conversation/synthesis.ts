@@ -290,9 +290,9 @@ export async function speakSentence(
   };
   const hearing = {
     firstByte: () => delivery.firstByte(),
-    timed: (told: readonly TimedWord[]) => {
-      words.push(...told.slice(0, TIMED_WORDS_MAX - words.length));
-      delivery.timed(told);
+    timed: (timings: readonly TimedWord[]) => {
+      words.push(...timings.slice(0, TIMED_WORDS_MAX - words.length));
+      delivery.timed(timings);
     },
   };
   const given = new AbortController();

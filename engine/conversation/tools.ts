@@ -142,9 +142,9 @@ export function conversationOf(
   { record: { history }, toolsDone }: ConversationState,
   turn: Turn,
 ): MessagesForModel {
-  const { asked, between } = openQuestion(toolsDone, turn.userText);
+  const { question, between } = openQuestion(toolsDone, turn.userText);
   return {
-    history: withMessages(history, turnMessages(asked, "")),
+    history: withMessages(history, turnMessages(question, "")),
     toolMessages: [...between, ...turn.toolMessages],
   };
 }
@@ -159,17 +159,17 @@ export function toolsDoneAfter(
   if (isHeard) return onlyPending(toolsDone);
   const own = withAnswers(turn);
   if (isOpen && own.length === 0) return toolsDone;
-  const { asked, between } = isOpen
+  const { question, between } = isOpen
     ? openQuestion(toolsDone, turn.userText)
-    : { asked: "", between: toolsDone?.messages ?? [] };
+    : { question: "", between: toolsDone?.messages ?? [] };
   const covered = isOpen ? turn.userText : "";
   const pending = pendingOf(turn);
   if (between.length + own.length > MESSAGES_MAX) {
-    return { asked: covered, covered, messages: own, pending };
+    return { question: covered, covered, messages: own, pending };
   }
   const messages = [...between, ...own];
   if (messages.length === 0) return undefined;
-  return { asked, covered, messages, pending: [...(toolsDone?.pending ?? []), ...pending] };
+  return { question, covered, messages, pending: [...(toolsDone?.pending ?? []), ...pending] };
 }
 
 /** How long a reply that begins waits for the results of tools that an earlier turn has begun; 0 where there are none. */
@@ -212,17 +212,17 @@ function onlyPending(toolsDone: ToolsDone | undefined): ToolsDone | undefined {
     const toolCalls = message.toolCalls?.filter(isPending) ?? [];
     return toolCalls.length === 0 ? [] : [{ ...message, toolCalls }];
   });
-  return { asked: "", covered: "", messages: left, pending };
+  return { question: "", covered: "", messages: left, pending };
 }
 
 /** The part of a question before all that was done, and what follows on it. */
 function openQuestion(toolsDone: ToolsDone | undefined, userText: string) {
-  if (toolsDone === undefined) return { asked: userText, between: [] };
-  const { asked, covered, messages } = toolsDone;
+  if (toolsDone === undefined) return { question: userText, between: [] };
+  const { question, covered, messages } = toolsDone;
   const isCovered = covered !== "" && userText.startsWith(covered);
   const rest = isCovered ? userText.slice(covered.length).trimStart() : userText;
   const more: readonly ChatMessage[] = rest === "" ? [] : [{ role: "user", content: rest }];
-  return { asked: isCovered ? asked : "", between: [...messages, ...more] };
+  return { question: isCovered ? question : "", between: [...messages, ...more] };
 }
 
 /** Vendors want an answer to each call; words that the caller may not have heard are left out. */

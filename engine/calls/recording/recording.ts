@@ -234,7 +234,7 @@ const CALLER = 0;
 const AGENT = 1;
 
 /** How the two sides of the leg are encoded, and whether the agent's is sent in real time. */
-export type RecordedFormat = Pick<LegAudio, "heard" | "speech" | "isPaced">;
+export type RecordedFormat = Pick<LegAudio, "input" | "speech" | "isPaced">;
 
 /** Where the samples go. */
 export interface RecordingSink {
@@ -289,7 +289,7 @@ export class Recording implements CallAudioTap {
     this.#sink = sink;
     this.#deps = deps;
     this.#startedAtMs = deps.clock.monotonicMs();
-    this.#placement = new CallerPlacement(this.#callerTrack, format.heard.sampleRateHz);
+    this.#placement = new CallerPlacement(this.#callerTrack, format.input.sampleRateHz);
     this.#stopFlushing = deps.clock.every(FLUSH_MS, () => this.#flush());
   }
 
@@ -300,7 +300,7 @@ export class Recording implements CallAudioTap {
 
   caller(audio: Uint8Array): void {
     if (this.#isStopped) return;
-    this.#placement.add(decodeSamples(audio, this.#format.heard.encoding), this.#now());
+    this.#placement.add(decodeSamples(audio, this.#format.input.encoding), this.#now());
   }
 
   agent(audio: Uint8Array): void {
@@ -310,10 +310,10 @@ export class Recording implements CallAudioTap {
     if (aheadSamples > this.#samples(AGENT_AHEAD_MAX_MS)) {
       return this.#break("more of the agent's audio was sent ahead than a recording holds");
     }
-    const { speech, heard } = this.#format;
+    const { speech, input } = this.#format;
     if (speech.encoding === "mp3") return this.#addSentence(at, audio);
     const pcm = decodeSamples(audio, speech.encoding);
-    if (speech.sampleRateHz !== heard.sampleRateHz) {
+    if (speech.sampleRateHz !== input.sampleRateHz) {
       return this.#addStreamed(at, pcm, speech.sampleRateHz);
     }
     this.#agentTrack.place(at, pcm);
@@ -377,7 +377,7 @@ export class Recording implements CallAudioTap {
     const sound: StreamedSound = new StreamedSound({
       track: this.#agentTrack,
       at,
-      ratio: this.#format.heard.sampleRateHz / rateHz,
+      ratio: this.#format.input.sampleRateHz / rateHz,
       open: (listener) => this.#deps.openConversion(from, listener),
       onOver: (error) => {
         if (error !== undefined) this.#deps.onSentenceLost(error);
@@ -448,6 +448,6 @@ export class Recording implements CallAudioTap {
   }
 
   #samples(durationMs: number): number {
-    return (durationMs * this.#format.heard.sampleRateHz) / 1_000;
+    return (durationMs * this.#format.input.sampleRateHz) / 1_000;
   }
 }

@@ -290,7 +290,7 @@ export class Recordings {
     }
     const expiresAtMs = clock.epochMs() + recording.retentionDays * DAY_MS;
     const known = store.begin(key, expiresAtMs);
-    const file = new RecordingFile(this.#pathOf(key), format.heard.sampleRateHz, known, (error) =>
+    const file = new RecordingFile(this.#pathOf(key), format.input.sampleRateHz, known, (error) =>
       log.error({ callId, error }, "a recording could not be written; the call goes on"),
     );
     const finish = this.#watch(key, file);

@@ -3,7 +3,7 @@ import { PCM_8K } from "../../../engine/audio/audio-format.js";
 import type { RecordingKey } from "../../../storage/calls/recording-store.js";
 import type { LoopbackPlatform } from "../http/loopback-platform.js";
 
-const FORMAT = { heard: PCM_8K, speech: PCM_8K, isPaced: true };
+const FORMAT = { input: PCM_8K, speech: PCM_8K, isPaced: true };
 
 /** Gives a call that is stored a recording of so many seconds. */
 export async function recordCall(

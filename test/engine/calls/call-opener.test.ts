@@ -189,7 +189,7 @@ test("the recognizer is told how the agent listens, and is left when the caller 
     {
       language: "en-US",
       modelId: "ears",
-      format: WEB_AUDIO.heard,
+      format: WEB_AUDIO.input,
       endpointingMs: 200,
       eagerTurns: false,
     },

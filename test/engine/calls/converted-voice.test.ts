@@ -36,7 +36,7 @@ function speaking() {
     },
   };
   const audio: LegAudio = {
-    heard: PCM_16K,
+    input: PCM_16K,
     speech: PCM_8K,
     isPaced: true,
     sentenceFormat: () => format,

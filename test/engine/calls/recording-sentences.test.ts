@@ -5,7 +5,7 @@ import { decodePcm } from "../../../engine/audio/sample-coding.js";
 import { type RecordedFormat, Recording } from "../../../engine/calls/recording/recording.js";
 import { VirtualClock } from "../../doubles/virtual-clock.js";
 
-const FORMAT: RecordedFormat = { heard: PCM_8K, speech: MP3, isPaced: false };
+const FORMAT: RecordedFormat = { input: PCM_8K, speech: MP3, isPaced: false };
 const SAMPLES_PER_MS = 8;
 const FRAME_MS = 24;
 

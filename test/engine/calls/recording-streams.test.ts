@@ -7,7 +7,7 @@ import { type RecordedFormat, Recording } from "../../../engine/calls/recording/
 import { VirtualClock } from "../../doubles/virtual-clock.js";
 
 /** A browser's call, streamed at 24 kHz and recorded at 8, so that three samples become one. */
-const FORMAT: RecordedFormat = { heard: PCM_8K, speech: PCM_24K, isPaced: false };
+const FORMAT: RecordedFormat = { input: PCM_8K, speech: PCM_24K, isPaced: false };
 const RATIO = 3;
 const SAMPLES_PER_MS = 8;
 
@@ -152,11 +152,11 @@ test("a conversion that fails is missing, and what comes next is not", () => {
 });
 
 test("speech that is at the recording's rate is not converted; µ-law of a browser is", () => {
-  const plain = newRecording({ ...FORMAT, heard: PCM_16K, speech: PCM_16K });
+  const plain = newRecording({ ...FORMAT, input: PCM_16K, speech: PCM_16K });
   plain.recording.agent(soundOf(100));
   plain.recording.end();
   assert.deepEqual(plain.story, ["whole"]);
-  const mulaw = newRecording({ ...FORMAT, heard: PCM_16K, speech: MULAW_8K });
+  const mulaw = newRecording({ ...FORMAT, input: PCM_16K, speech: MULAW_8K });
   mulaw.recording.agent(new Uint8Array(800));
   assert.deepEqual(mulaw.story, ["from 8000 Hz"]);
 });

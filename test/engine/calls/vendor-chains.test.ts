@@ -115,7 +115,7 @@ test("who stands in for a recognizer listens when that cannot be had", async () 
   const options = {
     language: "en",
     modelId: "ears",
-    format: WEB_AUDIO.heard,
+    format: WEB_AUDIO.input,
     endpointingMs: 200,
     eagerTurns: false,
   };

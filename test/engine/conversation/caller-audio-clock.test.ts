@@ -18,7 +18,7 @@ function listen(
   for (let frame = fromFrame; frame < fromFrame + frames; frame += 1) {
     const heardMs = (frame + 1) * FRAME_MS;
     const lateness = random.fraction() * jitterMs + lateMs;
-    clock.heard(heardMs, STARTED_AT_MS + heardMs + lateness);
+    clock.received(heardMs, STARTED_AT_MS + heardMs + lateness);
   }
 }
 
@@ -42,13 +42,13 @@ test("how long ago audio came is as long as it was spoken, but for audio that ca
     assert.equal(clock.arrivedAgoMs(spokenMs, nowMs + 500), 2_500 - spokenMs);
   }
   // Seven seconds at once.
-  for (let heardMs = 2_020; heardMs <= 9_000; heardMs += FRAME_MS) clock.heard(heardMs, nowMs);
+  for (let heardMs = 2_020; heardMs <= 9_000; heardMs += FRAME_MS) clock.received(heardMs, nowMs);
   assert.equal(clock.arrivedAgoMs(3_000, nowMs + 300), 300);
   assert.ok(clock.agoMs(3_000, nowMs + 300) >= 6_000);
   assert.equal(clock.arrivedAgoMs(1_000, nowMs), 1_000, "what came before it came in time");
   // Another minute, of which the newest ten seconds are known.
   for (let heardMs = 9_020; heardMs <= 60_000; heardMs += FRAME_MS)
-    clock.heard(heardMs, nowMs + 1_000);
+    clock.received(heardMs, nowMs + 1_000);
   assert.equal(clock.arrivedAgoMs(3_000, nowMs + 1_200), 200);
   assert.equal(clock.arrivedAgoMs(59_990, nowMs + 1_200), 200);
   assert.equal(clock.arrivedAgoMs(60_001, nowMs + 1_200), 0, "it has not come");
@@ -75,7 +75,7 @@ test("two clocks that part slowly are followed", () => {
   const clock = new CallerAudioClock();
   for (let frame = 0; frame < 30_000; frame += 1) {
     const heardMs = (frame + 1) * FRAME_MS;
-    clock.heard(heardMs, STARTED_AT_MS + heardMs * 1.0002);
+    clock.received(heardMs, STARTED_AT_MS + heardMs * 1.0002);
   }
   const spokenMs = 599_000;
   const agoMs = clock.agoMs(spokenMs, STARTED_AT_MS + 600_000 * 1.0002);
@@ -85,8 +85,8 @@ test("two clocks that part slowly are followed", () => {
 test("audio that comes 200 ms later than the one before is late, more is a gap in the stream", () => {
   const agoMs = (lateMs: number) => {
     const clock = new CallerAudioClock();
-    clock.heard(20, STARTED_AT_MS + 20);
-    clock.heard(40, STARTED_AT_MS + 40 + lateMs);
+    clock.received(20, STARTED_AT_MS + 20);
+    clock.received(40, STARTED_AT_MS + 40 + lateMs);
     return Math.round(clock.agoMs(40, STARTED_AT_MS + 1_040));
   };
   assert.deepEqual([0, 200, 201].map(agoMs), [1_000, 1_000, 799]);

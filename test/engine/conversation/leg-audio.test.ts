@@ -21,11 +21,11 @@ function voiceOf(...formats: readonly SpeechFormat[]): TextToSpeech {
 const noPool = () => assert.fail("nothing is converted");
 
 test("a recognizer is given µ-law as a telephone has it, and all else as samples of the line's rate", () => {
-  const heard = (line: RawFormat) => phoneAudio(line, noPool).heard;
+  const heard = (line: RawFormat) => phoneAudio(line, noPool).input;
   assert.deepEqual(heard(MULAW_8K), MULAW_8K);
   assert.deepEqual(heard(ALAW_8K), { encoding: "pcm16", sampleRateHz: 8_000 });
   assert.deepEqual(heard({ encoding: "pcm16be", sampleRateHz: 16_000 }), PCM_16K);
-  assert.deepEqual([WEB_AUDIO.heard, webStreamAudio(PCM_24K, noPool).heard], [PCM_16K, PCM_16K]);
+  assert.deepEqual([WEB_AUDIO.input, webStreamAudio(PCM_24K, noPool).input], [PCM_16K, PCM_16K]);
 });
 
 test("a voice is asked for what the line takes, or else for the best that it has", () => {

@@ -6,11 +6,11 @@ import {
   cutGrowth,
   delayPlayback,
   EMPTY_LEDGER,
-  heldBack,
   marksBeforeRest,
   playedAnswer,
   playedText,
   recordGrowth,
+  splitAt,
 } from "../../../engine/conversation/playback-ledger.js";
 import { OPEN, sentAt, WHOLE } from "./sent-sentences.js";
 
@@ -83,16 +83,16 @@ test("what another try says begins where the words that came end, and never behi
 
 test("what is held back is what follows the sentence that was being heard, of which the heard part stays", () => {
   const ledger = sentAt(0, WHOLE, WHOLE, WHOLE);
-  const held = heldBack(ledger, 1_600);
+  const held = splitAt(ledger, 1_600);
   assert.equal(held.index, 1);
-  assert.equal(held.heard?.text, "word word");
-  assert.equal(held.heard?.durationMs, 600);
+  assert.equal(held.played?.text, "word word");
+  assert.equal(held.played?.durationMs, 600);
   assert.deepEqual(held.ledger.sent[0], ledger.sent[0]);
   assert.equal(held.ledger.endsAtMs, 1_600);
-  const between = heldBack(ledger, 1_100);
-  assert.deepEqual([between.index, between.heard, between.ledger.sent.length], [1, undefined, 1]);
-  const over = heldBack(ledger, 3_000);
-  assert.deepEqual([over.index, over.heard, over.ledger.endsAtMs], [3, undefined, 3_000]);
+  const between = splitAt(ledger, 1_100);
+  assert.deepEqual([between.index, between.played, between.ledger.sent.length], [1, undefined, 1]);
+  const over = splitAt(ledger, 3_000);
+  assert.deepEqual([over.index, over.played, over.ledger.endsAtMs], [3, undefined, 3_000]);
 });
 
 test("what was heard to its end before the sound stood still is not heard later", () => {

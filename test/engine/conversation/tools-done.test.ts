@@ -22,7 +22,7 @@ function turnOf(kind: TurnKind, userText: string) {
 }
 
 test("what was done for one question is told before another one, of which it says nothing", () => {
-  const toolsDone = { asked: "book", covered: "book a room", messages: BOOKED, pending: [] };
+  const toolsDone = { question: "book", covered: "book a room", messages: BOOKED, pending: [] };
   const state = { ...newConversation(PLAIN_SETTINGS, []), toolsDone };
   assert.deepEqual(conversationOf(state, turnOf("reply", "cancel all of that")), {
     history: [],
@@ -35,7 +35,7 @@ test("what was done for one question is told before another one, of which it say
 });
 
 test("what was done is forgotten when its reply, or the rest of that, was heard, and not for other words of the agent", () => {
-  const toolsDone = { asked: "", covered: "", messages: BOOKED, pending: [] };
+  const toolsDone = { question: "", covered: "", messages: BOOKED, pending: [] };
   const state = { ...newConversation(PLAIN_SETTINGS, []), toolsDone };
   const kinds = ["reply", "resumed", "greeting", "apology", "reminder", "farewell"] as const;
   const kept = kinds.filter(

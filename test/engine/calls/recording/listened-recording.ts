@@ -10,7 +10,7 @@ import { VirtualClock } from "../../../doubles/virtual-clock.js";
 export const RATE_HZ = 8_000;
 /** The samples of a frame of 20 ms. */
 export const FRAME = 160;
-export const FORMAT: RecordedFormat = { heard: PCM_8K, speech: PCM_8K, isPaced: true };
+export const FORMAT: RecordedFormat = { input: PCM_8K, speech: PCM_8K, isPaced: true };
 
 /** Keeps where each channel was loud, not the hours of it. */
 class ListeningSink {

@@ -159,7 +159,7 @@ test("more of the agent's speech than a call can have ahead ends the recording",
 });
 
 test("µ-law of the caller is recorded as the sound that it is", () => {
-  const { clock, sink, recording } = newRecording({}, { ...FORMAT, heard: MULAW_8K });
+  const { clock, sink, recording } = newRecording({}, { ...FORMAT, input: MULAW_8K });
   clock.advance(100);
   recording.caller(encodeMulaw(new Int16Array(FRAME).fill(1_000)));
   recording.end();

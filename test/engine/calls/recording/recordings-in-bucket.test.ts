@@ -18,7 +18,7 @@ import { readStereoFile } from "../stereo-file.js";
 const ROUND_MS = 30_000;
 const DAY_MS = 24 * 60 * 60 * 1_000;
 const AGENT = { recording: { enabled: true, retentionDays: 7 } };
-const FORMAT = { heard: PCM_8K, speech: PCM_8K, isPaced: true } as const;
+const FORMAT = { input: PCM_8K, speech: PCM_8K, isPaced: true } as const;
 const FRAME = new Uint8Array(new Int16Array(160).fill(1_000).buffer);
 const keyOf = (callId: string) => ({ orgId: "org", callId });
 const KEY = keyOf("call");

@@ -17,7 +17,7 @@ import { readStereoFile } from "../stereo-file.js";
 
 const DAY_MS = 24 * 60 * 60 * 1_000;
 const KEY = { orgId: "org", callId: "call" };
-const FORMAT: RecordedFormat = { heard: PCM_8K, speech: PCM_8K, isPaced: true };
+const FORMAT: RecordedFormat = { input: PCM_8K, speech: PCM_8K, isPaced: true };
 const AGENT = { recording: { enabled: true, retentionDays: 7 } };
 const FRAME = new Uint8Array(new Int16Array(160).fill(1_000).buffer);
 

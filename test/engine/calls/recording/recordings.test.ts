@@ -12,7 +12,7 @@ const HOUR_MS = 3_600_000;
 const DAY_MS = 24 * HOUR_MS;
 const KEY = { orgId: "org", callId: "call" };
 const AGENT = { recording: { enabled: true, retentionDays: 7 } };
-const FORMAT: RecordedFormat = { heard: PCM_8K, speech: PCM_8K, isPaced: true };
+const FORMAT: RecordedFormat = { input: PCM_8K, speech: PCM_8K, isPaced: true };
 
 const keysOf = (count: number, from = 0): RecordingKey[] =>
   Array.from({ length: count }, (_, n) => ({ orgId: "org", callId: `call ${from + n}` }));
@@ -69,7 +69,7 @@ test("sentences are decoded, and streams converted, in the background and at the
     ["mp3", MP3],
     ["pcm", PCM_24K],
   ] as const) {
-    const format = { heard: PCM_16K, speech, isPaced: false };
+    const format = { input: PCM_16K, speech, isPaced: false };
     const tap = recordings.begin({ orgId: "org", callId }, AGENT, format);
     tap?.agent(frame);
     clock.advance(1);
