@@ -342,6 +342,8 @@ const USAGE = `Usage: npm run admin -- COMMAND
   org activate E-MAIL        opens the dashboard and calls to the organization of this owner
   org suspend E-MAIL         closes them again; calls in progress are told why and end
   org plan E-MAIL SLUG       moves the organization to another plan
+  org limits E-MAIL [--agents N] [--calls N] [--call-seconds N] [--minutes N] [--providers N] [--plan-name NAME]
+                             gives the organization a plan of its own: a copy of its plan with these limits
   operator list              who sees and looks after all organizations and servers in the console
   operator grant E-MAIL      makes the user with this e-mail one of them, at once
   operator revoke E-MAIL     ends that, at once
@@ -420,6 +422,7 @@ export function adminCommand(readSettings: () => CommandSettings = readCommandSe
 
 /** What is to be done, before anything is opened: a wrong command line changes nothing. */
 function organizationWork(args: readonly string[]): Work {
+  if (args[0] === "limits") return limitsWork(args.slice(1));
   const { positionals } = parseCommandLine({
     args: [...args],
     options: {},
@@ -438,6 +441,55 @@ function organizationWork(args: readonly string[]): Work {
     return (services, terminal) => changePlan(services, terminal, email, slug);
   }
   throw new UsageError(notUnderstood(["org", ...args]));
+}
+
+const LimitNumber = v.pipe(v.string(), v.regex(/^\d{1,9}$/), v.transform(Number));
+
+function limitsWork(args: readonly string[]): Work {
+  const limit = { type: "string" } as const;
+  const { positionals, values } = parseCommandLine({
+    args: [...args],
+    options: {
+      agents: limit,
+      calls: limit,
+      "call-seconds": limit,
+      minutes: limit,
+      providers: limit,
+      "plan-name": limit,
+    },
+    allowPositionals: true,
+  });
+  const [email, ...more] = positionals;
+  if (email === undefined || more.length > 0) throw new UsageError("give the e-mail of one owner");
+  if (Object.keys(values).length === 0) throw new UsageError("give at least one limit to change");
+  const number = (name: "agents" | "calls" | "call-seconds" | "minutes" | "providers") => {
+    if (values[name] === undefined) return undefined;
+    const parsed = v.safeParse(LimitNumber, values[name]);
+    if (parsed.success) return parsed.output;
+    throw new UsageError(`--${name}: expected a whole number`);
+  };
+  const providers = number("providers");
+  const terms = {
+    name: values["plan-name"],
+    limits: {
+      maxAgents: number("agents"),
+      maxConcurrentCalls: number("calls"),
+      maxCallDurationSec: number("call-seconds"),
+      maxMonthlyMinutes: number("minutes"),
+    },
+    features: {
+      maxCustomProviders: providers,
+      customProviders: providers === undefined ? undefined : providers > 0,
+    },
+  };
+  return async ({ organizations }, terminal) => {
+    const { slug, name, limits, features } = await organizations.setOwnPlanOf(email, terms);
+    terminal.print(`${printable(email)} now has the plan "${printable(name)}" (${slug}):`);
+    terminal.print(
+      `${limits.maxAgents} agents, ${limits.maxConcurrentCalls} calls at once of at most ${limits.maxCallDurationSec} s, ` +
+        `${limits.maxMonthlyMinutes} minutes a month, ${features.maxCustomProviders} own providers.`,
+    );
+  };
 }
 
 async function credentials(

@@ -33,6 +33,10 @@ export function operatorRoutes({
       await organizations.change(id, body, actorOf(user));
       return overviewView(await organizationOverviews.get(id));
     },
+    changeOwnPlan: async ({ id, body, user }) => {
+      await organizations.setOwnPlan(id, body, actorOf(user));
+      return overviewView(await organizationOverviews.get(id));
+    },
     listAllPlans: async () =>
       (await plans.list()).map(({ slug, name, limits }) => ({ slug, name, limits })),
     listNodes: async () => (await nodeList.list()).map(nodeView),

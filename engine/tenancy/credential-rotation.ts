@@ -11,6 +11,8 @@ import { auditEntry } from "./audit-entry.js";
 
 /** Read at a time: sealing them takes about a millisecond. */
 const PAGE_SIZE = 100;
+/** As many holders of credentials are named in a log line; `credentials audit` names all. */
+export const HOLDERS_NAMED_MAX = 20;
 /** Credentials that change this often while they are resealed are written by something that does not stop. */
 const RESEAL_ATTEMPTS_MAX = 5;
 
@@ -201,9 +203,12 @@ export async function checkEncryptionKey(
   log: Logger,
 ): Promise<string | undefined> {
   const { key, ...counts } = await rotation.verifyKey();
+  const holders = key === "wrong" || counts.unopened > 0 ? (await rotation.audit()).unopened : [];
+  const named = holders.slice(0, HOLDERS_NAMED_MAX).map(({ owner, id }) => `${owner} ${id}`);
+  const fields = { ...counts, unopenedHolders: named };
   if (key === "wrong") {
     log.error(
-      counts,
+      fields,
       `${WRONG_KEY}: the server is not ready. Start it with the earlier key as ENCRYPTION_KEY, or in ENCRYPTION_KEY_OLD. ` +
         "If that key is lost: npm run admin -- credentials accept, start again, and enter all credentials again",
     );
@@ -211,7 +216,7 @@ export async function checkEncryptionKey(
   }
   if (counts.unopened > 0) {
     log.warn(
-      counts,
+      fields,
       "ENCRYPTION_KEY does not open all credentials of organizations; see npm run admin -- credentials audit",
     );
   } else {

@@ -1,11 +1,17 @@
 import { randomBytes } from "node:crypto";
 import type { Database } from "../../storage/database.js";
-import type { Category, OrganizationRecord, PlanRecord } from "../../storage/records.js";
+import type {
+  Category,
+  OrganizationRecord,
+  PlanFeatures,
+  PlanLimits,
+  PlanRecord,
+} from "../../storage/records.js";
 import type { AuditAction, AuditActor, AuditRecord } from "../../storage/tenancy/audit-record.js";
 import { RequestError } from "../request-error.js";
 import type { NewApiKey } from "../security/api-key.js";
 import type { Clock } from "../time/clock.js";
-import { actorOf, auditEntry, SERVER_ACTOR } from "./audit-entry.js";
+import { actorOf, auditEntry, changedFields, SERVER_ACTOR } from "./audit-entry.js";
 import type { Account, Accounts } from "./people/accounts.js";
 import type { ApiKeys, CreatedApiKey } from "./people/api-keys.js";
 import { canonicalEmail } from "./people/email-address.js";
@@ -52,6 +58,15 @@ export interface SetupStatus {
 export interface OrganizationChange {
   readonly status?: OrganizationRecord["status"] | undefined;
   readonly planSlug?: string | undefined;
+}
+
+type Given<Values> = { readonly [Name in keyof Values]?: Values[Name] | undefined };
+
+/** What an organization's own plan has that its plan so far has not; what is left out stays. */
+export interface OwnPlanTerms {
+  readonly name?: string | undefined;
+  readonly limits?: Given<PlanLimits> | undefined;
+  readonly features?: Given<PlanFeatures> | undefined;
 }
 
 export interface OrganizationsOptions {
@@ -157,6 +172,48 @@ export class Organizations {
     }
   }
 
+  /**
+   * Gives an organization a plan of its own, which begins as a copy of its plan, or changes the one that it has. RequestError
+   * `not_found`: there is no such organization.
+   */
+  async setOwnPlan(orgId: string, terms: OwnPlanTerms, actor: AuditActor): Promise<PlanRecord> {
+    const found = await this.find(orgId);
+    if (found === undefined) throw new RequestError("not_found", "there is no such organization");
+    const { organization, plan } = found;
+    const slug = `custom-${orgId}`;
+    const earlier = await this.#database.plans.findBySlug(slug);
+    const atMs = this.#clock.epochMs();
+    const own: PlanRecord = {
+      ...plan,
+      id: earlier?.id ?? this.#newId(),
+      slug,
+      name: terms.name ?? (plan.slug === slug ? plan.name : `${plan.name} of ${organization.name}`),
+      custom: true,
+      public: false,
+      limits: withGiven(plan.limits, terms.limits),
+      features: withGiven(plan.features, terms.features),
+      createdAtMs: earlier?.createdAtMs ?? atMs,
+      updatedAtMs: atMs,
+    };
+    const { name, limits, features } = plan;
+    const changes = changedFields(
+      { name, limits, features },
+      { name: own.name, limits: own.limits, features: own.features },
+    );
+    if (!(await this.#database.plans.insertIfAbsent(own))) {
+      await this.#database.plans.replaceTerms(own);
+    }
+    const entry = this.#entry(actor, "organization.changePlan", organization, changes);
+    await this.#database.organizations.setPlan(orgId, own.id, entry.atMs, entry);
+    return own;
+  }
+
+  /** As `setOwnPlan`, for the platform's administrator. */
+  async setOwnPlanOf(ownerEmail: string, terms: OwnPlanTerms): Promise<PlanRecord> {
+    const { id } = await this.#findOwned(ownerEmail);
+    return this.setOwnPlan(id, terms, this.#administrator);
+  }
+
   async #setPlan(
     organization: OrganizationRecord,
     planSlug: string,
@@ -243,4 +300,10 @@ export class Organizations {
     }
     return organization;
   }
+}
+
+/** The values, with those of the given ones that are there. */
+function withGiven<Values extends object>(values: Values, given: Given<Values> = {}): Values {
+  const present = Object.entries(given).filter(([, value]) => value !== undefined);
+  return { ...values, ...Object.fromEntries(present) };
 }

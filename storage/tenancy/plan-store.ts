@@ -52,6 +52,12 @@ export class PlanStore {
     ]);
   }
 
+  /** Replaces all but the id, the slug and the time of creation. Does nothing when there is no such plan. */
+  async replaceTerms(plan: PlanRecord): Promise<void> {
+    const { id, slug: _slug, createdAtMs: _createdAtMs, ...terms } = rowOf(plan);
+    await this.#atomic.change([this.#db.updateTable("plans").set(terms).where("id", "=", id)]);
+  }
+
   async findById(id: string): Promise<PlanRecord | undefined> {
     const row = await this.#plans().where("id", "=", id).executeTakeFirst();
     return row && planRecordOf(row);

@@ -3,11 +3,15 @@ import { OrganizationStatus } from "../account.js";
 import {
   Count,
   choiceField,
+  flagField,
   Id,
+  knownObjectField,
+  nameField,
   requestObject,
   Success,
   Timestamp,
   textField,
+  wholeNumberField,
   wholeNumberParameter,
 } from "../fields.js";
 import { SKIP_MAX } from "../organization.js";
@@ -35,6 +39,28 @@ const OrganizationsQuery = requestObject({
 const OrganizationChange = requestObject({
   status: v.optional(status),
   planSlug: v.optional(textField("the slug of a plan", PLAN_SLUG_CHARACTERS_MAX, 1)),
+});
+
+const COUNT_MAX = 1_000_000;
+const CALL_SEC_MAX = 86_400;
+const MINUTES_MAX = 100_000_000;
+
+const OwnPlanChange = requestObject({
+  name: v.optional(nameField("the name of the plan")),
+  limits: v.optional(
+    knownObjectField("the limits to change", {
+      maxAgents: v.optional(wholeNumberField("how many agents", 0, COUNT_MAX)),
+      maxConcurrentCalls: v.optional(wholeNumberField("calls at the same time", 0, COUNT_MAX)),
+      maxCallDurationSec: v.optional(wholeNumberField("seconds of a call", 1, CALL_SEC_MAX)),
+      maxMonthlyMinutes: v.optional(wholeNumberField("minutes of a month", 0, MINUTES_MAX)),
+    }),
+  ),
+  features: v.optional(
+    knownObjectField("the features to change", {
+      customProviders: v.optional(flagField("whether it may have providers of its own")),
+      maxCustomProviders: v.optional(wholeNumberField("how many of them", 0, COUNT_MAX)),
+    }),
+  ),
 });
 
 export const OrganizationOverview = v.object({
@@ -101,6 +127,18 @@ export const OPERATOR_ROUTES = {
     body: OrganizationChange,
     success: ok("The organization as it is now", OrganizationOverview),
     others: [refused(404, "There is no such organization, or no such plan")],
+  },
+  changeOwnPlan: {
+    method: "patch",
+    path: "/api/operator/organizations/:id/plan",
+    summary: "Give an organization a plan of its own (`custom`), or change that one",
+    ...operators,
+    body: OwnPlanChange,
+    success: ok(
+      "The organization, whose plan is a copy of the one before with these changes",
+      OrganizationOverview,
+    ),
+    others: [refused(404, "There is no such organization")],
   },
   listAllPlans: {
     method: "get",

@@ -55,6 +55,32 @@ describe("on the store of a running server", () => {
     assert.equal(await statusOf(headers), 403);
   });
 
+  test("an organization gets a plan of its own with other limits", async () => {
+    await signUp("fay@example.com", "Fay & Co");
+    const made = await admin(
+      "org",
+      "limits",
+      "fay@example.com",
+      "--calls",
+      "40",
+      "--providers",
+      "3",
+    );
+    assert.equal(made.errors, "");
+    assert.match(
+      made.output,
+      /^fay@example\.com now has the plan "Free of Fay & Co" \(custom-\S+\):\n/,
+    );
+    assert.match(
+      made.output,
+      /1 agents, 40 calls at once of at most 300 s, 60 minutes a month, 3 own/,
+    );
+    const none = await admin("org", "limits", "fay@example.com");
+    assert.match(none.errors, /give at least one limit/);
+    const wrong = await admin("org", "limits", "fay@example.com", "--calls", "many");
+    assert.match(wrong.errors, /--calls: expected a whole number/);
+  });
+
   test("an organization moves to another plan", async () => {
     const token = await signUp("ben@example.com");
     await admin("org", "activate", "ben@example.com");

@@ -49,7 +49,7 @@ async function overview({ orgId }: Tenancy) {
 test("whoever is no operator is refused, whatever is asked for", async () => {
   const { client } = platform;
   const rows = Object.values<Route>(ROUTES).filter(({ auth }) => auth === "operator");
-  assert.equal(rows.length, 6);
+  assert.equal(rows.length, 7);
   for (const { method, path, body } of rows) {
     for (const id of [customer.orgId, randomUUID()]) {
       const target = path.replace(":id", id);
@@ -195,6 +195,42 @@ test("every plan can be chosen, those too that nobody else can choose", async ()
   const { body } = await send("GET", "/api/operator/plans", operator);
   const slugs = v.parse(v.array(PlanChoice), body).map(({ slug }) => slug);
   assert.ok(slugs.includes("own") && slugs.includes("free"), slugs.join(" "));
+});
+
+test("an operator gives an organization a plan of its own, and changes it", async () => {
+  const client = await platform.newTenancy("starter");
+  const path = `${ORGANIZATIONS}/${client.orgId}/plan`;
+  const first = await send("PATCH", path, operator, {
+    limits: { maxConcurrentCalls: 77 },
+    features: { maxCustomProviders: 9 },
+  });
+  assert.equal(first.status, 200);
+  const own = await overview(client);
+  const { maxAgents, maxConcurrentCalls } = own.limits;
+  assert.deepEqual([maxAgents, maxConcurrentCalls], [5, 77]);
+  const slug = `custom-${client.orgId}`;
+  assert.equal(own.planSlug, slug);
+  const second = { name: "Acme 2027", limits: { maxAgents: 6 } };
+  assert.equal((await send("PATCH", path, operator, second)).status, 200);
+  const plan = await platform.database.plans.findBySlug(slug);
+  assert.ok(plan);
+  assert.deepEqual(
+    [plan.name, plan.custom, plan.public, plan.limits.maxAgents, plan.limits.maxConcurrentCalls],
+    ["Acme 2027", true, false, 6, 77],
+  );
+  assert.equal(plan.features.maxCustomProviders, 9);
+  const mine = await platform.client.send("GET", "/api/dashboard/plan", { headers: client.byKey });
+  assert.equal(Object(mine.body).limits.maxAgents, 6);
+  const { items } = await platform.database.audit.list(client.orgId, { skip: 0, limit: 1 });
+  assert.deepEqual(
+    items.map(({ action, changes }) => [action, changes]),
+    [["organization.changePlan", ["name", "limits.maxAgents"]]],
+  );
+  for (const wrong of [{ limits: { maxAgents: -1 } }, { limits: { maxCalls: 1 } }]) {
+    assert.equal((await send("PATCH", path, operator, wrong)).status, 400);
+  }
+  const nowhere = `${ORGANIZATIONS}/${randomUUID()}/plan`;
+  assert.equal((await send("PATCH", nowhere, operator, second)).status, 404);
 });
 
 test("the one server of a file cannot be drained", async () => {

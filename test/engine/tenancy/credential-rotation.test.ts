@@ -4,6 +4,7 @@ import { CredentialCipher } from "../../../engine/security/credential-cipher.js"
 import {
   CredentialRotation,
   checkEncryptionKey,
+  HOLDERS_NAMED_MAX,
 } from "../../../engine/tenancy/credential-rotation.js";
 import { VENDOR_CATALOG } from "../../../engine/tenancy/providers/vendor-catalog.js";
 import type { SealedCredential } from "../../../storage/tenancy/sealed-credential-store.js";
@@ -107,7 +108,12 @@ test("of credentials under two keys a start says how many it cannot open", async
   const rotation = rotationOf(platform, new CredentialCipher(OLD_KEY));
   assert.equal(await checkEncryptionKey(rotation, log), undefined);
   const [entry] = log.lines;
-  assert.deepEqual([entry?.level, entry?.fields], ["warn", { opened: 1, unopened: 1 }]);
+  const unopenedHolders = [`provider ${other.id}`];
+  assert.deepEqual(
+    [entry?.level, entry?.fields],
+    ["warn", { opened: 1, unopened: 1, unopenedHolders }],
+  );
+  assert.equal(HOLDERS_NAMED_MAX, 20);
 });
 
 test("resealing moves every provider to the current key, with an entry each, and changes nothing else", async (t) => {

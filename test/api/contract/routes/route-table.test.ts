@@ -26,6 +26,7 @@ test("the table has every endpoint of the contract, and no other", () => {
      GET /api/dashboard/api-keys, POST /api/dashboard/api-keys, DELETE /api/dashboard/api-keys/:id,
     GET /api/dashboard/providers/registry, GET /api/dashboard/providers,
     GET /api/operator/organizations, GET /api/operator/organizations/:id, PATCH /api/operator/organizations/:id,
+    PATCH /api/operator/organizations/:id/plan,
     GET /api/operator/plans, GET /api/operator/nodes, POST /api/operator/nodes/:id/drain,
     GET /api/dashboard/providers/:id, POST /api/dashboard/providers,
     GET /api/dashboard/providers/:id/voices, POST /api/dashboard/providers/:id/preview,
