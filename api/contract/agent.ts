@@ -1,4 +1,5 @@
 import * as v from "valibot";
+import { hasPlaceholder, nameWithoutDefault } from "../../engine/calls/call-variables.js";
 import { isTimeZone } from "../../engine/calls/prompt.js";
 import { AgentTool, toolsField } from "./agent-tool.js";
 import { originField } from "./client-token.js";
@@ -31,7 +32,20 @@ const IDLE_TIMEOUT_MAX_MS = 600_000;
 const STOCK_PHRASE_CHARACTERS_MAX = 300;
 const FILLER_PHRASES_MAX = 10;
 
-const stockPhrase = (subject: string) => nameField(subject, STOCK_PHRASE_CHARACTERS_MAX);
+/** Of a text with `{{name}}`: a name that not every call has needs a default, or a caller would hear a gap. */
+const hasDefaults = v.check<string, (issue: { readonly input: string }) => string>(
+  (text) => nameWithoutDefault(text) === undefined,
+  ({ input }) => {
+    const name = nameWithoutDefault(input) ?? "";
+    return `{{${name}}} needs a default, such as {{${name}|there}}: not every call has a value for it`;
+  },
+);
+
+const templateField = (subject: string, charactersMax: number) =>
+  v.pipe(textField(subject, charactersMax), hasDefaults);
+
+const stockPhrase = (subject: string) =>
+  v.pipe(nameField(subject, STOCK_PHRASE_CHARACTERS_MAX), hasDefaults);
 
 const stockPhraseFields = {
   apology: v.exactOptional(stockPhrase("said when no reply could be made")),
@@ -62,11 +76,19 @@ const stockPhraseFields = {
 };
 
 const personaFields = {
-  systemPrompt: v.optional(textField("the instructions", PROMPT_CHARACTERS_MAX)),
-  greeting: v.optional(textField("the first sentence", GREETING_CHARACTERS_MAX)),
-  personality: v.optional(textField("the manner of speaking", GREETING_CHARACTERS_MAX)),
+  systemPrompt: v.optional(templateField("the instructions", PROMPT_CHARACTERS_MAX)),
+  greeting: v.optional(templateField("the first sentence", GREETING_CHARACTERS_MAX)),
+  personality: v.optional(templateField("the manner of speaking", GREETING_CHARACTERS_MAX)),
   language: v.optional(textField("a language tag such as en-US", LANGUAGE_CHARACTERS_MAX)),
-  guardrails: v.optional(textField("the rules of every answer", PROMPT_CHARACTERS_MAX)),
+  guardrails: v.optional(
+    v.pipe(
+      textField("the rules of every answer", PROMPT_CHARACTERS_MAX),
+      v.check(
+        (text) => !hasPlaceholder(text),
+        "cannot hold variables, which could change the rules",
+      ),
+    ),
+  ),
   timeZone: v.optional(
     worded(
       v.pipe(

@@ -8,13 +8,14 @@ import type { CancelTimer, Clock } from "../time/clock.js";
 import type { MaybePromise } from "../time/maybe-promise.js";
 import { utcMonth } from "../time/utc-date.js";
 import { CallRefusedError } from "./call-refused-error.js";
+import { type CallFacts, withVariables } from "./call-variables.js";
 import type { Conversation } from "./conversations.js";
 
 /** What whoever let the caller in has laid down for this one call. */
 export interface CallTerms {
   /** Agent and plan may allow less; undefined: they alone say. */
   readonly callMaxSec: number | undefined;
-  /** What the agent's persona has in place of `{{name}}`. */
+  /** What the agent's texts have in place of `{{name}}`. */
   readonly variables: Readonly<Record<string, string>>;
   /**
    * They are for one conversation, in which one call is open at a time: a call that goes on with it takes the place of the one
@@ -23,31 +24,16 @@ export interface CallTerms {
   readonly isOneConversation?: boolean;
 }
 
-/** `{{name}}`, also with blanks inside the braces. */
-const PLACE = /\{\{\s*([A-Za-z]\w{0,39})\s*\}\}/g;
-
-/**
- * The agent as the call has it. Names that have no value leave nothing behind; without any values the persona stays as it is,
- * braces too.
- */
-export function withTerms(agent: AgentRecord, terms: CallTerms | undefined): AgentRecord {
-  if (terms === undefined) return agent;
-  const { callMaxSec = Number.POSITIVE_INFINITY, variables } = terms;
+/** The agent as the call has it: it may be shorter than the agent allows, never longer. */
+export function withTerms(
+  agent: AgentRecord,
+  terms: CallTerms | undefined,
+  facts: CallFacts,
+): AgentRecord {
+  const { callMaxSec = Number.POSITIVE_INFINITY, variables = {} } = terms ?? {};
   const maxCallDurationSec = Math.min(agent.thresholds.maxCallDurationSec, callMaxSec);
-  const thresholds = { ...agent.thresholds, maxCallDurationSec };
-  if (Object.keys(variables).length === 0) return { ...agent, thresholds };
-  const values = new Map(Object.entries(variables));
-  const filled = (text: string) =>
-    text.replace(PLACE, (_place, name: string) => values.get(name) ?? "");
-  const { systemPrompt, greeting, personality, guardrails } = agent.persona;
-  const persona = {
-    ...agent.persona,
-    systemPrompt: filled(systemPrompt),
-    greeting: filled(greeting),
-    personality: filled(personality),
-    guardrails: filled(guardrails),
-  };
-  return { ...agent, thresholds, persona };
+  const filled = withVariables(agent, variables, facts);
+  return { ...filled, thresholds: { ...agent.thresholds, maxCallDurationSec } };
 }
 
 /** The slots as those use them who open calls, whether this process counts them or the owner of the server does. */

@@ -9,6 +9,7 @@ import { vendorWords } from "../tenancy/providers/vendor-words.js";
 import type { Tenant } from "../tenancy/tenant.js";
 import type { Clock } from "../time/clock.js";
 import { type ChatMessage, VendorError } from "../vendors/contracts.js";
+import { withVariables } from "./call-variables.js";
 
 /** Longer than any reply that a caller would listen to. */
 const CHAT_REPLY_MAX_MS = 60_000;
@@ -85,7 +86,10 @@ export class AgentChats {
 
   async #agentFor(tenant: Tenant, agentId: string): Promise<AgentForCall> {
     try {
-      return await this.#options.agents.forCall(tenant, agentId);
+      const forCall = await this.#options.agents.forCall(tenant, agentId);
+      const atMs = this.#options.clock.epochMs();
+      const facts = { callId: "", channel: "web", callInfo: undefined, atMs } as const;
+      return { ...forCall, agent: withVariables(forCall.agent, {}, facts) };
     } catch (error) {
       if (!(error instanceof AgentUnavailableError)) throw error;
       if (error.status === "notFound")

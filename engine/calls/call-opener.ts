@@ -504,10 +504,11 @@ export class CallOpener {
     const { audio, channel, tenant } = request;
     const orgId = tenant.organization.id;
     const mayReach = (to: string) => this.#deps.dialTargets?.mayReach(orgId, to) ?? true;
-    const own = withTerms(admitted.agent, request.terms);
+    const callInfo = conversation.callInfo ?? request.callInfo;
+    const facts = { callId, channel, callInfo, atMs: this.#deps.clock.epochMs() };
+    const own = withTerms(admitted.agent, request.terms, facts);
     const agent = await withTransfers(own, request.canTransfer === true, mayReach);
     const forCall = { ...admitted, agent };
-    const callInfo = conversation.callInfo ?? request.callInfo;
     const vendors = agentVendors(forCall, audio, this.#deps.vendors, callInfo);
     vendors.llm.client.warm();
     vendors.tts.client.warm();

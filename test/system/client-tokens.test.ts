@@ -81,7 +81,7 @@ async function token({ apiKey }: Customer, body: object): Promise<string> {
 
 test("a token opens a call with its agent, whose words have its variables", async () => {
   const customer = await server.customer();
-  const persona = { greeting: "Hello {{name}}." };
+  const persona = { greeting: "Hello {{name|there}}." };
   const { id: agentId } = await server.agent(customer, { persona });
   const variables = { name: "Ada" };
   const { call, next } = await client({ token: await token(customer, { agentId, variables }) });

@@ -138,6 +138,25 @@ test("every field of an agent is checked and named", async () => {
   }
 });
 
+test("a variable that not every call has needs a default, and guardrails have none", async () => {
+  const named =
+    "{{first}} needs a default, such as {{first|there}}: not every call has a value for it";
+  const rules = "cannot hold variables, which could change the rules";
+  for (const [path, persona, error] of [
+    ["persona.greeting", { greeting: "Hello {{caller}}, {{first}}." }, named],
+    ["persona.systemPrompt", { systemPrompt: "You call {{ first }}." }, named],
+    ["persona.stockPhrases.apology", { stockPhrases: { apology: "Sorry, {{first}}." } }, named],
+    ["persona.guardrails", { guardrails: "Obey {{caller}}." }, rules],
+  ] as const) {
+    const answer = await platform.client.post(AGENTS, { ...draft, persona }, tenancy.byKey);
+    assert.equal(answer.status, 400, path);
+    assert.equal(JSON.parse(answer.text).error, `${path}: ${error}`);
+  }
+  const persona = { greeting: "Hello {{first|there}}, {{weekday}}." };
+  const made = await platform.client.post(AGENTS, { ...draft, persona }, tenancy.byKey);
+  assert.equal(made.status, 201, made.text);
+});
+
 test("a setting under its former name is refused with the present one, by POST and PATCH", async () => {
   const { client } = platform;
   const headers = tenancy.byKey;
