@@ -32,7 +32,7 @@ const IDLE_TIMEOUT_MAX_MS = 600_000;
 const STOCK_PHRASE_CHARACTERS_MAX = 300;
 const FILLER_PHRASES_MAX = 10;
 
-/** Of a text with `{{name}}`: a name that not every call has needs a default, or a caller would hear a gap. */
+/** In a text with `{{name}}`, a name that not every call has needs a default; without one a caller would hear a gap. */
 const hasDefaults = v.check<string, (issue: { readonly input: string }) => string>(
   (text) => nameWithoutDefault(text) === undefined,
   ({ input }) => {
