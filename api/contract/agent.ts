@@ -294,7 +294,7 @@ function fallbackList<Entries extends v.ObjectEntries>(subject: string, entries:
       v.pipe(
         v.array(objectField(subject, entries)),
         v.maxLength(FALLBACKS_MAX),
-        v.description(`${subject}s, a list of at most ${FALLBACKS_MAX} in the order of asking`),
+        v.description(`${subject} each, a list of at most ${FALLBACKS_MAX} in the order of asking`),
       ),
     ),
   );
@@ -313,16 +313,16 @@ const sttModelField = v.optional(
 
 const fallbacksField = v.optional(
   objectField("who stands in for a vendor that fails", {
-    llm: fallbackList("a language model to turn to", {
+    llm: fallbackList("a fallback LLM", {
       providerId: idField("the id of an llm provider"),
       modelId: idField("a model of the llm provider"),
     }),
-    tts: fallbackList("a voice to turn to", {
+    tts: fallbackList("a fallback TTS", {
       providerId: idField("the id of a tts provider"),
       modelId: idField("a model of the tts provider"),
       speed: v.optional(numberField("the rate of speech, the agent's unless given", 0.25, 4)),
     }),
-    stt: fallbackList("a recognizer to turn to", {
+    stt: fallbackList("a fallback STT", {
       providerId: idField("the id of an stt provider"),
       modelId: sttModelField,
     }),

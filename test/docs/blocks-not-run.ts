@@ -41,6 +41,34 @@ export const BLOCKS_NOT_RUN: readonly NotRun[] = [
     text: "docker compose -f deploy/livestream/compose.yaml up -d --build",
     reason: "needs a container engine",
   },
+  {
+    text: "apt-get install -y nodejs npm git nginx certbot make g++ python3\ncd /opt/parley && npm ci\nuseradd --system --home-dir /var/lib/parley --shell /usr/sbin/nologin parley",
+    reason:
+      "changes a whole machine: packages, certificates, services; test:deploy runs the unit and nginx",
+  },
+  {
+    text: "systemctl stop nginx\ncertbot certonly --standalone -d voice.example.com --pre-hook \"systemctl stop nginx\" \\\n  --post-hook \"systemctl start nginx\"\nsed -e 's#/etc/ssl/certs/voice.example.com.pem#/etc/letsencrypt/live/voice.example.com/fullchain.pem#' \\\n  -e 's#/etc/ssl/private/voice.example.com.key#/etc/letsencrypt/live/voice.example.com/privkey.pem#' \\\n  deploy/nginx.conf > /etc/nginx/conf.d/parley.conf\nrm -f /etc/nginx/sites-enabled/default\nnginx -t && systemctl restart nginx",
+    reason:
+      "changes a whole machine: packages, certificates, services; test:deploy runs the unit and nginx",
+  },
+  {
+    text: "cp deploy/parley.service /etc/systemd/system/\nsystemctl daemon-reload\nsystemctl enable --now parley\njournalctl -u parley -n 20\ncurl -s https://voice.example.com/api/ready",
+    reason:
+      "changes a whole machine: packages, certificates, services; test:deploy runs the unit and nginx",
+  },
+  {
+    text: 'parley() {\n  systemd-run --quiet --pipe --wait --collect --uid=parley -p WorkingDirectory=/opt/parley \\\n    -p EnvironmentFile=/etc/parley.env -p Environment=NODE_ENV=production \\\n    -p Environment=DATA_DIR=/var/lib/parley /usr/bin/node "dist/api/commands/$1.js" "${@:2}"\n}\nparley admin setup --name "Acme" --email owner@example.com\nparley backup "/var/lib/parley/backup-$(date +%F).db"',
+    reason:
+      "changes a whole machine: packages, certificates, services; test:deploy runs the unit and nginx",
+  },
+  {
+    text: "cloudflared tunnel --url http://127.0.0.1:8080",
+    reason: "needs a tunnel's provider on the internet",
+  },
+  {
+    text: "PUBLIC_BASE_URL=https://some-words.trycloudflare.com TRUSTED_PROXIES=127.0.0.1 npm start",
+    reason: "needs a tunnel's provider on the internet",
+  },
 ];
 
 export function isNotRun({ text }: Block): boolean {
