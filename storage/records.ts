@@ -82,6 +82,8 @@ export interface ProviderRecord {
   readonly models: readonly ProviderModel[];
   readonly settings: JsonObject;
   readonly active: boolean;
+  /** A global provider follows the environment (the default), or was made by an operator. */
+  readonly origin?: "environment" | "operator";
   readonly createdAtMs: number;
   readonly updatedAtMs: number;
 }

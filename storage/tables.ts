@@ -108,6 +108,8 @@ export const tables = {
       active: flag(),
       createdAtMs: number(),
       updatedAtMs: number(),
+      /** Whether a global provider follows the environment; null: an organization owns the provider. */
+      origin: oneOf("environment", "operator").nullable(),
     },
     uniques: [["orgId", "category", "providerKey", "name"]],
     indexes: {

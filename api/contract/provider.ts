@@ -67,7 +67,7 @@ export const ProviderQuery = requestObject({
   client: v.optional(choiceField("only the own providers", ["true", "false"]), "false"),
 });
 
-const ProviderModel = v.object({
+export const ProviderModel = v.object({
   modelId: v.string(),
   label: v.string(),
   description: v.optional(v.string()),

@@ -85,7 +85,7 @@ export function allRoutes(
     ...providerRoutes({ ...services, ...state }),
     ...clientTokenRoutes(services.clientAccess),
     ...trialRoutes(services),
-    ...operatorRoutes(services),
+    ...operatorRoutes({ ...services, ...state }),
     ...webhookRoutes(services.webhooks),
   };
 }

@@ -2,7 +2,9 @@ import type { ListedNode, NodeList } from "../../engine/cluster/node-registry.js
 import type { OrganizationOverviews } from "../../engine/tenancy/organization-overviews.js";
 import type { Organizations } from "../../engine/tenancy/organizations.js";
 import type { Plans } from "../../engine/tenancy/plans.js";
-import type { UserRecord } from "../../storage/records.js";
+import { isSandboxed } from "../../engine/tenancy/providers/provider-input.js";
+import type { Providers } from "../../engine/tenancy/providers/providers.js";
+import type { ProviderRecord, UserRecord } from "../../storage/records.js";
 import type { AuditActor } from "../../storage/tenancy/audit-record.js";
 import type { OrganizationOverview } from "../../storage/tenancy/organization-overview-store.js";
 import type { OPERATOR_ROUTES } from "../contract/routes/operator-routes.js";
@@ -14,6 +16,9 @@ export interface OperatorParts {
   readonly organizationOverviews: OrganizationOverviews;
   readonly organizations: Organizations;
   readonly plans: Plans;
+  readonly providers: Providers;
+  /** The sandbox stands at the address of every vendor of the platform. */
+  readonly usesSandbox?: boolean;
 }
 
 export function operatorRoutes({
@@ -21,7 +26,23 @@ export function operatorRoutes({
   organizationOverviews,
   organizations,
   plans,
+  providers,
+  usesSandbox = false,
 }: OperatorParts): Handlers<keyof typeof OPERATOR_ROUTES> {
+  /** Field by field: credentials stay here. */
+  const providerView = (provider: ProviderRecord) => ({
+    _id: provider.id,
+    category: provider.category,
+    providerKey: provider.providerKey,
+    name: provider.name,
+    origin: provider.origin ?? "environment",
+    models: [...provider.models],
+    settings: provider.settings,
+    active: provider.active,
+    simulated: usesSandbox || isSandboxed(provider),
+    createdAt: timestamp(provider.createdAtMs),
+    updatedAt: timestamp(provider.updatedAtMs),
+  });
   return {
     listOrganizations: async ({ query }) => {
       const { items, total } = await organizationOverviews.list(query);
@@ -36,6 +57,15 @@ export function operatorRoutes({
     changeOwnPlan: async ({ id, body, user }) => {
       await organizations.setOwnPlan(id, body, actorOf(user));
       return overviewView(await organizationOverviews.get(id));
+    },
+    listGlobalProviders: async () => (await providers.listGlobal()).map(providerView),
+    createGlobalProvider: async ({ body, user }) =>
+      providerView(await providers.createGlobal(body, actorOf(user))),
+    updateGlobalProvider: async ({ id, body, user }) =>
+      providerView(await providers.updateGlobal(id, body, actorOf(user))),
+    deleteGlobalProvider: async ({ id, user }) => {
+      await providers.removeGlobal(id, actorOf(user));
+      return { success: true };
     },
     listAllPlans: async () =>
       (await plans.list()).map(({ slug, name, limits }) => ({ slug, name, limits })),

@@ -36,6 +36,14 @@ export class ProviderStore {
     return (result.numInsertedOrUpdatedRows ?? 0n) > 0n;
   }
 
+  /** Throws `UniqueViolationError` when a global provider of the same category and vendor has this name. */
+  async insertGlobal(provider: ProviderRecord, entry: AuditRecord): Promise<void> {
+    await this.#atomic.run([
+      this.#db.insertInto("providers").values(rowOf({ ...provider, orgId: null })),
+      ...auditOf(this.#db, entry),
+    ]);
+  }
+
   /**
    * False when the organization has `maxOwned` providers already. Throws `UniqueViolationError` when one of them has the same
    * category, vendor and name.
@@ -119,9 +127,10 @@ export class ProviderStore {
   /** An agent that is created at the same time either finds the provider or keeps it: the foreign keys see to it. */
   async removeUnused(
     id: string,
-    orgId: string,
+    orgId: string | null,
     entry?: AuditRecord,
   ): Promise<"removed" | "notFound" | "inUse"> {
+    const owner = orgId === null ? "is" : "=";
     const users = this.#db
       .selectFrom("agents")
       .select("agents.id")
@@ -138,9 +147,13 @@ export class ProviderStore {
       this.#db
         .deleteFrom("providers")
         .where("id", "=", id)
-        .where("orgId", "=", orgId)
+        .where("orgId", owner, orgId)
         .where((where) => where.not(where.exists(users))),
-      this.#db.selectFrom("providers").select("id").where("id", "=", id).where("orgId", "=", orgId),
+      this.#db
+        .selectFrom("providers")
+        .select("id")
+        .where("id", "=", id)
+        .where("orgId", owner, orgId),
       // A query changes nothing, so to the entry the deletion is still the last change.
       ...auditOf(this.#db, entry),
     ]);
@@ -173,6 +186,7 @@ function rowOf(provider: ProviderRecord): Insertable<Tables["providers"]> {
     active: Number(provider.active),
     createdAtMs: provider.createdAtMs,
     updatedAtMs: provider.updatedAtMs,
+    origin: provider.orgId === null ? (provider.origin ?? "environment") : null,
   };
 }
 
@@ -199,5 +213,6 @@ function recordOf(row: Selectable<Tables["providers"]>): ProviderRecord {
     active: row.active === 1,
     createdAtMs: row.createdAtMs,
     updatedAtMs: row.updatedAtMs,
+    ...(row.origin === "operator" ? { origin: row.origin } : undefined),
   };
 }

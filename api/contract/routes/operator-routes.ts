@@ -1,8 +1,10 @@
 import * as v from "valibot";
 import { OrganizationStatus } from "../account.js";
 import {
+  Category,
   Count,
   choiceField,
+  FreeForm,
   flagField,
   Id,
   knownObjectField,
@@ -16,8 +18,9 @@ import {
 } from "../fields.js";
 import { SKIP_MAX } from "../organization.js";
 import { PlanLimits } from "../plan.js";
+import { ProviderBody, ProviderInUse, ProviderModel, ProviderPatchBody } from "../provider.js";
 import type { Route } from "./route.js";
-import { ok, refused } from "./route-answer.js";
+import { created, ok, refused } from "./route-answer.js";
 
 const ORGANIZATIONS_PAGE_MAX = 100;
 const WORDS_CHARACTERS_MAX = 100;
@@ -84,6 +87,23 @@ export const OrganizationOverviews = v.object({
   limit: Count,
 });
 
+export const GlobalProvider = v.object({
+  _id: Id,
+  category: Category,
+  providerKey: v.string(),
+  name: v.string(),
+  origin: v.pipe(
+    v.picklist(["environment", "operator"]),
+    v.description("`environment`: follows its variables; `operator`: changed by operators"),
+  ),
+  models: v.array(ProviderModel),
+  settings: FreeForm,
+  active: v.boolean(),
+  simulated: v.boolean(),
+  createdAt: Timestamp,
+  updatedAt: Timestamp,
+});
+
 export const PlanChoice = v.object({ slug: v.string(), name: v.string(), limits: PlanLimits });
 
 export const PlatformNode = v.object({
@@ -139,6 +159,47 @@ export const OPERATOR_ROUTES = {
       OrganizationOverview,
     ),
     others: [refused(404, "There is no such organization")],
+  },
+  listGlobalProviders: {
+    method: "get",
+    path: "/api/operator/providers",
+    summary: "List the platform's providers",
+    ...operators,
+    success: ok("All global providers, without credentials", v.array(GlobalProvider)),
+  },
+  createGlobalProvider: {
+    method: "post",
+    path: "/api/operator/providers",
+    summary: "Add a provider for all organizations",
+    ...operators,
+    body: ProviderBody,
+    success: created("The provider, without credentials", GlobalProvider),
+    others: [refused(409, "Another global provider of this vendor has the name")],
+  },
+  updateGlobalProvider: {
+    method: "patch",
+    path: "/api/operator/providers/:id",
+    summary: "Change a global provider that an operator has added",
+    ...operators,
+    body: ProviderPatchBody,
+    success: ok("The provider as it is now, without credentials", GlobalProvider),
+    others: [
+      refused(403, "The provider comes from the environment, or the user is no operator"),
+      refused(404, "There is no such global provider"),
+      refused(409, "Another global provider of this vendor has the name"),
+    ],
+  },
+  deleteGlobalProvider: {
+    method: "delete",
+    path: "/api/operator/providers/:id",
+    summary: "Delete a global provider that an operator has added",
+    ...operators,
+    success: ok("Deleted", Success),
+    others: [
+      refused(403, "The provider comes from the environment, or the user is no operator"),
+      refused(404, "There is no such global provider"),
+      refused(409, "Agents use the provider; they are listed", ProviderInUse),
+    ],
   },
   listAllPlans: {
     method: "get",

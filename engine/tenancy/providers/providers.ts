@@ -1,7 +1,7 @@
 import type { Database } from "../../../storage/database.js";
 import type { JsonObject, ProviderRecord, RegistryRecord } from "../../../storage/records.js";
 import { UniqueViolationError } from "../../../storage/statements/unique-violation.js";
-import type { AuditRecord } from "../../../storage/tenancy/audit-record.js";
+import type { AuditActor, AuditRecord } from "../../../storage/tenancy/audit-record.js";
 import { type FieldFault, RequestError } from "../../request-error.js";
 import type { CredentialCipher } from "../../security/credential-cipher.js";
 import type { Clock } from "../../time/clock.js";
@@ -28,6 +28,9 @@ export interface ProvidersOptions {
   /** Lets organizations name private addresses: an operator's decision. */
   readonly allowPrivateAddresses: boolean;
 }
+
+/** Sees all global providers and none of any organization. */
+const NOBODY = "";
 
 /** The vendors that a tenant can use: the platform's and its own. Records carry sealed credentials: never answer with those. */
 export class Providers {
@@ -79,28 +82,8 @@ export class Providers {
         `the plan "${slug}" does not include providers of your own`,
       );
     }
-    const entry = await this.#registryEntry(input);
-    const settings = mergedSettings({}, input.settings);
-    refuse([
-      ...modelFaults(input.models),
-      ...this.#settingFaults(entry, settings),
-      ...credentialFaults(entry, input.credentials),
-    ]);
-    const nowMs = this.#clock.epochMs();
-    const provider: ProviderRecord = {
-      id: this.#newId(),
-      orgId: tenant.organization.id,
-      category: input.category,
-      providerKey: input.providerKey,
-      name: input.name,
-      sealedCredentials: this.#sealed(input.credentials),
-      models: input.models,
-      settings,
-      active: true,
-      createdAtMs: nowMs,
-      updatedAtMs: nowMs,
-    };
-    const auditRecord = this.#auditRecord(tenant, "provider.create", provider);
+    const provider = await this.#newProvider(tenant.organization.id, input);
+    const auditRecord = this.#auditRecord(actorOf(tenant), "provider.create", provider);
     const inserted = await this.#orNameTaken(
       this.#database.providers.insertOwned(provider, features.maxCustomProviders, auditRecord),
     );
@@ -111,11 +94,40 @@ export class Providers {
     return provider;
   }
 
+  /** The platform's, in creation order. */
+  listGlobal(): Promise<readonly ProviderRecord[]> {
+    return this.#database.providers.listVisible(NOBODY);
+  }
+
+  /** By an operator. RequestError `invalid_request`; `name_taken`. */
+  async createGlobal(input: ProviderInput, actor: AuditActor): Promise<ProviderRecord> {
+    const own = await this.#newProvider(null, input);
+    const provider: ProviderRecord = { ...own, origin: "operator" };
+    const auditRecord = this.#auditRecord(actor, "provider.create", provider);
+    await this.#orNameTaken(this.#database.providers.insertGlobal(provider, auditRecord));
+    return provider;
+  }
+
+  /** By an operator. RequestError `not_found`; `provider_read_only` for one of the environment; else as `update`. */
+  updateGlobal(id: string, patch: ProviderPatch, actor: AuditActor): Promise<ProviderRecord> {
+    return changeNewest({
+      read: () => this.#getOperators(id),
+      change: (provider) => this.#updateFrom(provider, actor, patch),
+      gone: noSuchProvider,
+      what: "provider",
+    });
+  }
+
+  /** By an operator. RequestError as `updateGlobal`, and `provider_in_use` with the `agents` that use it. */
+  async removeGlobal(id: string, actor: AuditActor): Promise<void> {
+    await this.#remove(await this.#getOperators(id), actor);
+  }
+
   /** RequestError `not_found`; `forbidden` for a global one; `invalid_request`; `conflict`: the name is taken. */
   async update(tenant: Tenant, id: string, patch: ProviderPatch): Promise<ProviderRecord> {
     return changeNewest({
       read: () => this.#getOwned(tenant, id),
-      change: (provider) => this.#updateFrom(provider, tenant, patch),
+      change: (provider) => this.#updateFrom(provider, actorOf(tenant), patch),
       gone: noSuchProvider,
       what: "provider",
     });
@@ -124,25 +136,26 @@ export class Providers {
   /** Undefined when it is not this one any more. */
   async #updateFrom(
     provider: ProviderRecord,
-    tenant: Tenant,
+    actor: AuditActor,
     patch: ProviderPatch,
   ): Promise<ProviderRecord | undefined> {
-    const { id } = provider;
+    const { id, orgId } = provider;
     const settings = mergedSettings(provider.settings, patch.settings);
     const entry = await this.#registryEntry(provider);
     const faults: FieldFault[] = [];
     if (patch.models !== undefined) faults.push(...modelFaults(patch.models));
-    if (patch.settings !== undefined) faults.push(...this.#settingFaults(entry, settings));
+    if (patch.settings !== undefined)
+      faults.push(...this.#settingFaults(entry, settings, provider.orgId));
     if (patch.credentials !== undefined) {
       faults.push(...credentialFaults(entry, patch.credentials));
     }
     refuse(faults.length > 0 ? faults : keptCredentialFaults(provider, patch, settings));
     const changes = changedProviderFields(provider, patch, settings);
-    const auditRecord = this.#auditRecord(tenant, "provider.update", provider, changes);
+    const auditRecord = this.#auditRecord(actor, "provider.update", provider, changes);
     return this.#orNameTaken(
       this.#database.providers.update(
         id,
-        tenant.organization.id,
+        orgId,
         {
           ...(patch.name === undefined ? {} : { name: patch.name }),
           ...(patch.active === undefined ? {} : { active: patch.active }),
@@ -161,23 +174,50 @@ export class Providers {
 
   /** RequestError `not_found`; `forbidden` for a global one; `conflict` with the `agents` that use it. */
   async remove(tenant: Tenant, id: string): Promise<void> {
-    const provider = await this.#getOwned(tenant, id);
-    const orgId = tenant.organization.id;
-    const auditRecord = this.#auditRecord(tenant, "provider.delete", provider);
+    await this.#remove(await this.#getOwned(tenant, id), actorOf(tenant));
+  }
+
+  async #remove(provider: ProviderRecord, actor: AuditActor): Promise<void> {
+    const { id, orgId } = provider;
+    const auditRecord = this.#auditRecord(actor, "provider.delete", provider);
     const outcome = await this.#database.providers.removeUnused(id, orgId, auditRecord);
     if (outcome === "removed") return;
     if (outcome === "notFound") throw noSuchProvider();
     const users = await this.#database.agents.listReferencing(id);
     const agents = users
-      .filter((agent) => agent.orgId === orgId)
+      .filter((agent) => orgId === null || agent.orgId === orgId)
       .map((agent) => ({ _id: agent.id, name: agent.name }));
     throw new RequestError("provider_in_use", "the provider is in use by agents", {
       extra: { agents },
     });
   }
 
+  async #newProvider(orgId: string | null, input: ProviderInput): Promise<ProviderRecord> {
+    const entry = await this.#registryEntry(input);
+    const settings = mergedSettings({}, input.settings);
+    refuse([
+      ...modelFaults(input.models),
+      ...this.#settingFaults(entry, settings, orgId),
+      ...credentialFaults(entry, input.credentials),
+    ]);
+    const nowMs = this.#clock.epochMs();
+    return {
+      id: this.#newId(),
+      orgId,
+      category: input.category,
+      providerKey: input.providerKey,
+      name: input.name,
+      sealedCredentials: this.#sealed(input.credentials),
+      models: input.models,
+      settings,
+      active: true,
+      createdAtMs: nowMs,
+      updatedAtMs: nowMs,
+    };
+  }
+
   #auditRecord(
-    tenant: Tenant,
+    actor: AuditActor,
     action: "provider.create" | "provider.update" | "provider.delete",
     { id, orgId, name }: ProviderRecord,
     changes: readonly string[] = [],
@@ -187,16 +227,23 @@ export class Providers {
     return auditEntry({
       id: this.#newId(),
       atMs,
-      actor: actorOf(tenant),
+      actor,
       action,
       target,
       changes,
     });
   }
 
-  #settingFaults(entry: RegistryRecord, settings: JsonObject): readonly FieldFault[] {
+  /** An operator may name any address, as the environment does. */
+  #settingFaults(
+    entry: RegistryRecord,
+    settings: JsonObject,
+    orgId: string | null,
+  ): readonly FieldFault[] {
     const faults = settingFaults(entry, settings);
-    return this.#allowPrivateAddresses ? faults : [...faults, ...privateUrlFaults(settings)];
+    return this.#allowPrivateAddresses || orgId === null
+      ? faults
+      : [...faults, ...privateUrlFaults(settings)];
   }
 
   async #getOwned(tenant: Tenant, id: string): Promise<ProviderRecord> {
@@ -208,6 +255,16 @@ export class Providers {
       );
     }
     return provider;
+  }
+
+  async #getOperators(id: string): Promise<ProviderRecord> {
+    const provider = await this.#database.providers.findById(id);
+    if (provider === undefined || provider.orgId !== null) throw noSuchProvider();
+    if (provider.origin === "operator") return provider;
+    throw new RequestError(
+      "provider_read_only",
+      "this provider comes from the environment: change its variable and restart the server",
+    );
   }
 
   async #registryEntry(

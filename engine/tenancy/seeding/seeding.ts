@@ -45,8 +45,8 @@ export async function seedPlatform(options: SeedOptions): Promise<readonly strin
   const globals = await database.providers.listVisible(NOBODY);
   for (const entry of VENDOR_CATALOG) {
     const existing = globals.find(
-      ({ category, providerKey }) =>
-        category === entry.category && providerKey === entry.providerKey,
+      ({ category, providerKey, origin }) =>
+        category === entry.category && providerKey === entry.providerKey && origin !== "operator",
     );
     if (existing === undefined) await insertGlobal(options, entry);
     else {

@@ -4,6 +4,7 @@ import { after, before, test } from "node:test";
 import * as v from "valibot";
 import { AuditEntries } from "../../../api/contract/audit.js";
 import {
+  GlobalProvider,
   OrganizationOverview,
   OrganizationOverviews,
   PlanChoice,
@@ -49,7 +50,7 @@ async function overview({ orgId }: Tenancy) {
 test("whoever is no operator is refused, whatever is asked for", async () => {
   const { client } = platform;
   const rows = Object.values<Route>(ROUTES).filter(({ auth }) => auth === "operator");
-  assert.equal(rows.length, 7);
+  assert.equal(rows.length, 11);
   for (const { method, path, body } of rows) {
     for (const id of [customer.orgId, randomUUID()]) {
       const target = path.replace(":id", id);
@@ -231,6 +232,42 @@ test("an operator gives an organization a plan of its own, and changes it", asyn
   }
   const nowhere = `${ORGANIZATIONS}/${randomUUID()}/plan`;
   assert.equal((await send("PATCH", nowhere, operator, second)).status, 404);
+});
+
+test("operators add, change and delete providers of the platform, and leave those of the environment", async () => {
+  const PROVIDERS = "/api/operator/providers";
+  const list = async () =>
+    v.parse(v.array(GlobalProvider), (await send("GET", PROVIDERS, operator)).body);
+  const [fromEnvironment] = await list();
+  assert.ok(fromEnvironment);
+  assert.equal(fromEnvironment.origin, "environment");
+  const change = { active: false };
+  const refused = await send("PATCH", `${PROVIDERS}/${fromEnvironment._id}`, operator, change);
+  assert.equal(refused.status, 403);
+  assert.match(Object(refused.body).error, /comes from the environment/);
+
+  const draft = {
+    category: "llm",
+    providerKey: "groq",
+    name: "Second account",
+    credentials: { apiKey: "gsk_second" },
+    models: [{ modelId: "openai/gpt-oss-20b", label: "Small" }],
+  };
+  const made = await send("POST", PROVIDERS, operator, draft);
+  assert.equal(made.status, 201);
+  assert.doesNotMatch(JSON.stringify(made.body), /gsk_second|sealed/);
+  const { _id: id, origin } = v.parse(GlobalProvider, made.body);
+  assert.equal(origin, "operator");
+  assert.equal((await send("POST", PROVIDERS, operator, draft)).status, 409);
+  const path = `${PROVIDERS}/${id}`;
+  assert.equal((await send("PATCH", path, operator, { ...change, name: "Spare" })).status, 200);
+  const stored = (await list()).find(({ _id }) => _id === id);
+  assert.deepEqual([stored?.name, stored?.active, stored?.origin], ["Spare", false, "operator"]);
+  const own = `/api/dashboard/providers/${id}`;
+  const asTenant = { headers: operator.byKey, body: change };
+  assert.equal((await platform.client.send("PATCH", own, asTenant)).status, 403);
+  assert.equal((await send("DELETE", path, operator)).status, 200);
+  assert.equal((await send("DELETE", path, operator)).status, 404);
 });
 
 test("the one server of a file cannot be drained", async () => {

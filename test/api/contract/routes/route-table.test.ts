@@ -27,6 +27,8 @@ test("the table has every endpoint of the contract, and no other", () => {
     GET /api/dashboard/providers/registry, GET /api/dashboard/providers,
     GET /api/operator/organizations, GET /api/operator/organizations/:id, PATCH /api/operator/organizations/:id,
     PATCH /api/operator/organizations/:id/plan,
+    GET /api/operator/providers, POST /api/operator/providers,
+    PATCH /api/operator/providers/:id, DELETE /api/operator/providers/:id,
     GET /api/operator/plans, GET /api/operator/nodes, POST /api/operator/nodes/:id/drain,
     GET /api/dashboard/providers/:id, POST /api/dashboard/providers,
     GET /api/dashboard/providers/:id/voices, POST /api/dashboard/providers/:id/preview,
@@ -67,6 +69,7 @@ test("creations answer 201, everything else 200", () => {
     "createApiKey",
     "createClientToken",
     "createProvider",
+    "createGlobalProvider",
     "createWebhook",
     "placeCall",
   ]);

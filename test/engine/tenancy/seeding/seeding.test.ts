@@ -275,3 +275,13 @@ test("two servers that seed at once make each provider once", async (t) => {
   await Promise.all([platform.seed(SANDBOX), platform.seed(SANDBOX)]);
   assert.equal((await globals(platform)).length, PLATFORM_ENTRIES.length);
 });
+
+test("a provider that an operator has added is left alone by the environment's key", async (t) => {
+  const platform = await openPlatform(t, DEEPGRAM_KEY);
+  const stored = await deepgramOf(platform);
+  const own: ProviderRecord = { ...stored, id: "own", name: "Second", origin: "operator" };
+  assert.equal(await platform.database.providers.insertGlobalIfAbsent(own), true);
+  await platform.seed({ vendorKeys: { deepgram: "dg-new" }, sandbox: false });
+  assert.deepEqual(await platform.database.providers.findById("own"), own);
+  assert.notEqual((await deepgramOf(platform)).sealedCredentials, stored.sealedCredentials);
+});
