@@ -93,6 +93,7 @@ export const Provider = v.object({
       "the sandbox answers in the vendor's place: no key is used, and nothing real is heard",
     ),
   ),
+  hasKey: v.pipe(v.boolean(), v.description("a key of the vendor is stored, sealed")),
   breaker: v.pipe(
     v.picklist(["closed", "open", "halfOpen"]),
     v.description("`open`: its vendor has failed, and calls turn to the agent's fallbacks first"),
@@ -139,7 +140,16 @@ export const RegistryEntry = v.object({
   requiresKey: v.boolean(),
   models: v.array(ProviderModel),
   settings: v.array(
-    v.object({ key: v.string(), label: v.string(), type: v.string(), required: v.boolean() }),
+    v.object({
+      key: v.string(),
+      label: v.string(),
+      type: v.string(),
+      required: v.boolean(),
+      options: v.pipe(
+        v.array(v.string()),
+        v.description("the values that it takes; empty where it takes others"),
+      ),
+    }),
   ),
   createdAt: Timestamp,
 });

@@ -16,7 +16,9 @@ export function trialRoutes({
   agentChats,
   providerChecks,
   providerVoices,
-}: TrialParts): Handlers<"chatWithAgent" | "testProvider" | "listProviderVoices" | "previewVoice"> {
+}: TrialParts): Handlers<
+  "chatWithAgent" | "testNewProvider" | "testProvider" | "listProviderVoices" | "previewVoice"
+> {
   return {
     listProviderVoices: async ({ tenant, id }) => {
       const { voices, ...list } = await providerVoices.list(tenant, id);
@@ -27,6 +29,7 @@ export function trialRoutes({
       if (!result.ok) return result;
       return { ...result, audio: Buffer.from(result.audio).toString("base64") };
     },
+    testNewProvider: ({ tenant, body, signal }) => providerChecks.checkNew(tenant, body, signal),
     testProvider: ({ tenant, id, signal }) => providerChecks.check(tenant, id, signal),
     chatWithAgent: async ({ tenant, id, body, signal }) => {
       const chat = await agentChats.begin(tenant, id, body.messages, signal);

@@ -8,6 +8,7 @@ import type {
   LearnedCorrection,
   LearnedParameters,
 } from "../../engine/vendors/learned-parameters.js";
+import { vendorSettingOptions } from "../../engine/vendors/registry.js";
 import type { ProviderRecord, RegistryRecord } from "../../storage/records.js";
 import type { Handlers } from "../http/endpoints/api-endpoint.js";
 import { timestamp } from "./timestamp.js";
@@ -76,6 +77,7 @@ function providerView(provider: ProviderRecord, health: BreakerHealth) {
     models: [...provider.models],
     settings: provider.settings,
     active: provider.active,
+    hasKey: provider.sealedCredentials !== null,
     breaker: phase,
     recentFailures,
     lastFault:
@@ -111,10 +113,14 @@ function correctionView({
 }
 
 function registryView({ createdAtMs, models, settings, ...entry }: RegistryRecord) {
+  const { category, providerKey } = entry;
   return {
     ...entry,
     models: [...models],
-    settings: [...settings],
+    settings: settings.map((setting) => ({
+      ...setting,
+      options: [...vendorSettingOptions(category, providerKey, setting.key)],
+    })),
     createdAt: timestamp(createdAtMs),
   };
 }

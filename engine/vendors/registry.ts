@@ -74,6 +74,21 @@ export function vendorSettingFaults(
   return issues.map((issue) => ({ path: v.getDotPath(issue) ?? "", message: issue.message }));
 }
 
+/** The values that a setting of the vendor takes; none where it takes others than a few words. */
+export function vendorSettingOptions(
+  category: Category,
+  providerKey: string,
+  key: string,
+): readonly string[] {
+  const field = vendorOf(providerKey)?.[category]?.fields[key];
+  if (field === undefined) return [];
+  const inner: unknown = "wrapped" in field ? field.wrapped : field;
+  const parsed = v.safeParse(OptionsOfChoice, inner);
+  return parsed.success ? parsed.output.options : [];
+}
+
+const OptionsOfChoice = v.object({ type: v.literal("picklist"), options: v.array(v.string()) });
+
 function offered<Client>(
   category: Category,
   providerKey: string,

@@ -54,9 +54,17 @@ test("an account of one's own is added with its address and models, changed, and
   await page.getByLabel("Base URL").and(page.locator("[aria-invalid]")).waitFor();
   assert.deepEqual(await barriers(viewer), []);
   await page.getByLabel("Base URL").fill(server.sandbox.urls.openai);
+  const efforts = page.getByLabel(/^Effort of models/).getByRole("option");
+  assert.deepEqual((await efforts.allTextContents()).slice(0, 2), ["As the vendor has it", "none"]);
+  const form = page.getByRole("dialog");
+  await form.getByRole("button", { name: "Test" }).click();
+  await form.getByText("It answered in").waitFor();
+  assert.equal(await stored(), undefined, "a test stores nothing");
+  assert.deepEqual(await barriers(viewer), []);
   await page.getByRole("button", { name: "Add the provider" }).click();
   const card = page.getByRole("article").filter({ hasText: "Your own" });
   await card.getByText(/, Our own model$/).waitFor();
+  await card.getByText("openai, key stored").waitFor();
   const added = await stored();
   assert.ok(added);
   assert.deepEqual(added.settings, { baseUrl: server.sandbox.urls.openai });

@@ -132,7 +132,7 @@ test("an account of one's own at a vendor is added with a key that can be one, w
 test("a vendor is tested, and the page says in words how it went", async () => {
   const { page, faults } = await visit("/providers", await server.customer());
   const id = await server.providerId("llm", "openai");
-  const card = page.getByRole("article").filter({ hasText: id });
+  const card = page.locator(`#provider-${id}`);
   const ask = card.getByRole("button", { name: /^Test/ });
   await ask.click();
   await card.getByRole("status").getByText("It answered in").waitFor();

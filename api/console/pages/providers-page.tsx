@@ -13,6 +13,7 @@ import {
   sentOfDraft,
 } from "../model/provider-draft.js";
 import { providersChanged, useAgents, useProviders, useRegistry } from "../model/queries.js";
+import { CopyButton } from "../parts/copy-button.js";
 import { AskDialog } from "../parts/forms/ask-dialog.js";
 import { CheckField, SelectField } from "../parts/forms/field.js";
 import { FormDialog } from "../parts/forms/form-dialog.js";
@@ -24,6 +25,7 @@ import { waitWords } from "../words/durations.js";
 import {
   correctionWords,
   KIND_NAMES,
+  keyWords,
   modelNoticeWords,
   type Provider,
   providerState,
@@ -157,21 +159,21 @@ interface ProviderCardProps {
 }
 
 export function ProviderCard({ provider, entry, agents, standInAgents }: ProviderCardProps) {
-  const { name, models, orgId, providerKey, lastFault } = provider;
+  const { name, models, orgId, providerKey, lastFault, simulated } = provider;
   const labels = models.map(({ label }) => label);
   const rest = labels.length - MODELS_SHOWN;
   const state = providerState(provider);
   return (
-    <article className="card stack tight">
+    <article className="card stack tight" id={`provider-${provider._id}`}>
       <div className="row">
         <h3>
           <bdi>{name}</bdi>
         </h3>
         <span className={`state ${state.tone}`}>{state.text}</span>
+        {simulated ? <span className="state warn">simulated</span> : null}
       </div>
       <p className="soft">
-        {orgId === null ? "The platform’s" : "Your own"}, {providerKey}, id{" "}
-        <code className="id">{provider._id}</code>
+        {orgId === null ? "The platform’s" : "Your own"}, {providerKey}, {keyWords(provider)}
       </p>
       {lastFault === null ? null : (
         <p className="soft">
@@ -193,7 +195,7 @@ export function ProviderCard({ provider, entry, agents, standInAgents }: Provide
         </p>
       ))}
       <UsersOf agents={agents} standInAgents={standInAgents} />
-      <ProviderTest id={provider._id} name={name} />
+      <ProviderTest provider={provider} />
       {orgId === null ? null : <OwnProvider provider={provider} entry={entry} />}
     </article>
   );
@@ -230,7 +232,7 @@ function AgentNames({ lead, agents }: { lead: string; agents: readonly Agent[] }
 }
 
 /** One small call to the vendor, told in words. */
-function ProviderTest({ id, name }: { id: string; name: string }) {
+function ProviderTest({ provider: { _id: id, name } }: { provider: Provider }) {
   const test = useMutation({
     mutationFn: () =>
       answered(api.POST("/api/dashboard/providers/{id}/test", { params: { path: { id } } })),
@@ -238,7 +240,7 @@ function ProviderTest({ id, name }: { id: string; name: string }) {
   const { data } = test;
   return (
     <div className="stack tight">
-      <div>
+      <div className="row">
         <button
           type="button"
           className="button"
@@ -248,17 +250,35 @@ function ProviderTest({ id, name }: { id: string; name: string }) {
         >
           {test.isPending ? "Asking the vendor" : "Test"}
         </button>
+        <CopyButton text={id} what={`the id of ${name}`} label="Copy ID" />
       </div>
-      <div role="status">
-        {data === undefined ? null : (
-          <p className={`state ${data.ok ? "good" : "fault"}`}>
-            {data.ok
-              ? `It answered in ${waitWords(data.latencyMs)}.`
-              : `${data.error} (after ${waitWords(data.latencyMs)})`}
-          </p>
-        )}
-      </div>
+      <TestResult result={data} atMs={test.submittedAt} />
       {test.error === null ? null : <Fault error={test.error} />}
+    </div>
+  );
+}
+
+interface TestResultProps {
+  /** Undefined before a test. */
+  readonly result: Answered<"testProvider"> | undefined;
+  readonly atMs: number;
+}
+
+function TestResult({ result, atMs }: TestResultProps) {
+  return (
+    <div role="status">
+      {result === undefined ? null : (
+        <p className={`state ${result.ok ? "good" : "fault"}`}>
+          <span>
+            {result.ok
+              ? `It answered in ${waitWords(result.latencyMs)}.`
+              : `${result.error} (after ${waitWords(result.latencyMs)})`}{" "}
+            <span className="soft">
+              Tried <Moment at={new Date(atMs).toISOString()} />
+            </span>
+          </span>
+        </p>
+      )}
     </div>
   );
 }
@@ -299,12 +319,16 @@ function ProviderForm({ entries, onClose }: ProviderFormProps) {
       onClose();
     },
   });
+  const test = useMutation({
+    mutationFn: (chosen: Entry) => testProvider(chosen, draft),
+  });
   const choose = (value: string) => {
     const index = Number(value);
     setAt(index);
     // What a person has typed of the account is for the vendor that it was typed for, but for its name.
     setDraft({ ...draftFor(entries[index]), name: draft.name });
     add.reset();
+    test.reset();
   };
   return (
     <FormDialog
@@ -334,10 +358,28 @@ function ProviderForm({ entries, onClose }: ProviderFormProps) {
           keyHint={
             entry.requiresKey ? KEY_HINT : `Empty where its server asks for none. ${KEY_HINT}`
           }
-          error={add.error}
-          onChange={setDraft}
+          error={add.error ?? test.error}
+          onChange={(next) => {
+            setDraft(next);
+            test.reset();
+          }}
         />
       )}
+      <div>
+        <button
+          type="button"
+          className="button"
+          disabled={entry === undefined || test.isPending}
+          onClick={() => {
+            add.reset();
+            if (entry !== undefined) test.mutate(entry);
+          }}
+        >
+          {test.isPending ? "Asking the vendor" : "Test"}
+        </button>
+      </div>
+      <TestResult result={test.data} atMs={test.submittedAt} />
+      {test.error === null ? null : <Fault error={test.error} />}
     </FormDialog>
   );
 }
@@ -352,10 +394,19 @@ function addProvider(entry: Entry, draft: ProviderDraft) {
   return answered(api.POST("/api/dashboard/providers", { body }));
 }
 
+/** Tried without being stored; a name that is still missing is no reason not to. */
+function testProvider(entry: Entry, draft: ProviderDraft) {
+  const { category, providerKey, displayName } = entry;
+  const sent = sentOfDraft(entry, draft);
+  const name = sent.name === "" ? displayName : sent.name;
+  const body = { category, providerKey, ...sent, name };
+  return answered(api.POST("/api/dashboard/providers/test", { body }));
+}
+
 const KINDS = [
-  { category: "llm", title: "Thinking", about: "language models" },
-  { category: "tts", title: "Speaking", about: "voices" },
-  { category: "stt", title: "Listening", about: "recognizers" },
+  { category: "llm", title: "LLM", about: "language models" },
+  { category: "tts", title: "TTS", about: "voices" },
+  { category: "stt", title: "STT", about: "speech recognition" },
 ] as const;
 
 export function ProvidersPage() {
@@ -366,7 +417,7 @@ export function ProvidersPage() {
   const data = isKnown(agents) && isKnown(registry) ? providers.data : undefined;
   return (
     <>
-      <PageHead title="Providers" about="The vendors that think, speak and listen for your agents.">
+      <PageHead title="Providers" about="The LLM, TTS and STT vendors of your agents.">
         <NewProvider entries={registry.data ?? []} />
       </PageHead>
       <Loaded

@@ -1,4 +1,5 @@
 import { useMutation } from "@tanstack/react-query";
+import { PhoneCall } from "lucide-react";
 import { type FormEvent, useEffect, useState, useSyncExternalStore } from "react";
 import { type NewAccount, signIn, signUp } from "../model/accounts.js";
 import { ApiError } from "../model/api.js";
@@ -18,6 +19,9 @@ export function SignInPage() {
   return (
     <main className="gate">
       <div className="card stack">
+        <p className="brand">
+          <PhoneCall size={24} aria-hidden /> Parley
+        </p>
         <h1>{isNew ? "Sign up" : "Sign in"}</h1>
         {wasEnded ? (
           <p className="note warn">

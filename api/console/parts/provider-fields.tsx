@@ -19,7 +19,11 @@ const SWITCH = [
   { value: "", label: "As the vendor has it" },
   { value: "true", label: "Yes" },
   { value: "false", label: "No" },
-];
+] as const;
+
+function choicesOf(options: readonly string[]) {
+  return [SWITCH[0], ...options.map((value) => ({ value, label: value }))];
+}
 
 /** What is to be said of a vendor's account. */
 export function ProviderFields(props: ProviderFieldsProps) {
@@ -44,7 +48,7 @@ export function ProviderFields(props: ProviderFieldsProps) {
         wrong={wrongAt("credentials") ?? wrongAt("credentials.apiKey")}
         required={isKeyRequired}
       />
-      {entry.settings.map(({ key, label, type, required }) => {
+      {entry.settings.map(({ key, label, type, required, options }) => {
         const field = {
           label,
           value: draft.settings[key] ?? "",
@@ -52,8 +56,9 @@ export function ProviderFields(props: ProviderFieldsProps) {
             onChange({ ...draft, settings: { ...draft.settings, [key]: value } }),
           wrong: wrongAt(`settings.${key}`),
         };
-        return type === "boolean" ? (
-          <SelectField key={key} {...field} options={SWITCH} />
+        const choices = type === "boolean" ? SWITCH : choicesOf(options);
+        return choices.length > 1 ? (
+          <SelectField key={key} {...field} options={choices} />
         ) : (
           <TextField key={key} {...field} required={required} />
         );

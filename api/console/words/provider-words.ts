@@ -49,6 +49,15 @@ export function correctionWords({ parameter, value, sentAs, onlyWithTools }: Cor
 /** What a provider of the kind is in a call. */
 export const KIND_NAMES = { llm: "LLM", tts: "TTS", stt: "STT" } as const;
 
+type Keyed = Pick<Provider, "hasKey" | "simulated">;
+
+/** Whether the vendor is asked with a key. */
+export function keyWords({ hasKey, simulated }: Keyed): string {
+  if (simulated)
+    return hasKey ? "its key is not used in the sandbox" : "needs no key in the sandbox";
+  return hasKey ? "key stored" : "no key stored";
+}
+
 export interface ProviderState {
   readonly tone: "" | "good" | "warn" | "fault";
   readonly text: string;

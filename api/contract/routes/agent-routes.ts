@@ -131,6 +131,16 @@ export const AGENT_ROUTES = {
       refused(409, "Another provider of this vendor has the name"),
     ],
   },
+  testNewProvider: {
+    method: "post",
+    path: "/api/dashboard/providers/test",
+    group: "Providers",
+    summary: "Try an own provider before it is added",
+    ...trial,
+    body: ProviderBody,
+    success: ok("As of a provider that is stored; nothing is stored", ProviderTest),
+    others: [notInPlan],
+  },
   testProvider: {
     method: "post",
     path: "/api/dashboard/providers/:id/test",

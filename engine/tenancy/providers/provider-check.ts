@@ -6,6 +6,7 @@ import { type SpeechListener, VendorError, type VendorFault } from "../../vendor
 import { isModelAllowed, sttModelId } from "../agents/agent-access.js";
 import type { Tenant } from "../tenant.js";
 import { currentFirst } from "./model-search.js";
+import type { ProviderInput } from "./provider-input.js";
 import type { Providers } from "./providers.js";
 import type { VendorClients } from "./vendor-clients.js";
 import { vendorWordsOfTest } from "./vendor-words.js";
@@ -28,7 +29,7 @@ export type ProviderCheckResult =
     };
 
 export interface ProviderChecksOptions {
-  readonly providers: Pick<Providers, "get">;
+  readonly providers: Pick<Providers, "get" | "draft">;
   readonly clients: Pick<VendorClients, "llm" | "tts" | "stt">;
   readonly clock: Clock;
 }
@@ -50,7 +51,23 @@ export class ProviderChecks {
    * `not_found`; `forbidden`: a global one that is switched off or has no model in the plan. `signal`: nobody waits any more.
    */
   async check(tenant: Tenant, id: string, signal: AbortSignal): Promise<ProviderCheckResult> {
-    const provider = await this.#providers.get(tenant, id);
+    return this.#try(tenant, await this.#providers.get(tenant, id), signal);
+  }
+
+  /** As `check`, of a provider that is not stored. RequestError as of `Providers.draft`. */
+  async checkNew(
+    tenant: Tenant,
+    input: ProviderInput,
+    signal: AbortSignal,
+  ): Promise<ProviderCheckResult> {
+    return this.#try(tenant, await this.#providers.draft(tenant, input), signal);
+  }
+
+  async #try(
+    tenant: Tenant,
+    provider: ProviderRecord,
+    signal: AbortSignal,
+  ): Promise<ProviderCheckResult> {
     const models = currentFirst(provider, this.#clock.epochMs());
     const modelId = modelToTry(tenant, { ...provider, models });
     const startedMs = this.#clock.monotonicMs();

@@ -76,13 +76,7 @@ export class Providers {
   /** RequestError `forbidden`: not in the plan, or its number is reached; `invalid_request`; `conflict`: the name is taken. */
   async create(tenant: Tenant, input: ProviderInput): Promise<ProviderRecord> {
     const { features, slug } = tenant.plan;
-    if (!features.customProviders) {
-      throw new RequestError(
-        "plan_feature_missing",
-        `the plan "${slug}" does not include providers of your own`,
-      );
-    }
-    const provider = await this.#newProvider(tenant.organization.id, input);
+    const provider = await this.draft(tenant, input);
     const auditRecord = this.#auditRecord(actorOf(tenant), "provider.create", provider);
     const inserted = await this.#orNameTaken(
       this.#database.providers.insertOwned(provider, features.maxCustomProviders, auditRecord),
@@ -92,6 +86,18 @@ export class Providers {
       throw new RequestError("plan_limit_reached", limit);
     }
     return provider;
+  }
+
+  /** The provider that `create` would store, to be tried before. RequestError as of `create`, but for what is stored already. */
+  async draft(tenant: Tenant, input: ProviderInput): Promise<ProviderRecord> {
+    const { features, slug } = tenant.plan;
+    if (!features.customProviders) {
+      throw new RequestError(
+        "plan_feature_missing",
+        `the plan "${slug}" does not include providers of your own`,
+      );
+    }
+    return this.#newProvider(tenant.organization.id, input);
   }
 
   /** The platform's, in creation order. */

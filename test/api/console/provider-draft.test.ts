@@ -25,7 +25,8 @@ const ENTRY = {
   createdAt: TIME,
 } as const;
 const MODELS = ENTRY.models.map((model) => ({ ...model }));
-const VENDOR = { ...ENTRY, models: MODELS, settings: [...ENTRY.settings] };
+const SETTINGS = ENTRY.settings.map((setting) => ({ ...setting, options: [] }));
+const VENDOR = { ...ENTRY, models: MODELS, settings: SETTINGS };
 const PROVIDER = {
   _id: "1",
   orgId: "org",
@@ -35,6 +36,7 @@ const PROVIDER = {
   models: [{ modelId: "own", label: "Our own", description: "trained here" }],
   settings: { tokens: 4_096, baseUrl: "https://acme.example.com", unlisted: "stays" },
   active: true,
+  hasKey: true,
   simulated: false,
   breaker: "closed",
   modelNotices: [] as never[],

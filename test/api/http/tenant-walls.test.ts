@@ -73,6 +73,7 @@ before(async () => {
     ["updateAgent", { name: "Mine now", ...theirProvider }],
     ["chatWithAgent", { messages: [{ role: "user", content: "Whose are you?" }] }],
     ["createProvider", { ...OWN_PROVIDER, name: "Mine" }],
+    ["testNewProvider", { ...OWN_PROVIDER, name: "Mine" }],
     ["updateProvider", { name: "Mine now" }],
     ["previewVoice", { text: "Whose voice is this?", modelId: "aura-2-thalia-en", voice: null }],
     ["createWebhook", { ...WEBHOOK, name: "Mine" }],

@@ -56,6 +56,32 @@ async function ownProvider(
   return idIn(answer.body);
 }
 
+test("an own provider is tried before it is added, and nothing is stored", async () => {
+  const before = await providerIds(platform, tenancy);
+  const draft = {
+    category: "llm",
+    providerKey: "openai",
+    name: "Not added",
+    credentials: { apiKey: SECRET },
+    models: [{ modelId: MODELS.llm, label: "The model" }],
+    settings: { baseUrl: sandbox.urls.openai },
+  };
+  const answer = await platform.client.post(`${PROVIDERS}/test`, draft, tenancy.byKey);
+  assert.equal(answer.status, 200, answer.text);
+  assert.equal(Object(answer.body).ok, true);
+  sandbox.faults.openai = { fault: "unauthorized" };
+  const refused = await platform.client.post(`${PROVIDERS}/test`, draft, tenancy.byKey);
+  assert.equal(Object(refused.body).fault, "unauthorized");
+  assert.ok(!refused.text.includes(SECRET));
+  const keyless = await platform.client.post(
+    `${PROVIDERS}/test`,
+    { ...draft, credentials: {} },
+    tenancy.byKey,
+  );
+  assert.equal(keyless.status, 400);
+  assert.deepEqual(await providerIds(platform, tenancy), before);
+});
+
 test("every kind of provider of the platform is tried with one small call", async () => {
   const ids = await providerIds(platform, tenancy);
   assert.ok(ids.size > 7);

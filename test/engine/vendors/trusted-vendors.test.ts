@@ -56,7 +56,7 @@ function tried(
   const models = [{ modelId, label: "any" }];
   const provider = providerRecord({ providerKey: key, category, models });
   const checks = new ProviderChecks({
-    providers: { get: () => Promise.resolve(provider) },
+    providers: { get: () => Promise.resolve(provider), draft: () => Promise.resolve(provider) },
     clients: {
       llm: () => languageModel(key, settings, context),
       tts: () => textToSpeech(key, settings, context),

@@ -48,7 +48,7 @@ function checkOf(
   const [llm, tts, stt] = [new ScriptedLanguageModel(), new ScriptedVoice(), new ScriptedEar()];
   const provider = providerRecord({ category, ...fields });
   const checks = new ProviderChecks({
-    providers: { get: () => Promise.resolve(provider) },
+    providers: { get: () => Promise.resolve(provider), draft: () => Promise.resolve(provider) },
     clients: { llm: () => llm, tts: () => tts, stt: () => stt },
     clock,
   });
