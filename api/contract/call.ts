@@ -134,6 +134,19 @@ export const PlaceCallBody = requestObject({
   ),
 });
 
+export const OutboundNumbers = v.object({
+  configured: v.pipe(v.boolean(), v.description("a telephony account is set up to place calls")),
+  simulated: v.pipe(
+    v.boolean(),
+    v.description("a simulated person answers, and any numbers may be used"),
+  ),
+  numbers: v.pipe(v.array(v.string()), v.description("from which agents may call")),
+  targets: v.pipe(
+    v.array(v.string()),
+    v.description("whom agents may call: beginnings of numbers, and SIP addresses"),
+  ),
+});
+
 export const QueuedCall = v.object({
   id: v.pipe(
     v.string(),

@@ -50,7 +50,7 @@ export interface ApiServices {
   readonly callSupervision: CallSupervision;
   readonly clientAccess: ClientAccess;
   readonly recordings: Recordings;
-  readonly outboundCalls: Pick<OutboundCalls, "place">;
+  readonly outboundCalls: Pick<OutboundCalls, "place" | "numbers">;
   readonly members: Members;
   readonly modelSearch: ModelSearch;
   readonly nodeList: NodeList;

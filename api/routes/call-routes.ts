@@ -96,8 +96,9 @@ export function recordingRoutes(
 
 export function callRoutes(
   reports: CallReports,
-  outboundCalls: Pick<OutboundCalls, "place">,
+  outboundCalls: Pick<OutboundCalls, "place" | "numbers">,
 ): Handlers<
+  | "getOutboundNumbers"
   | "listCalls"
   | "placeCall"
   | "countCalls"
@@ -108,6 +109,15 @@ export function callRoutes(
   | "getWaits"
 > {
   return {
+    getOutboundNumbers: async ({ tenant }) => {
+      const { isConfigured, isSimulated, ...allowed } = await outboundCalls.numbers(tenant);
+      return {
+        configured: isConfigured,
+        simulated: isSimulated,
+        numbers: [...allowed.numbers],
+        targets: [...allowed.targets],
+      };
+    },
     placeCall: ({ tenant, body }) => outboundCalls.place(tenant, body),
     listCalls: async ({ tenant, query }) => {
       const { items, total } = await reports.list(tenant.organization.id, wishOf(query));

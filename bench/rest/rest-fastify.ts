@@ -25,7 +25,10 @@ const database = await openDatabase({ filePath: process.argv[2] ?? "" });
 const tenancy = tenancyOn(database);
 const authentication = new Authentication(tenancy.accounts, tenancy.apiKeys);
 const limiter = new RateLimiter({ usesMax: 10_000_000, windowMs: 60_000 }, clock);
-const placesNoCalls = { place: () => Promise.reject(new Error("no call is placed")) };
+const placesNoCalls = {
+  numbers: () => Promise.reject(new Error("not measured")),
+  place: () => Promise.reject(new Error("no call is placed")),
+};
 const callReports = new CallReports({ database, clock });
 const handlers = {
   ...serviceRoutes({

@@ -33,6 +33,17 @@ export class DialTargetStore {
     return row !== undefined;
   }
 
+  /** The organization's targets in ascending order. */
+  async listOf(orgId: string): Promise<string[]> {
+    const rows = await this.#db
+      .selectFrom("dialTargets")
+      .select("target")
+      .where("orgId", "=", orgId)
+      .orderBy("target")
+      .execute();
+    return rows.map(({ target }) => target);
+  }
+
   /** Lists them by organization, each one's in ascending order. */
   list(): Promise<Tables["dialTargets"][]> {
     const columns = ["orgId", "target", "createdAtMs"] as const;

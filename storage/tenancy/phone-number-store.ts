@@ -43,6 +43,17 @@ export class PhoneNumberStore {
     return row !== undefined;
   }
 
+  /** The organization's numbers in ascending order. */
+  async listOf(orgId: string): Promise<string[]> {
+    const rows = await this.#db
+      .selectFrom("phoneNumbers")
+      .select("number")
+      .where("orgId", "=", orgId)
+      .orderBy("number")
+      .execute();
+    return rows.map(({ number }) => number);
+  }
+
   /** Lists the numbers in ascending order. */
   list(): Promise<PhoneNumberRecord[]> {
     return this.#db.selectFrom("phoneNumbers").select(FIELDS).orderBy("number").execute();

@@ -153,8 +153,13 @@ test("a call is placed where it may be, and stands under Calls with what became 
   await place.click();
   await page.getByRole("alert").waitFor();
   assert.deepEqual(await server.calls(customer), []);
+  await page.getByText("no number yet").waitFor();
   await server.tenancy.phoneNumbers.allow(customer.email, FROM);
   await server.tenancy.dialTargets.allow(customer.email, "+1555");
+  await page.reload();
+  await page.getByText("+1555", { exact: true }).waitFor();
+  await page.getByLabel("From", { exact: true }).selectOption(FROM);
+  await page.getByLabel("Calls", { exact: true }).fill(BUSY);
   await place.click();
   await page.getByText("It rings in a moment").waitFor();
   assert.equal((await server.endedCall(customer)).metadata["endReason"], "busy");

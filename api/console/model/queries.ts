@@ -309,6 +309,13 @@ function pageOf<Item>(items: readonly Item[], { skip, limit }: Page) {
   return { skip, items: items.slice(0, limit), hasMore: items.length > limit };
 }
 
+export function useOutboundNumbers() {
+  return useQuery({
+    queryKey: ["phoneNumbers"],
+    queryFn: () => answered(api.GET("/api/dashboard/phone-numbers")),
+  });
+}
+
 export function useMembers() {
   return useQuery({
     queryKey: ["members"],

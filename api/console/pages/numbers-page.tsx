@@ -3,53 +3,116 @@ import { type FormEvent, useState } from "react";
 import { Link } from "wouter";
 import { ApiError, answered, api } from "../model/api.js";
 import type { Answered } from "../model/contract-paths.js";
-import { useAgents } from "../model/queries.js";
+import { useAgents, useOutboundNumbers } from "../model/queries.js";
 import { SERVER_URL } from "../model/server-address.js";
+import { CopyButton } from "../parts/copy-button.js";
+import { type Figure, Figures } from "../parts/figures.js";
 import { CheckField, SelectField, TextField } from "../parts/forms/field.js";
 import { PageHead } from "../parts/page-head.js";
-import { Fault, Loaded } from "../parts/states.js";
+import { Fault, Loaded, Outline } from "../parts/states.js";
 
 type Agent = Answered<"getAgent">;
 
+type Allowed = Answered<"getOutboundNumbers">;
+
 export function NumbersPage() {
   const agents = useAgents();
+  const allowed = useOutboundNumbers();
+  const data =
+    agents.data && allowed.data ? { all: agents.data, numbers: allowed.data } : undefined;
+  const error = agents.error ?? allowed.error;
+  const refetch = () => Promise.all([agents.refetch(), allowed.refetch()]);
   return (
     <>
-      <PageHead title="Numbers" about="Agents on the telephone: called, and calling." />
-      <section className="card stack">
-        <h2>Have a number answered</h2>
-        <p>
-          At the company that has your number, set the address for incoming calls to this, with an
-          API key of the scope “voice” and, where you have several agents, the agent’s id. Twilio,
-          SignalWire, Plivo, Telnyx, Vonage and jambonz are understood.
-        </p>
-        <code className="secret">{SERVER_URL}/api/telephony/voice?api_key=vk_…&amp;agent_id=…</code>
-        <p className="soft">
-          From which numbers your agents may call is set by the people who run this server.
-        </p>
-      </section>
-      <section className="card stack">
-        <h2>Let an agent call somebody</h2>
-        <Loaded query={agents}>
-          {(all) =>
-            all.length === 0 ? (
-              <p className="soft">
-                <Link href="/start">Make an agent first</Link>: it is the one who calls.
-              </p>
-            ) : (
-              <PlaceCall agents={all} />
-            )
-          }
-        </Loaded>
-      </section>
+      <PageHead title="Numbers" about="Inbound and outbound telephone calls of your agents." />
+      <Loaded query={{ data, error, refetch }} outline={<Outline lines={3} height={200} />}>
+        {({ all, numbers }) => (
+          <>
+            <section className="card stack">
+              <h2>Inbound calls</h2>
+              <Inbound agents={all} />
+            </section>
+            <section className="card stack">
+              <h2>Allowed numbers</h2>
+              <AllowedNumbers allowed={numbers} />
+            </section>
+            <section className="card stack">
+              <h2>Outbound call</h2>
+              {all.length === 0 ? (
+                <p className="soft">
+                  <Link href="/start">Make an agent first</Link>: it is the one who calls.
+                </p>
+              ) : (
+                <PlaceCall agents={all} allowed={numbers} />
+              )}
+            </section>
+          </>
+        )}
+      </Loaded>
     </>
   );
 }
 
-function PlaceCall({ agents }: { agents: readonly Agent[] }) {
+/** The address that a vendor of telephony asks, which says what agent answers. */
+function Inbound({ agents }: { agents: readonly Agent[] }) {
+  const [agentId, setAgentId] = useState(agents[0]?._id ?? "");
+  const options = agents.map(({ _id, name }) => ({ value: _id, label: name }));
+  const address = `${SERVER_URL}/api/telephony/voice?api_key=vk_…&agent_id=${agentId || "…"}`;
+  return (
+    <>
+      <p>
+        At the company that has your number, set the address for incoming calls to this, with an{" "}
+        <Link href="/settings/keys">API key</Link> of the scope “voice”. Twilio, SignalWire, Plivo,
+        Telnyx, Vonage and jambonz are understood.
+      </p>
+      {agents.length === 0 ? null : (
+        <SelectField label="Answered by" value={agentId} onChange={setAgentId} options={options} />
+      )}
+      <code className="secret">{address}</code>
+      <div>
+        <CopyButton text={address} what="the address" />
+      </div>
+    </>
+  );
+}
+
+/** What the administrator has allowed, or that in the sandbox nothing has to be. */
+function AllowedNumbers({ allowed }: { allowed: Allowed }) {
+  const { configured, simulated, numbers, targets } = allowed;
+  if (simulated) {
+    return (
+      <p className="note warn">
+        Sandbox: no telephone rings. A simulated person answers each call that an agent places,
+        whatever the numbers.
+      </p>
+    );
+  }
+  const figures: readonly Figure[] = [
+    ["Agents may call from", numbers.join(", ") || "no number yet"],
+    ["To numbers that begin with", targets.join(", ") || "none yet"],
+  ];
+  return (
+    <>
+      {configured ? null : (
+        <p className="note warn">No telephony account is set up, so no call can be placed.</p>
+      )}
+      <Figures figures={figures} />
+      <p className="soft">
+        The people who run this server allow numbers, with <code>npm run admin -- number</code>.
+      </p>
+    </>
+  );
+}
+
+interface PlaceCallProps {
+  readonly agents: readonly Agent[];
+  readonly allowed: Allowed;
+}
+
+function PlaceCall({ agents, allowed: { simulated, numbers } }: PlaceCallProps) {
   const [agentId, setAgentId] = useState(agents[0]?._id ?? "");
   const [to, setTo] = useState("");
-  const [from, setFrom] = useState("");
+  const [from, setFrom] = useState(numbers[0] ?? "");
   const [detectMachine, setDetectMachine] = useState(true);
   const place = useMutation({
     mutationFn: () =>
@@ -72,11 +135,21 @@ function PlaceCall({ agents }: { agents: readonly Agent[] }) {
           type="tel"
           required
         />
-        <TextField
-          {...{ label: "From", hint, value: from, onChange: setFrom, wrong: wrongAt("from") }}
-          type="tel"
-          required
-        />
+        {numbers.length === 0 ? (
+          <TextField
+            {...{ label: "From", hint, value: from, onChange: setFrom, wrong: wrongAt("from") }}
+            type="tel"
+            required
+          />
+        ) : (
+          <SelectField
+            label="From"
+            value={from}
+            onChange={setFrom}
+            wrong={wrongAt("from")}
+            options={numbers.map((number) => ({ value: number, label: number }))}
+          />
+        )}
       </div>
       <CheckField
         label="Hang up on answering machines"
@@ -89,7 +162,12 @@ function PlaceCall({ agents }: { agents: readonly Agent[] }) {
           Place the call
         </button>
         <span role="status">
-          {place.data === undefined ? "" : "It rings in a moment, and stands under Calls then."}
+          {place.data === undefined ? null : (
+            <>
+              {simulated ? "A simulated person answers in a moment. " : "It rings in a moment. "}
+              It is listed under Calls once it is answered.
+            </>
+          )}
         </span>
       </div>
     </form>

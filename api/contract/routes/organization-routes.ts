@@ -9,6 +9,7 @@ import {
   CallsQuery,
   DailyUsage,
   DailyWaits,
+  OutboundNumbers,
   PlaceCallBody,
   QueuedCall,
   UsageQuery,
@@ -201,6 +202,15 @@ export const ORGANIZATION_ROUTES = {
     ...dashboard,
     query: CallsQuery,
     success: ok("A page of calls without their transcripts, newest first", Calls),
+  },
+  getOutboundNumbers: {
+    method: "get",
+    path: "/api/dashboard/phone-numbers",
+    group: "Calls",
+    summary: "Show between which numbers agents may call",
+    auth: "dashboard",
+    limit: "general",
+    success: ok("What the platform's administrator has allowed", OutboundNumbers),
   },
   placeCall: {
     method: "post",

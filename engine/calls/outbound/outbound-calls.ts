@@ -93,9 +93,9 @@ export interface OutboundDeps {
   readonly tokens: OutboundTokens;
   readonly opener: Pick<CallOpener, "refusal">;
   /** Undefined: from any number, where the vendor is not real. */
-  readonly phoneNumbers: Pick<PhoneNumbers, "isAllowed"> | undefined;
+  readonly phoneNumbers: Pick<PhoneNumbers, "isAllowed" | "listOf"> | undefined;
   /** Undefined: to anybody, where the vendor is not real. */
-  readonly dialTargets: Pick<DialTargets, "mayReach"> | undefined;
+  readonly dialTargets: Pick<DialTargets, "mayReach" | "listOf"> | undefined;
   readonly slots: Slots;
   readonly liveCalls: LiveCalls;
   readonly journal: CallJournal;
@@ -115,6 +115,16 @@ interface Ringing {
   isHandedOver: boolean;
 }
 
+export interface OutboundNumbers {
+  /** Calls can be placed at all. */
+  readonly isConfigured: boolean;
+  /** The vendor is simulated, and so is who answers: any numbers may be used. */
+  readonly isSimulated: boolean;
+  readonly numbers: readonly string[];
+  /** Beginnings of numbers, and SIP addresses. */
+  readonly targets: readonly string[];
+}
+
 /** Calls that agents make: placed at the telephony vendor, answered over the media stream, or recorded as failed. */
 export class OutboundCalls implements PlacedCalls {
   readonly #deps: OutboundDeps;
@@ -130,6 +140,17 @@ export class OutboundCalls implements PlacedCalls {
 
   get ringingCount(): number {
     return this.#ringing.size;
+  }
+
+  /** Between which numbers the organization's agents may call. */
+  async numbers({ organization }: Tenant): Promise<OutboundNumbers> {
+    const { telephony, phoneNumbers, dialTargets } = this.#deps;
+    const [numbers = [], targets = []] = await Promise.all([
+      phoneNumbers?.listOf(organization.id),
+      dialTargets?.listOf(organization.id),
+    ]);
+    const isSimulated = phoneNumbers === undefined || dialTargets === undefined;
+    return { isConfigured: telephony !== undefined, isSimulated, numbers, targets };
   }
 
   /** Takes the call's slot while it rings. Rejects with a RequestError: limits, agent, settings, the vendor's refusal. */

@@ -50,6 +50,11 @@ export class DialTargets {
     return this.#database.dialTargets.hasAny(orgId, allowing);
   }
 
+  /** Whom its agents may call: beginnings of numbers and SIP addresses, in ascending order. */
+  listOf(orgId: string): Promise<readonly string[]> {
+    return this.#database.dialTargets.listOf(orgId);
+  }
+
   /**
    * For the platform's administrator. Resolves with false when it was allowed already. RequestError `invalid_request`: neither a number,
    * nor the beginning of one, nor a SIP address; `not_found`: nobody with this e-mail owns an organization.

@@ -43,6 +43,11 @@ export class PhoneNumbers {
     return this.#database.phoneNumbers.belongsTo(orgId, number);
   }
 
+  /** From which numbers its agents may call, in ascending order. */
+  listOf(orgId: string): Promise<readonly string[]> {
+    return this.#database.phoneNumbers.listOf(orgId);
+  }
+
   /**
    * For the platform's administrator. Resolves with false when it was allowed already. RequestError `invalid_request`: no number in E.164;
    * `not_found`: nobody with this e-mail owns an organization; `conflict`: it is another organization's.

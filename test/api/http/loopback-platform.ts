@@ -271,6 +271,7 @@ async function buildServices({
     }),
     recordings: new Recordings({ ...parts, dataDir, store: database.recordings, audioPool, log }),
     outboundCalls: {
+      numbers: async () => ({ isConfigured: true, isSimulated: true, numbers: [], targets: [] }),
       place: async (tenant, { agentId }) => {
         await agents.get(tenant, agentId);
         throw new RequestError("unavailable", "no calls are placed here");

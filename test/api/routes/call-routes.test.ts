@@ -114,6 +114,13 @@ test("calls are filtered by agent and state, and counted with the same filters",
   }
 });
 
+test("numbers between which agents may call are shown", async () => {
+  const answer = await platform.client.get("/api/dashboard/phone-numbers", tenancy.byKey);
+  assert.equal(answer.status, 200, answer.text);
+  const allowed = { configured: true, simulated: true, numbers: [], targets: [] };
+  assert.deepEqual(answer.body, allowed);
+});
+
 test("a call is shown with what was said and how it went", async () => {
   const answer = await platform.client.get(`${CALLS}/${ids[0]}`, tenancy.byKey);
   const call = v.parse(Call, answer.body);

@@ -181,12 +181,12 @@ test("an order that fails, or whose call is given up meanwhile, leaves nothing b
 test("nobody is called whom the organization may not reach, nor from a number that is not its own", async () => {
   for (const [changes, code, message] of [
     [
-      { dialTargets: { mayReach: async () => false } },
+      { dialTargets: { mayReach: async () => false, listOf: async () => [] } },
       "target_not_allowed",
       /^to: expected a number/,
     ],
     [
-      { phoneNumbers: { isAllowed: async () => false } },
+      { phoneNumbers: { isAllowed: async () => false, listOf: async () => [] } },
       "caller_number_not_allowed",
       /^from: expected a number/,
     ],
@@ -195,6 +195,8 @@ test("nobody is called whom the organization may not reach, nor from a number th
     await assert.rejects(place(), { code, message });
     assert.deepEqual(left(), NOTHING_LEFT);
   }
-  const { place } = placing({ dialTargets: { mayReach: async () => true } });
+  const { place } = placing({
+    dialTargets: { mayReach: async () => true, listOf: async () => [] },
+  });
   assert.equal((await place()).status, "queued");
 });

@@ -87,6 +87,7 @@ test("a server without its settings names them, and a number that is not allowed
   );
   const asked: string[][] = [];
   const phoneNumbers = {
+    listOf: async () => [],
     isAllowed: (...of: string[]) => Promise.resolve(asked.push(of) > 1),
   };
   const { place, vendor, left } = await outboundFor(t, { phoneNumbers });
