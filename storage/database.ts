@@ -1,4 +1,5 @@
 import { Kysely } from "kysely";
+import { AnalysisStore } from "./calls/call-analyses.js";
 import { CallSlotStore } from "./calls/call-slot-store.js";
 import { CallStore } from "./calls/call-store.js";
 import { HistoryStore } from "./calls/history-store.js";
@@ -125,6 +126,7 @@ export class Database {
   readonly nodes: NodeStore;
   readonly callSlots: CallSlotStore;
   readonly onceTokens: OnceTokenStore;
+  readonly analyses: AnalysisStore;
   readonly jobs: JobStore;
   readonly webhooks: WebhookStore;
   /** Counts what changes of the records that are kept in memory. */
@@ -157,6 +159,7 @@ export class Database {
     this.nodes = new NodeStore(db, atomic);
     this.callSlots = new CallSlotStore(db, atomic);
     this.onceTokens = new OnceTokenStore(db, atomic);
+    this.analyses = new AnalysisStore(db, atomic, outbox, jobsAdded);
     this.jobs = new JobStore(db, atomic, jobsAdded);
     this.webhooks = new WebhookStore(db, atomic, {
       outbox,

@@ -215,6 +215,21 @@ export interface AgentFallbacks {
   readonly hedging: boolean;
 }
 
+/** What an LLM takes out of an agent's calls after their end: by the schema, or judged by the criteria, or both. */
+export interface AgentAnalysis {
+  /** JSON Schema of an object. */
+  readonly schema: JsonObject | null;
+  /** In words. */
+  readonly successCriteria: string | null;
+  /** Shorter calls are left out. */
+  readonly minDurationSec: number;
+  /** From 0 to 1: the share of calls. */
+  readonly sampleRate: number;
+  /** null: the agent's own LLM. Behind it come the agent's own and its fallbacks. */
+  readonly llmProviderId: string | null;
+  readonly llmModelId: string | null;
+}
+
 export interface AgentRecord {
   readonly id: string;
   readonly orgId: string;
@@ -245,6 +260,8 @@ export interface AgentRecord {
   readonly recording: AgentRecording;
   /** Sites whose pages may call without key or token. */
   readonly allowedOrigins: readonly string[];
+  /** null: calls are not analyzed. */
+  readonly analysis: AgentAnalysis | null;
   readonly active: boolean;
   readonly createdAtMs: number;
   readonly updatedAtMs: number;
@@ -285,6 +302,26 @@ export interface TranscriptMessage {
   readonly timestamp: number;
 }
 
+/** Why no analysis could be made. */
+export type AnalysisError = "llmFailed" | "invalidAnswer" | "noLlm" | "analysisRemoved";
+
+export interface CallAnalysis {
+  readonly status: "completed" | "failed";
+  /** As the agent's schema has it; null without a schema. */
+  readonly data: JsonObject | null;
+  /** null without success criteria. */
+  readonly success: boolean | null;
+  /** In the LLM's words. */
+  readonly reason: string | null;
+  /** null of a completed one. */
+  readonly error: AnalysisError | null;
+  readonly model: string | null;
+  readonly promptTokens: number;
+  readonly completionTokens: number;
+  readonly durationMs: number;
+  readonly analyzedAtMs: number;
+}
+
 export interface CallRecord {
   readonly id: string;
   readonly orgId: string;
@@ -298,6 +335,7 @@ export interface CallRecord {
   readonly metrics: CallMetrics;
   readonly summary: string | null;
   readonly sentiment: Sentiment | null;
+  readonly analysis: CallAnalysis | null;
   /** The transcript is empty in lists and whole in `findById`. */
   readonly transcript: readonly TranscriptMessage[];
   /** In `findById` with `turns`, the stages of every turn. */

@@ -142,6 +142,7 @@ export const tables = {
       sealedToolHeaders: text().nullable(),
       recording: json().defaultTo('{"enabled":false,"retentionDays":30}'),
       allowedOrigins: json().defaultTo("[]"),
+      analysis: text().nullable(),
       active: flag(),
       createdAtMs: number(),
       updatedAtMs: number(),
@@ -185,6 +186,12 @@ export const tables = {
       direction: text().nullable(),
       fromNumber: text().nullable(),
       toNumber: text().nullable(),
+      /** Beside `analysis`, which no list looks into. */
+      analysis: text().nullable(),
+      analysisStatus: oneOf("completed", "failed").nullable(),
+      analysisSuccess: number().nullable(),
+      /** The plain fields at the top of its data, a line of JSON each. */
+      analysisFields: text().nullable(),
     },
     indexes: {
       callsInOrder: ["orgId", "startedAtMs", "sequence"],
@@ -353,6 +360,29 @@ export const tables = {
       jobsByKind: ["kind", "state", "createdAtMs"],
       jobsByFailure: { columns: ["failedAtMs"], where: `"state" = 'failed'` },
     },
+  },
+  /** Analyses of past calls of an agent, each of which is a job. */
+  analysisRuns: {
+    columns: {
+      sequence: sequence(),
+      id: text().unique(),
+      orgId: text().references("organizations.id"),
+      agentId: text(),
+      fromMs: number(),
+      toMs: number(),
+      callsMax: number(),
+      /** Whether all of its jobs are stored. */
+      isListed: flag(),
+      /** The call that was listed last; calls are listed from the newest on. */
+      lastStartedAtMs: number().nullable(),
+      lastSequence: number().nullable(),
+      calls: number(),
+      completed: number(),
+      failed: number(),
+      skipped: number(),
+      createdAtMs: number(),
+    },
+    indexes: { analysisRunsOfAgent: ["orgId", "agentId", "sequence"] },
   },
   webhookEndpoints: {
     columns: {

@@ -1,4 +1,6 @@
 import { AgentLlms } from "../../engine/analysis/agent-llms.js";
+import { AnalysisJob } from "../../engine/analysis/analysis-job.js";
+import { AnalysisRunJob } from "../../engine/analysis/analysis-runs.js";
 import { SummaryJob } from "../../engine/analysis/summary-job.js";
 import { JobRunner } from "../../engine/jobs/job-runner.js";
 import type { Logger } from "../../engine/log.js";
@@ -61,7 +63,12 @@ export function startJobs(parts: JobWorkParts): JobWork {
   const summary = new SummaryJob({ database, llms, clock });
   const runner = new JobRunner({
     store: database.jobs,
-    handlers: { webhook, summary },
+    handlers: {
+      webhook,
+      summary,
+      analysis: new AnalysisJob({ database, llms, clock }),
+      analysisRun: new AnalysisRunJob({ database, clock }),
+    },
     owner: newId(),
     isAlone: database.writers === "one",
     meter: metrics,

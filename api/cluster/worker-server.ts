@@ -1,3 +1,4 @@
+import { AnalysisRuns } from "../../engine/analysis/analysis-runs.js";
 import { Bucket } from "../../engine/bucket/bucket.js";
 import type { RecordingSettings } from "../../engine/bucket/bucket-settings.js";
 import { AgentChats } from "../../engine/calls/agent-chats.js";
@@ -212,6 +213,7 @@ async function serve(parts: WorkerServerParts, carrier: Carrier) {
       nodeList: new NodeList({ database, lone: loneNode(settings, calls), clock, newId }),
       outboundCalls,
       agentChats: new AgentChats({ agents, llmOf, clock, log }),
+      analysisRuns: new AnalysisRuns({ database, clock, newId }),
       providerChecks: new ProviderChecks({ ...tenancy, clients, clock }),
       providerVoices: new ProviderVoices({ ...tenancy, clients, clock }),
       webhooks: new Webhooks({ database, cipher, allowPrivateAddresses, clock, newId }),

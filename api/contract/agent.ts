@@ -1,11 +1,12 @@
 import * as v from "valibot";
 import { hasPlaceholder, nameWithoutDefault } from "../../engine/calls/call-variables.js";
 import { isTimeZone } from "../../engine/calls/prompt.js";
-import { AgentTool, toolsField } from "./agent-tool.js";
+import { AgentTool, isToolSchema, TOOL_SCHEMA_RULES, toolsField } from "./agent-tool.js";
 import { originField } from "./client-token.js";
 import {
   Category,
   choiceField,
+  FreeForm,
   flagField,
   Id,
   idField,
@@ -272,6 +273,53 @@ const allowedOriginsField = worded(
   ),
 );
 
+const CRITERIA_CHARACTERS_MAX = 2_000;
+const MIN_DURATION_MAX_SEC = 86_400;
+
+const analysisFields = {
+  schema: v.exactOptional(
+    worded(
+      v.pipe(
+        FreeForm,
+        v.check(isToolSchema),
+        v.examples([{ type: "object", properties: { topic: { type: "string" } } }]),
+        v.description(`what to take out of the transcript as data, ${TOOL_SCHEMA_RULES}`),
+      ),
+    ),
+  ),
+  successCriteria: v.exactOptional(
+    nameField("when a call was a success, in words", CRITERIA_CHARACTERS_MAX),
+  ),
+  minDurationSec: v.exactOptional(
+    numberField("calls of fewer seconds are left out, 0 by default", 0, MIN_DURATION_MAX_SEC),
+  ),
+  sampleRate: v.exactOptional(numberField("the share of calls, 1 by default for all", 0, 1)),
+  llmProviderId: v.exactOptional(
+    idField("the id of an llm provider, with llmModelId; the agent's own LLM unless given"),
+  ),
+  llmModelId: v.exactOptional(idField("a model of that llm provider, with llmProviderId")),
+};
+
+const ANALYSIS =
+  "what an LLM finds out about calls that have ended, replaced as a whole, or null for nothing";
+
+const analysisObject = v.pipe(
+  knownObjectField(ANALYSIS, analysisFields),
+  v.check(
+    ({ schema, successCriteria }) => schema !== undefined || successCriteria !== undefined,
+    "expected a schema, or successCriteria, or both",
+  ),
+  v.check(
+    ({ llmProviderId, llmModelId }) => (llmProviderId === undefined) === (llmModelId === undefined),
+    "expected llmProviderId and llmModelId together",
+  ),
+);
+
+const analysisField = v.pipe(
+  v.nullable(analysisObject),
+  v.description(v.getDescription(analysisObject) ?? ANALYSIS),
+);
+
 const nested = {
   persona: v.optional(objectField("who the agent is", personaFields)),
   llmConfig: v.optional(objectField("settings of the language model", llmConfigFields)),
@@ -282,6 +330,7 @@ const nested = {
     objectField("whether calls are recorded, and for how long that is kept", recordingFields),
   ),
   allowedOrigins: v.optional(allowedOriginsField),
+  analysis: v.optional(analysisField),
   ...renamed({ publicOrigins: "allowedOrigins" }),
 };
 
@@ -421,6 +470,19 @@ export const Agent = v.object({
   tools: v.array(AgentTool),
   recording: v.object({ enabled: v.boolean(), retentionDays: v.number() }),
   allowedOrigins: v.array(v.string()),
+  analysis: v.pipe(
+    v.nullable(
+      v.object({
+        schema: v.nullable(FreeForm),
+        successCriteria: v.nullable(v.string()),
+        minDurationSec: v.number(),
+        sampleRate: v.number(),
+        llmProviderId: v.nullable(Id),
+        llmModelId: v.nullable(v.string()),
+      }),
+    ),
+    v.description("null: calls are not analyzed"),
+  ),
   active: v.boolean(),
   status: v.pipe(
     v.picklist(["active", "inactive", "paused_provider", "paused_plan"]),

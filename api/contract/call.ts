@@ -11,6 +11,7 @@ import {
   requestObject,
   Timestamp,
   textField,
+  wholeNumberField,
   wholeNumberParameter,
   worded,
 } from "./fields.js";
@@ -19,6 +20,11 @@ import { SKIP_MAX } from "./organization.js";
 const CALLS_PAGE_MAX = 100;
 const WORDS_CHARACTERS_MAX = 100;
 const NUMBER_CHARACTERS_MAX = 128;
+const ANALYSIS_FIELD_CHARACTERS_MAX = 300;
+const RUN_CALLS_PRESET = 1_000;
+/** As the engine's own limit, which the contract does not reach. */
+const RUN_CALLS_MAX = 10_000;
+const RUNS_FIELD = "a moment as ISO 8601 with its zone";
 const OF_NUMBER = " (looked for among the latest 10,000 of that number)";
 const AMONG_LATEST = " (looked for among the latest 10,000)";
 
@@ -67,6 +73,25 @@ const filters = {
     choiceField(
       `only calls that failed, got no reply because LLM or TTS failed each time, were interrupted often, had callers wait for long, were deaf for long or silent${AMONG_LATEST}`,
       ["true", "false"],
+    ),
+  ),
+  analysisStatus: v.optional(
+    choiceField(`what became of the analysis of calls${AMONG_LATEST}`, ["completed", "failed"]),
+  ),
+  analysisSuccess: v.optional(
+    choiceField(`whether calls met the agent's success criteria${AMONG_LATEST}`, ["true", "false"]),
+  ),
+  analysisField: v.optional(
+    worded(
+      v.pipe(
+        v.string(),
+        v.maxLength(ANALYSIS_FIELD_CHARACTERS_MAX),
+        v.regex(/^[^:]+:/),
+        v.examples(["topic:refund"]),
+        v.description(
+          `a text, number or boolean at the top of the analysis' data and its value, such as topic:refund, of at most ${ANALYSIS_FIELD_CHARACTERS_MAX} characters${AMONG_LATEST}`,
+        ),
+      ),
     ),
   ),
 };
@@ -156,6 +181,62 @@ export const QueuedCall = v.object({
   agentId: Id,
 });
 
+const momentField = (subject: string) =>
+  worded(
+    v.pipe(
+      v.string(),
+      v.isoTimestamp(),
+      v.examples(["2026-01-31T12:00:00.000Z"]),
+      v.description(`${subject}, ${RUNS_FIELD}`),
+    ),
+  );
+
+export const AnalysisRunBody = requestObject({
+  from: momentField("when the first call began"),
+  to: momentField("when the last call began"),
+  limit: v.optional(
+    wholeNumberField(
+      `how many calls, the newest, ${RUN_CALLS_PRESET} unless given`,
+      1,
+      RUN_CALLS_MAX,
+    ),
+    RUN_CALLS_PRESET,
+  ),
+});
+
+export const AnalysisRunView = v.object({
+  id: Id,
+  agentId: Id,
+  state: v.pipe(
+    v.picklist(["running", "completed"]),
+    v.description("completed when each call has its analysis, or a failed one, or was left out"),
+  ),
+  from: Timestamp,
+  to: Timestamp,
+  limit: Count,
+  calls: v.pipe(Count, v.description("how many were found; it grows at first")),
+  completed: Count,
+  failed: Count,
+  skipped: v.pipe(Count, v.description("too short, or without a word of the caller")),
+  createdAt: Timestamp,
+});
+
+export const CallAnalysisView = v.object({
+  status: v.picklist(["completed", "failed"]),
+  success: v.pipe(v.nullable(v.boolean()), v.description("null without success criteria")),
+  reason: v.pipe(v.nullable(v.string()), v.description("in the LLM's words")),
+  data: v.pipe(v.nullable(FreeForm), v.description("as the agent's schema has it")),
+  error: v.pipe(
+    v.nullable(v.picklist(["llmFailed", "invalidAnswer", "noLlm", "analysisRemoved"])),
+    v.description("null of a completed one"),
+  ),
+  model: v.pipe(v.nullable(v.string()), v.description("which has answered")),
+  promptTokens: Count,
+  completionTokens: Count,
+  durationMs: v.number(),
+  analyzedAt: Timestamp,
+});
+
 export const CallSummary = v.object({
   _id: Id,
   orgId: Id,
@@ -176,6 +257,7 @@ export const CallSummary = v.object({
   }),
   summary: v.optional(v.string()),
   sentiment: v.optional(v.picklist(["positive", "neutral", "negative"])),
+  analysis: v.optional(CallAnalysisView),
   metadata: v.pipe(
     v.optional(FreeForm),
     v.description(

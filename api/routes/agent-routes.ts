@@ -1,7 +1,9 @@
+import type { AnalysisRuns } from "../../engine/analysis/analysis-runs.js";
 import { type AgentChats, ChatError } from "../../engine/calls/agent-chats.js";
 import type { Agents, AgentView } from "../../engine/tenancy/agents/agents.js";
 import type { ProviderChecks } from "../../engine/tenancy/providers/provider-check.js";
 import type { ProviderVoices } from "../../engine/tenancy/providers/provider-voices.js";
+import type { AnalysisRun } from "../../storage/calls/call-analyses.js";
 import type { Handlers } from "../http/endpoints/api-endpoint.js";
 import { timestamp } from "./timestamp.js";
 
@@ -68,6 +70,39 @@ export function agentRoutes(
       await agents.remove(tenant, id);
       return { success: true };
     },
+  };
+}
+
+export function analysisRoutes(
+  runs: Pick<AnalysisRuns, "start" | "list">,
+): Handlers<"startAnalysisRun" | "listAnalysisRuns"> {
+  return {
+    startAnalysisRun: async ({ tenant, id, body }) => {
+      const { from, to, limit: callsMax } = body;
+      const range = { fromMs: Date.parse(from), toMs: Date.parse(to), callsMax };
+      return runView(await runs.start(tenant.organization.id, id, range));
+    },
+    listAnalysisRuns: async ({ tenant, id }) =>
+      (await runs.list(tenant.organization.id, id)).map(runView),
+  };
+}
+
+function runView(run: AnalysisRun) {
+  const { id, agentId, fromMs, toMs, callsMax: limit, createdAtMs, isListed } = run;
+  const { calls, completed, failed, skipped } = run;
+  const isOver = isListed && completed + failed + skipped >= calls;
+  return {
+    id,
+    agentId,
+    state: isOver ? ("completed" as const) : ("running" as const),
+    from: timestamp(fromMs),
+    to: timestamp(toMs),
+    limit,
+    calls,
+    completed,
+    failed,
+    skipped,
+    createdAt: timestamp(createdAtMs),
   };
 }
 

@@ -1,3 +1,4 @@
+import type { AnalysisRuns } from "../../engine/analysis/analysis-runs.js";
 import type { AgentChats } from "../../engine/calls/agent-chats.js";
 import type { CallReports } from "../../engine/calls/call-reports.js";
 import type { CallSupervision } from "../../engine/calls/call-supervision.js";
@@ -22,7 +23,7 @@ import type { LearnedParameters } from "../../engine/vendors/learned-parameters.
 import type { Webhooks } from "../../engine/webhooks/webhooks.js";
 import type { RouteId } from "../contract/routes/route-table.js";
 import type { Handlers } from "../http/endpoints/api-endpoint.js";
-import { agentRoutes, trialRoutes } from "./agent-routes.js";
+import { agentRoutes, analysisRoutes, trialRoutes } from "./agent-routes.js";
 import { callRoutes, recordingRoutes, supervisionRoutes } from "./call-routes.js";
 import { operatorRoutes } from "./operator-routes.js";
 import {
@@ -42,6 +43,7 @@ export interface ApiServices {
   readonly accounts: Accounts;
   readonly agentChats: AgentChats;
   readonly agents: Agents;
+  readonly analysisRuns: AnalysisRuns;
   readonly apiKeys: ApiKeys;
   readonly auditTrail: AuditTrail;
   readonly breakers: Breakers;
@@ -76,6 +78,7 @@ export function allRoutes(
     ...accountRoutes(services.accounts),
     ...organizationRoutes(services),
     ...agentRoutes(services.agents),
+    ...analysisRoutes(services.analysisRuns),
     ...auditRoutes(services.auditTrail),
     ...callRoutes(services.callReports, services.outboundCalls),
     ...supervisionRoutes(services.callSupervision),

@@ -5,7 +5,7 @@ import type { OutboundCalls } from "../../engine/calls/outbound/outbound-calls.j
 import type { Recordings } from "../../engine/calls/recording/recordings.js";
 import type { UsageShare } from "../../engine/calls/usage-shares.js";
 import type { VendorFaults } from "../../engine/calls/vendor-shares.js";
-import type { CallRecord } from "../../storage/records.js";
+import type { CallAnalysis, CallRecord } from "../../storage/records.js";
 import type { CALL_EVENTS } from "../contract/call-events.js";
 import { EventBatch, type EventStream, type NamedEvent } from "../contract/event-stream.js";
 import type { Handlers } from "../http/endpoints/api-endpoint.js";
@@ -151,20 +151,35 @@ export function callRoutes(
   };
 }
 
+interface WordedWish {
+  readonly startedAfter?: string | undefined;
+  readonly startedBefore?: string | undefined;
+  readonly attention?: "true" | "false" | undefined;
+  readonly analysisSuccess?: "true" | "false" | undefined;
+  readonly analysisField?: string | undefined;
+}
+
 /** The query of a list or of its count, as the reports take it. */
-function wishOf<Query extends CallQuery>({ startedAfter, startedBefore, ...query }: Query) {
+function wishOf<Query extends WordedWish>({ startedAfter, startedBefore, ...query }: Query) {
+  const { attention, analysisSuccess, analysisField } = query;
   return {
     ...query,
-    attention: query.attention === "true",
+    attention: attention === "true",
     startedFromMs: startedAfter === undefined ? undefined : Date.parse(startedAfter),
     startedBeforeMs: startedBefore === undefined ? undefined : Date.parse(startedBefore),
+    analysisSuccess: analysisSuccess === undefined ? undefined : analysisSuccess === "true",
+    analysisField: analysisField === undefined ? undefined : fieldOf(analysisField),
   };
 }
 
-interface CallQuery {
-  readonly attention?: "true" | "false" | undefined;
-  readonly startedAfter?: string | undefined;
-  readonly startedBefore?: string | undefined;
+/** Such as `topic:refund`. */
+function fieldOf(text: string): { readonly name: string; readonly value: string } {
+  const colon = text.indexOf(":");
+  return { name: text.slice(0, colon), value: text.slice(colon + 1) };
+}
+
+function analysisView({ analyzedAtMs, ...analysis }: CallAnalysis) {
+  return { ...analysis, analyzedAt: timestamp(analyzedAtMs) };
 }
 
 function usageShare<Id extends string | null>(share: UsageShare<Id>) {
@@ -190,6 +205,7 @@ function callSummary(call: CallRecord) {
     metrics: call.metrics,
     ...(call.summary === null ? {} : { summary: call.summary }),
     ...(call.sentiment === null ? {} : { sentiment: call.sentiment }),
+    ...(call.analysis === null ? {} : { analysis: analysisView(call.analysis) }),
     metadata: call.metadata,
     createdAt: timestamp(call.createdAtMs),
   };

@@ -3,10 +3,10 @@ import type { Database } from "../../storage/database.js";
 import type { ClaimedJob } from "../../storage/jobs/job-record.js";
 import type { Sentiment, TranscriptMessage } from "../../storage/records.js";
 import { completeInBackground } from "../calls/background-llm.js";
-import type { AgentLlm } from "../conversation/runner.js";
 import type { JobHandler, JobOutcome } from "../jobs/job-runner.js";
 import type { Clock } from "../time/clock.js";
 import { type ChatMessage, VendorError } from "../vendors/contracts.js";
+import type { AgentLlms } from "./agent-llms.js";
 import { jsonObjectsOf, TRANSCRIPT_IS_DATA, transcriptRequest } from "./transcript-request.js";
 
 /** Longer calls are summed up by their end, which holds the outcome and fits the smallest model's context. */
@@ -68,14 +68,9 @@ const CHARS_MAX = 8_000;
 
 const Payload = v.object({ callId: v.string() });
 
-/** The LLM that answers for an agent after its calls; undefined where the agent, or every provider of it, is gone. */
-export interface BackgroundLlms {
-  of(orgId: string, agentId: string): Promise<AgentLlm | undefined>;
-}
-
 export interface SummaryJobOptions {
   readonly database: Pick<Database, "calls">;
-  readonly llms: BackgroundLlms;
+  readonly llms: Pick<AgentLlms, "of">;
   readonly clock: Clock;
 }
 
@@ -104,7 +99,7 @@ export class SummaryJob implements JobHandler {
     if (call === undefined || !call.transcript.some(({ role }) => role === "user")) {
       return { kind: "done" };
     }
-    const llm = await llms.of(orgId, call.agentId);
+    const llm = (await llms.of(orgId, call.agentId, "summary"))?.llm;
     if (llm === undefined) return { kind: "failed", error: "the agent has no LLM any more" };
     const messages = summaryMessages(call.transcript);
     const request = { messages, maxTokens: TOKENS_MAX, charsMax: CHARS_MAX };

@@ -317,8 +317,12 @@ type Thinking = Pick<AgentForCall, "agent" | "llm" | "fallbacks">;
  * The agent's language model in a chat, as in a call. Throws a VendorError when the settings or credentials of its provider cannot
  * be used, and nobody stands in for it.
  */
-export function agentLlm(forCall: Thinking, deps: ChainDeps): AgentLlm {
-  const client = new VendorChains(deps, new AnswerLog()).llm(forCall);
+export function agentLlm(
+  forCall: Thinking,
+  deps: ChainDeps,
+  answers: AnswerLog = new AnswerLog(),
+): AgentLlm {
+  const client = new VendorChains(deps, answers).llm(forCall);
   return llmOf(forCall, client, deps.clock.epochMs());
 }
 

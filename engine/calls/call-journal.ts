@@ -1,6 +1,6 @@
 import type { CallEnd, CallStore } from "../../storage/calls/call-store.js";
 import type { HistoryChange } from "../../storage/calls/history-store.js";
-import { summaryJob } from "../../storage/jobs/job-record.js";
+import { analysisJob, type NewJob, summaryJob } from "../../storage/jobs/job-record.js";
 import type {
   CallChannel,
   CallRecord,
@@ -62,6 +62,8 @@ export interface CallStart {
   readonly channel: CallChannel;
   /** Who calls whom, of a telephone call; left out where that is not known. */
   readonly callInfo?: CallInfo | undefined;
+  /** Whether the agent has its calls analyzed. */
+  readonly isAnalyzed?: boolean;
   /** The key that the call came with; left out where it came without one. */
   readonly apiKeyId?: string | undefined;
 }
@@ -82,6 +84,7 @@ export function newCall(start: CallStart, atMs: number): CallRecord {
     metrics: NO_METRICS,
     summary: null,
     sentiment: null,
+    analysis: null,
     transcript: [],
     metadata: {
       ...(channel === "web" ? { direction: "web" } : callInfo),
@@ -452,13 +455,12 @@ export class CallEntry implements CallRecorder {
     const startedAtMs = this.#began.atMs;
     const over = { startedAtMs, endedAtMs, durationSec, status, ending, metrics: save.metrics };
     const messages = this.#messages(save);
-    const { orgId, callId } = this.#start;
     return {
       status,
       endedAtMs,
       durationSec,
       metrics: save.metrics,
-      jobs: this.#hasCallerWords ? [summaryJob(orgId, callId, endedAtMs)] : [],
+      jobs: this.#hasCallerWords ? this.#jobs(endedAtMs) : [],
       events: callEndedEvents(this.#start, over),
       metadata: {
         endReason: ending.reason,
@@ -473,6 +475,13 @@ export class CallEntry implements CallRecorder {
       messages,
       usage: this.#usage(save, endedAtMs, durationSec),
     };
+  }
+
+  /** What is done about the call once it has ended. */
+  #jobs(atMs: number): readonly NewJob[] {
+    const { orgId, callId, isAnalyzed = false } = this.#start;
+    const summary = summaryJob(orgId, callId, atMs);
+    return isAnalyzed ? [summary, analysisJob(orgId, callId, atMs)] : [summary];
   }
 
   /** By the clock that never steps: a machine's clock that is set during the call is not billed. */

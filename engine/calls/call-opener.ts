@@ -522,6 +522,7 @@ export class CallOpener {
       spareSessionId,
       historyKey,
       earlier: history,
+      isAnalyzed: agent.analysis !== null,
       channel,
       apiKeyId: tenant.apiKeyId,
       callInfo,

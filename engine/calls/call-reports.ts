@@ -108,6 +108,9 @@ export interface CallWish {
   readonly words?: string | undefined;
   /** Only calls that somebody should look at. */
   readonly attention?: boolean | undefined;
+  readonly analysisStatus?: "completed" | "failed" | undefined;
+  readonly analysisSuccess?: boolean | undefined;
+  readonly analysisField?: { readonly name: string; readonly value: string } | undefined;
 }
 
 export interface CallPage {
@@ -269,6 +272,7 @@ function given({ agentId, status }: CallFilter): { agentId?: string; status?: Ca
 function sieveOf(wish: CallWish): CallSieve | undefined {
   const { channel, longerThanSec, waitedMoreThanMs, from, to, direction, words } = wish;
   const { startedFromMs, startedBeforeMs } = wish;
+  const { analysisStatus, analysisSuccess, analysisField } = wish;
   const sieve: CallSieve = {
     ...(channel === undefined ? {} : { channel }),
     ...(longerThanSec === undefined ? {} : { longerThanSec }),
@@ -280,6 +284,9 @@ function sieveOf(wish: CallWish): CallSieve | undefined {
     ...(startedBeforeMs === undefined ? {} : { startedBeforeMs }),
     ...(words === undefined ? {} : { words }),
     ...(wish.attention === true ? { attention: ATTENTION } : {}),
+    ...(analysisStatus === undefined ? {} : { analysisStatus }),
+    ...(analysisSuccess === undefined ? {} : { analysisSuccess }),
+    ...(analysisField === undefined ? {} : { analysisField }),
   };
   return Object.keys(sieve).length === 0 ? undefined : sieve;
 }

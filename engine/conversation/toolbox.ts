@@ -37,13 +37,19 @@ export function toolArguments(argumentsJson: string, parameters: JsonObject): To
   const parsed = v.safeParse(ArgumentsText, argumentsJson);
   if (!parsed.success) return { ok: false, error: "the arguments are not a JSON object" };
   try {
-    const { valid, errors } = new Validator(parameters, "2020-12").validate(parsed.output);
-    if (valid) return { ok: true, arguments: parsed.output };
-    return { ok: false, error: `the arguments do not fit: ${explanation(errors)}` };
+    const misfit = schemaMisfit(parameters, parsed.output);
+    if (misfit === undefined) return { ok: true, arguments: parsed.output };
+    return { ok: false, error: `the arguments do not fit: ${misfit}` };
   } catch {
     // For example a reference that leads nowhere.
     return { ok: false, error: "the tool's own JSON schema cannot be used" };
   }
+}
+
+/** Why what a model has written does not fit a JSON schema; undefined where it does. Throws where the schema cannot be used. */
+export function schemaMisfit(schema: JsonObject, value: JsonObject): string | undefined {
+  const { valid, errors } = new Validator(schema, "2020-12").validate(value);
+  return valid ? undefined : explanation(errors);
 }
 
 /** The last is about the value itself, those before it about what is around. */

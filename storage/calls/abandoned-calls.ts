@@ -1,11 +1,12 @@
 import { type Kysely, type Selectable, sql } from "kysely";
-import { summaryJob } from "../jobs/job-record.js";
+import { analysisJob, summaryJob } from "../jobs/job-record.js";
 import { jobInsert } from "../jobs/job-store.js";
 import type { AtomicRequests } from "../statements/atomic-requests.js";
 import { writeJson } from "../statements/json-column.js";
 import type { Tables } from "../tables.js";
 import type { EventOutbox } from "../webhooks/event-outbox.js";
 import { newEvent, terminalEventId } from "../webhooks/event-record.js";
+import { jobInsertWhereAnalyzed } from "./call-analyses.js";
 import { addUsage } from "./usage-store.js";
 
 /** Closed at a time, so that a crash with many calls does not become one long request. */
@@ -200,7 +201,8 @@ function close(
     },
   });
   const summary = jobInsert(db, summaryJob(call.orgId, call.id, nowMs));
-  return atomic.runIf(end, [usage, ...outbox.statements(event), summary]);
+  const analysis = jobInsertWhereAnalyzed(db, analysisJob(call.orgId, call.id, nowMs), agentId);
+  return atomic.runIf(end, [usage, ...outbox.statements(event), summary, analysis]);
 }
 
 function endOf(call: AbandonedCall, nowMs: number): number {

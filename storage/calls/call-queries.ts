@@ -3,7 +3,7 @@ import type { CallChannel, CallRecord, CallStatus } from "../records.js";
 import type { AtomicRequests } from "../statements/atomic-requests.js";
 import { isLike, wordPatterns } from "../statements/word-pattern.js";
 import type { Tables } from "../tables.js";
-import { recordOf } from "./call-rows.js";
+import { analysisFieldLine, recordOf } from "./call-rows.js";
 
 export interface CallFilter {
   readonly agentId?: string;
@@ -29,6 +29,10 @@ export interface CallSieve {
   /** Said by either side, whatever the case of the letters. */
   readonly words?: string;
   readonly attention?: AttentionSigns;
+  readonly analysisStatus?: "completed" | "failed";
+  readonly analysisSuccess?: boolean;
+  /** A plain field at the top of the analysis' data, and its value as text. */
+  readonly analysisField?: { readonly name: string; readonly value: string };
 }
 
 /** A call needs attention when it failed, or shows one of these. */
@@ -117,6 +121,17 @@ export function sievedCalls(
   if (channel !== undefined) query = query.where("channel", "=", channel);
   if (longerThanSec !== undefined) query = query.where("durationSec", ">", longerThanSec);
   if (waitedMoreThanMs !== undefined) query = query.where("avgLatencyMs", ">", waitedMoreThanMs);
+  const { analysisStatus, analysisSuccess, analysisField } = sieve;
+  if (analysisStatus !== undefined) query = query.where("analysisStatus", "=", analysisStatus);
+  if (analysisSuccess !== undefined) {
+    query = query.where("analysisSuccess", "=", Number(analysisSuccess));
+  }
+  if (analysisField !== undefined) {
+    const line = `\n${analysisFieldLine(analysisField.name, analysisField.value)}\n`;
+    // Unlike a pattern it minds the case, in both databases.
+    query = query.where(sql<boolean>`replace(${sql.ref("analysisFields")}, ${line}, '') <>
+      ${sql.ref("analysisFields")}`);
+  }
   if (attention !== undefined) {
     query = query.where((its) =>
       its.or([

@@ -1,5 +1,12 @@
 import type { Compilable, Insertable, Kysely, Selectable } from "kysely";
-import type { CallMetrics, CallRecord, JsonObject, TranscriptMessage } from "../records.js";
+import * as v from "valibot";
+import type {
+  CallAnalysis,
+  CallMetrics,
+  CallRecord,
+  JsonObject,
+  TranscriptMessage,
+} from "../records.js";
 import { jsonObject, readJson, writeJson } from "../statements/json-column.js";
 import type { Tables } from "../tables.js";
 
@@ -25,6 +32,7 @@ export function rowOf(
     ...metricsOf(call.metrics),
     summary: call.summary,
     sentiment: call.sentiment,
+    ...(call.analysis === null ? {} : analysisColumns(call.analysis)),
     metadata: writeJson(withoutTurns(call.metadata)),
     lastSavedAtMs: call.startedAtMs,
     createdAtMs: call.createdAtMs,
@@ -39,6 +47,43 @@ export function rowOf(
 function textIn(metadata: JsonObject, name: string): string | null {
   const value = metadata[name];
   return typeof value === "string" ? value : null;
+}
+
+const callAnalysis = v.object({
+  status: v.picklist(["completed", "failed"]),
+  data: v.nullable(jsonObject),
+  success: v.nullable(v.boolean()),
+  reason: v.nullable(v.string()),
+  error: v.nullable(v.picklist(["llmFailed", "invalidAnswer", "noLlm", "analysisRemoved"])),
+  model: v.nullable(v.string()),
+  promptTokens: v.number(),
+  completionTokens: v.number(),
+  durationMs: v.number(),
+  analyzedAtMs: v.number(),
+});
+
+/** Fields and characters of an analysis that lists can look for. */
+const LISTED_FIELDS_MAX = 64;
+const LISTED_VALUE_CHARACTERS_MAX = 200;
+
+/** The columns of an analysis. */
+export function analysisColumns(analysis: CallAnalysis) {
+  const { status, success, data } = analysis;
+  const plain = Object.entries(data ?? {}).flatMap(([name, value]) => {
+    const isPlain = ["string", "number", "boolean"].includes(typeof value);
+    return isPlain ? [analysisFieldLine(name, String(value))] : [];
+  });
+  return {
+    analysis: writeJson(analysis),
+    analysisStatus: status,
+    analysisSuccess: success === null ? null : Number(success),
+    analysisFields: `\n${plain.slice(0, LISTED_FIELDS_MAX).join("\n")}\n`,
+  };
+}
+
+/** JSON writes no line break, so that a line cannot be part of another one's text. */
+export function analysisFieldLine(name: string, value: string): string {
+  return JSON.stringify([name, value.slice(0, LISTED_VALUE_CHARACTERS_MAX)]);
 }
 
 /** Without transcript and turns, which stand in tables of their own. */
@@ -56,6 +101,7 @@ export function recordOf(row: Selectable<Tables["calls"]>): CallRecord {
     metrics: metricsOf(row),
     summary: row.summary,
     sentiment: row.sentiment,
+    analysis: row.analysis === null ? null : readJson("calls.analysis", callAnalysis, row.analysis),
     transcript: [],
     metadata: readJson("calls.metadata", jsonObject, row.metadata),
     createdAtMs: row.createdAtMs,

@@ -1,7 +1,10 @@
 import type { JsonObject } from "../records.js";
 
-/** `webhook`: a delivery to an endpoint. `summary`: summary and sentiment of a call that has ended. */
-export const JOB_KINDS = ["webhook", "summary"] as const;
+/**
+ * `webhook`: a delivery to an endpoint. `summary`: summary and sentiment of a call that has ended. `analysis`: the analysis of
+ * one. `analysisRun`: makes the jobs that analyze past calls of an agent.
+ */
+export const JOB_KINDS = ["webhook", "summary", "analysis", "analysisRun"] as const;
 export type JobKind = (typeof JOB_KINDS)[number];
 
 export const JOB_STATES = ["queued", "running", "failed"] as const;
@@ -27,6 +30,31 @@ export function summaryJob(orgId: string, callId: string, atMs: number): NewJob 
     kind: "summary",
     queue: `summary:${orgId}`,
     payload: { callId },
+    runAfterMs: atMs,
+    createdAtMs: atMs,
+  };
+}
+
+/** Analyzes a call that has ended; as part of a run where that is named. */
+export function analysisJob(orgId: string, callId: string, atMs: number, runId?: string): NewJob {
+  return {
+    id: runId === undefined ? `analysis_${callId}` : `analysis_${runId}_${callId}`,
+    orgId,
+    kind: "analysis",
+    queue: `analysis:${orgId}`,
+    payload: { callId, ...(runId !== undefined && { runId }) },
+    runAfterMs: atMs,
+    createdAtMs: atMs,
+  };
+}
+
+export function analysisRunJob(orgId: string, runId: string, atMs: number): NewJob {
+  return {
+    id: `analysisRun_${runId}`,
+    orgId,
+    kind: "analysisRun",
+    queue: `analysisRun:${orgId}`,
+    payload: { runId },
     runAfterMs: atMs,
     createdAtMs: atMs,
   };

@@ -54,6 +54,31 @@ export function jobInsert(db: Kysely<Tables>, job: NewJob): Compilable {
     .onConflict((conflict) => conflict.column("id").doNothing());
 }
 
+/** The statement by which a claim ends as done; it touches no row where the job is another process's by now. */
+export function jobDone(db: Kysely<Tables>, job: ClaimedJob) {
+  return db
+    .deleteFrom("jobs")
+    .where("id", "=", job.id)
+    .where("state", "=", RUNNING)
+    .where("fence", "=", job.fence);
+}
+
+/** As `jobDone`, given up and kept for people. */
+export function jobFailure(db: Kysely<Tables>, job: ClaimedJob, error: string, atMs: number) {
+  return db
+    .updateTable("jobs")
+    .set({
+      state: "failed",
+      leaseBy: null,
+      leaseUntilMs: null,
+      lastError: bounded(error),
+      failedAtMs: atMs,
+    })
+    .where("id", "=", job.id)
+    .where("state", "=", RUNNING)
+    .where("fence", "=", job.fence);
+}
+
 /** Counts jobs that were added, so that their runner looks at once. */
 export class JobsAdded {
   #notify: () => void = () => {};
@@ -168,12 +193,7 @@ export class JobStore {
 
   /** Done: false where the job is another process's by now. */
   async finish(job: ClaimedJob): Promise<boolean> {
-    const { numDeletedRows } = await this.#db
-      .deleteFrom("jobs")
-      .where("id", "=", job.id)
-      .where("state", "=", RUNNING)
-      .where("fence", "=", job.fence)
-      .executeTakeFirstOrThrow();
+    const { numDeletedRows } = await jobDone(this.#db, job).executeTakeFirstOrThrow();
     return numDeletedRows > 0n;
   }
 
@@ -206,18 +226,7 @@ export class JobStore {
 
   /** Given up, and kept for people; the next of its lane may run. */
   async fail(job: ClaimedJob, error: string, atMs: number): Promise<void> {
-    const failure = this.#db
-      .updateTable("jobs")
-      .set({
-        state: "failed",
-        leaseBy: null,
-        leaseUntilMs: null,
-        lastError: bounded(error),
-        failedAtMs: atMs,
-      })
-      .where("id", "=", job.id)
-      .where("state", "=", RUNNING)
-      .where("fence", "=", job.fence);
+    const failure = jobFailure(this.#db, job, error, atMs);
     const behind = this.#db
       .updateTable("jobs")
       .set({ runAfterMs: atMs })

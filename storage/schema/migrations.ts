@@ -47,6 +47,7 @@ export const migrations: Readonly<Record<string, Migration>> = {
     await schema.renameJson("calls", "metadata", RENAMED_CALL_METADATA);
   },
   "019-jobs-and-webhooks": (schema) => schema.align(),
+  "020-call-analysis": (schema) => schema.align(),
   /** Until then every global provider came from the environment. */
   "021-origin-of-global-providers": async (schema) => {
     await schema.align();

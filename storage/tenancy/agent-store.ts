@@ -67,6 +67,14 @@ const fallbacks = v.object({
   hedging: v.optional(v.boolean(), false),
 });
 const recording = v.object({ enabled: v.boolean(), retentionDays: v.number() });
+const analysis = v.object({
+  schema: v.nullable(jsonObject),
+  successCriteria: v.nullable(v.string()),
+  minDurationSec: v.number(),
+  sampleRate: v.number(),
+  llmProviderId: v.nullable(v.string()),
+  llmModelId: v.nullable(v.string()),
+});
 const tools = v.array(
   v.variant("type", [
     v.object({ type: v.literal("hangup") }),
@@ -207,6 +215,7 @@ export class AgentStore {
           where("ttsProviderId", "=", providerId),
           where("sttProviderId", "=", providerId),
           where("fallbacks", "like", namedIn(providerId)),
+          where("analysis", "like", namedIn(providerId)),
         ]),
       )
       .orderBy("sequence")
@@ -256,7 +265,7 @@ export class AgentStore {
   }
 }
 
-/** A pattern of the fallbacks that name the provider: JSON writes an id as it is, between quotes. */
+/** A pattern of the fallbacks or the analysis that name the provider: JSON writes an id as it is, between quotes. */
 export function namedIn(providerId: string): string {
   return `%${JSON.stringify(providerId)}%`;
 }
@@ -283,6 +292,7 @@ function rowOf(agent: AgentReplacement): Insertable<Tables["agents"]> {
       : { sealedToolHeaders: agent.sealedToolHeaders }),
     recording: writeJson(agent.recording),
     allowedOrigins: writeJson(agent.allowedOrigins),
+    analysis: agent.analysis && writeJson(agent.analysis),
     active: Number(agent.active),
     createdAtMs: agent.createdAtMs,
     updatedAtMs: agent.updatedAtMs,
@@ -309,6 +319,7 @@ function recordOf(row: Selectable<Tables["agents"]>): AgentRecord {
     sealedToolHeaders: row.sealedToolHeaders,
     recording: readJson("agents.recording", recording, row.recording),
     allowedOrigins: readJson("agents.allowedOrigins", stringList, row.allowedOrigins),
+    analysis: row.analysis === null ? null : readJson("agents.analysis", analysis, row.analysis),
     active: row.active === 1,
     createdAtMs: row.createdAtMs,
     updatedAtMs: row.updatedAtMs,

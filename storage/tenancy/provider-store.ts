@@ -140,6 +140,7 @@ export class ProviderStore {
           where("ttsProviderId", "=", id),
           where("sttProviderId", "=", id),
           where("fallbacks", "like", namedIn(id)),
+          where("analysis", "like", namedIn(id)),
         ]),
       );
     // Not counted as a change: only providers of agents are cached.

@@ -1,6 +1,6 @@
 import type { JsonObject } from "../records.js";
 
-/** Everything that may be sent to an endpoint. `call.ringing` and `call.analyzed` are reserved: nothing sends them yet. */
+/** Everything that may be sent to an endpoint. `call.ringing` is reserved: nothing sends it yet. */
 export const EVENT_TYPES = [
   "call.ringing",
   "call.started",
@@ -88,8 +88,21 @@ export interface EventData {
   readonly "call.transferred": { readonly to: string };
   readonly "call.ended": TerminalFacts;
   readonly "call.failed": TerminalFacts;
-  /** Reserved for the analysis of calls. */
-  readonly "call.analyzed": JsonObject;
+  readonly "call.analyzed": {
+    readonly agentId: string;
+    readonly status: "completed" | "failed";
+    readonly success: boolean | null;
+    readonly reason: string | null;
+    readonly data: JsonObject | null;
+    /** The data does not fit: it stands in the call's record. */
+    readonly isCut: boolean;
+    readonly error: string | null;
+    readonly model: string | null;
+    readonly promptTokens: number;
+    readonly completionTokens: number;
+    readonly durationMs: number;
+    readonly analyzedAt: string;
+  };
   readonly "recording.ready": { readonly recording: JsonObject };
   readonly "endpoint.disabled": { readonly endpointId: string; readonly reason: string };
   readonly "webhook.test": { readonly message: string };

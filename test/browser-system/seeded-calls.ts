@@ -42,6 +42,7 @@ export async function seedCalls(
           metrics,
           summary: null,
           sentiment: null,
+          analysis: null,
           transcript: [{ role: "assistant", text: `Hello from ${id}`, timestamp: startedAtMs }],
           metadata: { endReason: "callerLeft" },
           createdAtMs: startedAtMs,

@@ -224,6 +224,7 @@ async function useMinutes(orgId: string, minutes: number): Promise<void> {
       metrics,
       summary: null,
       sentiment: null,
+      analysis: null,
       transcript: [],
       metadata: {},
       createdAtMs: nowMs,

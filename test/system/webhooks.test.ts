@@ -174,7 +174,7 @@ test("what an endpoint may not be is refused by the name of its field; nobody el
     { url: "ftp://example.com" },
     { url: "https://user:word@example.com" },
     { eventTypes: [] },
-    { eventTypes: ["call.analyzed"] },
+    { eventTypes: ["call.ringing"] },
   ];
   for (const fields of wrong) {
     const body = { name: "CRM", url: receiver.url, eventTypes: ["call.ended"], ...fields };

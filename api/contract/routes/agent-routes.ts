@@ -1,5 +1,6 @@
 import * as v from "valibot";
 import { Agent, AgentBody, AgentPatchBody } from "../agent.js";
+import { AnalysisRunBody, AnalysisRunView } from "../call.js";
 import { Success } from "../fields.js";
 import {
   Provider,
@@ -69,6 +70,24 @@ export const AGENT_ROUTES = {
     summary: "Delete an agent",
     ...dashboard,
     success: ok("Deleted; its calls are kept", Success),
+  },
+  startAnalysisRun: {
+    method: "post",
+    path: "/api/dashboard/agents/:id/analysis/runs",
+    group: "Agents",
+    summary: "Analyze past calls of an agent, by the analysis that it has now",
+    ...dashboard,
+    body: AnalysisRunBody,
+    success: created("The run, which has begun", AnalysisRunView),
+    others: [refused(409, "The agent has no analysis, or another run is not over")],
+  },
+  listAnalysisRuns: {
+    method: "get",
+    path: "/api/dashboard/agents/:id/analysis/runs",
+    group: "Agents",
+    summary: "Show the progress of an agent's latest 20 analysis runs",
+    ...dashboard,
+    success: ok("Newest first", v.array(AnalysisRunView)),
   },
   chatWithAgent: {
     method: "post",

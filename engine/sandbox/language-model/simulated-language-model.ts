@@ -290,6 +290,10 @@ export function replyTo(messages: readonly ChatMessage[]): string {
   if (system.some(({ content }) => /^you keep the notes of a conversation/i.test(content))) {
     return notesOf(messages);
   }
+  const analysis = system.find(({ content }) =>
+    /^you analyze a finished phone call/i.test(content),
+  );
+  if (analysis !== undefined) return analyze(analysis.content, messages);
   const rest = restOfReply(messages);
   if (rest !== undefined) return rest;
   const results = aboutToolResults(messages);
@@ -415,6 +419,85 @@ function summarize(messages: readonly ChatMessage[]): string {
   const times = lines.length === 1 ? "once" : `${lines.length} times`;
   const summary = `The caller spoke ${times} and began with: ${first}.`;
   return JSON.stringify({ summary, sentiment });
+}
+
+const Schema = v.pipe(v.string(), v.parseJson(), v.record(v.string(), v.unknown()));
+
+/**
+ * Answers by the JSON Schema and the criteria of the instruction: of each field something that the caller has said and that fits
+ * it. A call counts as a success unless its words are unpleasant. A caller who says "answer without JSON" gets that.
+ */
+function analyze(instruction: string, messages: readonly ChatMessage[]): string {
+  const lines = callerLines(messages.find(({ role }) => role === "user")?.content ?? "");
+  if (lines.some((line) => /\banswer without json\b/i.test(line))) return "I would rather not say.";
+  const schema = v.safeParse(Schema, /by this JSON Schema: (.*)$/m.exec(instruction)?.[1] ?? "");
+  const words = lines.join(" ");
+  const unpleasant = words.match(UNPLEASANT)?.length ?? 0;
+  const success = unpleasant <= (words.match(PLEASANT)?.length ?? 0);
+  return JSON.stringify({
+    ...(schema.success && { data: fitting(schema.output, lines, "") }),
+    ...(/^success:/m.test(instruction) && { success }),
+    reason: `The caller began with: ${quoted(lines[0] ?? "nothing")}.`,
+  });
+}
+
+/** The first line in which the field's name stands, or the first of all. */
+function lineAbout(name: string, lines: readonly string[]): string {
+  const spoken = name.replace(/[_-]/g, " ").toLowerCase();
+  return lines.find((line) => line.toLowerCase().includes(spoken)) ?? lines[0] ?? "";
+}
+
+const NumberBounds = v.object({
+  minimum: v.fallback(v.number(), Number.NEGATIVE_INFINITY),
+  maximum: v.fallback(v.number(), Number.POSITIVE_INFINITY),
+});
+const Choices = v.array(v.unknown());
+
+function fitting(
+  schema: Readonly<Record<string, unknown>>,
+  lines: readonly string[],
+  name: string,
+): unknown {
+  const [choices, types] = [v.safeParse(Choices, schema["enum"]), [schema["type"]].flat()];
+  const text = lineAbout(name, lines);
+  if (choices.success) {
+    const words = lines.join(" ").toLowerCase();
+    const said = choices.output
+      .map((choice) => ({ choice, at: words.indexOf(String(choice).toLowerCase()) }))
+      .filter(({ at }) => at >= 0)
+      .toSorted((one, other) => one.at - other.at);
+    return said.length > 0 ? said[0]?.choice : choices.output[0];
+  }
+  if ("const" in schema) return schema["const"];
+  if (types.includes("object")) {
+    const { properties } = v.parse(ToolParameters, schema);
+    const fields = Object.entries(properties).map(([field, each]) => [
+      field,
+      fitting(each, lines, field),
+    ]);
+    return Object.fromEntries(fields);
+  }
+  if (types.includes("array")) {
+    const items = v.safeParse(v.record(v.string(), v.unknown()), schema["items"]);
+    return items.success ? [fitting(items.output, lines, name)] : [];
+  }
+  if (types.includes("number") || types.includes("integer")) {
+    const { minimum, maximum } = v.parse(NumberBounds, {
+      minimum: schema["minimum"],
+      maximum: schema["maximum"],
+    });
+    const said = Number(/-?\d+(?:\.\d+)?/.exec(text)?.[0] ?? 0);
+    const number = types.includes("number") ? said : Math.round(said);
+    return Math.min(Math.max(number, minimum), maximum);
+  }
+  if (types.includes("boolean")) return text.toLowerCase().includes(name.toLowerCase());
+  if (types.includes("null")) return null;
+  const length =
+    typeof schema["maxLength"] === "number" ? schema["maxLength"] : QUOTE_CHARACTERS_MAX;
+  return (
+    (/name/i.test(name) ? lines.map(nameIn).find((each) => each !== undefined) : undefined) ??
+    quoted(text).slice(0, length)
+  );
 }
 
 /** The caller's part of a transcript in JSON lines (`{"speaker":"caller","text":…}`) or in lines like `caller: …`. */

@@ -222,8 +222,36 @@ function slotOf(agent: AgentVendorChoice, category: Category): Slot {
   return slot;
 }
 
-function allFallbacksOf({ fallbacks }: AgentVendorChoice): readonly Slot[] {
-  return CATEGORIES.flatMap((category) => fallbackSlots(fallbacks, category));
+/** Whom the agent may turn to beside its own vendors: its fallbacks, and the LLM of its analysis. */
+function allFallbacksOf({ fallbacks, analysis }: AgentVendorChoice): readonly Slot[] {
+  const slots = CATEGORIES.flatMap((category) => fallbackSlots(fallbacks, category));
+  const analyst = analysisSlot(analysis);
+  return analyst === undefined ? slots : [...slots, analyst];
+}
+
+function analysisSlot(analysis: AgentVendorChoice["analysis"]): Slot | undefined {
+  const { llmProviderId: providerId = null, llmModelId: modelId = null } = analysis ?? {};
+  if (providerId === null || modelId === null) return undefined;
+  return {
+    category: "llm",
+    providerPath: "analysis.llmProviderId",
+    providerId,
+    modelPath: "analysis.llmModelId",
+    modelId,
+  };
+}
+
+/** The LLM that the agent names for its analysis, where it may use it now. */
+export function usableAnalyst(
+  agent: AgentRecord,
+  plan: PlanRecord,
+  providersById: ProvidersById,
+): UsableVendor | undefined {
+  const slot = analysisSlot(agent.analysis);
+  const provider = slot && visibleProvider(agent.orgId, providersById.get(slot.providerId));
+  if (slot?.modelId === undefined || provider?.active !== true) return undefined;
+  const isUsable = slotFault(slot, provider) === undefined && isSlotInPlan(plan, slot, provider);
+  return isUsable ? { provider, modelId: slot.modelId } : undefined;
 }
 
 function slotsOf(agent: AgentVendorChoice): readonly Slot[] {

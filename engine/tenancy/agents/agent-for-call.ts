@@ -114,17 +114,20 @@ export function agentForCall(
   };
 }
 
-/** What asks the agent's LLM after a call, whether the agent takes calls now or not; undefined where no provider can be used. */
+/**
+ * What asks the agent's LLM after a call, whether the agent takes calls now or not, `before` it where that is given; undefined
+ * where no provider can be used.
+ */
 export function agentForJob(
   agent: AgentRecord,
   plan: PlanRecord,
   providersById: ProvidersById,
+  before?: UsableVendor,
 ): Pick<AgentForCall, "agent" | "llm" | "fallbacks"> | undefined {
-  const first = firstUsable(agent, "llm", plan, providersById);
+  const own = firstUsable(agent, "llm", plan, providersById);
+  const behind = usableFallbacks(agent, "llm", plan, providersById).slice(own?.place);
+  const [first, ...llm] = [before, own, ...behind].filter((each) => each !== undefined);
   if (first === undefined) return undefined;
-  const llm = usableFallbacks(agent, "llm", plan, providersById)
-    .slice(first.place)
-    .filter((each) => each !== undefined);
   const { provider, modelId } = first;
   return {
     agent: { ...agent, llmProviderId: provider.id, llmModelId: modelId },

@@ -1,4 +1,5 @@
 import type {
+  AgentAnalysis,
   AgentRecord,
   AgentRecording,
   AgentThresholds,
@@ -23,8 +24,26 @@ interface StructuredAgentFields {
   readonly fallbacks?: FallbacksInput | undefined;
   /** Replaces all of them. */
   readonly allowedOrigins?: readonly string[] | undefined;
+  /** Replaces all of it; null: calls are not analyzed any more. */
+  readonly analysis?: AnalysisInput | null | undefined;
   /** Replaces all of them. */
   readonly tools?: readonly AgentToolInput[] | undefined;
+}
+
+/** As its author gives it. */
+export type AnalysisInput = Given<AgentAnalysis>;
+
+const DEFAULT_ANALYSIS: AgentAnalysis = {
+  schema: null,
+  successCriteria: null,
+  minDurationSec: 0,
+  sampleRate: 1,
+  llmProviderId: null,
+  llmModelId: null,
+};
+
+function analysisOf(input: AnalysisInput | null | undefined): AgentAnalysis | null {
+  return input ? merged(DEFAULT_ANALYSIS, input) : null;
 }
 
 export type AgentReferences = Pick<
@@ -33,7 +52,8 @@ export type AgentReferences = Pick<
 >;
 
 /** All that decides whether an agent may use its vendors. */
-export type AgentVendorChoice = AgentReferences & Pick<AgentRecord, "sttModelId" | "fallbacks">;
+export type AgentVendorChoice = AgentReferences &
+  Pick<AgentRecord, "sttModelId" | "fallbacks" | "analysis">;
 
 /** A new agent as its author gives it; what is left out gets the contract's default. */
 export interface AgentInput
@@ -102,13 +122,14 @@ export function newAgent(identity: AgentIdentity, input: AgentInput): AgentRecor
     sealedToolHeaders: null,
     recording: merged(DEFAULT_RECORDING, input.recording),
     allowedOrigins: input.allowedOrigins ?? [],
+    analysis: analysisOf(input.analysis),
     active: true,
   };
 }
 
 /** With its tools as they were: those have secrets to be sealed. */
 export function patchedAgent(agent: AgentRecord, patch: AgentPatch, nowMs: number): AgentRecord {
-  const { persona, llmConfig, thresholds, recording, tools: _tools, ...rest } = patch;
+  const { persona, llmConfig, thresholds, recording, tools: _tools, analysis, ...rest } = patch;
   const { ttsConfig: givenTts, fallbacks, allowedOrigins = agent.allowedOrigins, ...plain } = rest;
   const ttsConfig = merged(withoutStaleVoice(agent, patch), givenTts);
   return {
@@ -124,6 +145,7 @@ export function patchedAgent(agent: AgentRecord, patch: AgentPatch, nowMs: numbe
     sealedToolHeaders: agent.sealedToolHeaders,
     recording: merged(agent.recording, recording),
     allowedOrigins,
+    analysis: analysis === undefined ? agent.analysis : analysisOf(analysis),
     createdAtMs: agent.createdAtMs,
     updatedAtMs: nowMs,
   };

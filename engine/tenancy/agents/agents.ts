@@ -282,7 +282,9 @@ function sameVendors(a: AgentVendorChoice, b: AgentVendorChoice): boolean {
     a.ttsModelId === b.ttsModelId &&
     a.sttProviderId === b.sttProviderId &&
     a.sttModelId === b.sttModelId &&
-    isDeepStrictEqual(a.fallbacks, b.fallbacks)
+    isDeepStrictEqual(a.fallbacks, b.fallbacks) &&
+    a.analysis?.llmProviderId === b.analysis?.llmProviderId &&
+    a.analysis?.llmModelId === b.analysis?.llmModelId
   );
 }
 

@@ -11,6 +11,7 @@ import {
   startServer,
 } from "../../../api/http/start-server.js";
 import type { ApiServices } from "../../../api/routes/all-routes.js";
+import { AnalysisRuns } from "../../../engine/analysis/analysis-runs.js";
 import { AgentChats } from "../../../engine/calls/agent-chats.js";
 import { agentLlm } from "../../../engine/calls/agent-vendors.js";
 import { CallFeed } from "../../../engine/calls/call-feed.js";
@@ -251,6 +252,7 @@ async function buildServices({
       log,
     }),
     agents,
+    analysisRuns: new AnalysisRuns(parts),
     auditTrail: new AuditTrail(parts),
     webhooks: new Webhooks({ ...parts, allowPrivateAddresses: true }),
     breakers: new Breakers(clock),

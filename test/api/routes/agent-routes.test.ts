@@ -52,6 +52,7 @@ test("an agent is created with the contract's defaults, read, changed and delete
     tools: [],
     recording: { enabled: false, retentionDays: 30 },
     allowedOrigins: [],
+    analysis: null,
     active: true,
     status: "active",
     pauseReason: null,

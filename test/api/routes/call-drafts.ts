@@ -21,6 +21,7 @@ export function callRecord(
     },
     summary: null,
     sentiment: null,
+    analysis: null,
     transcript: [],
     metadata: {},
     createdAtMs: parts.startedAtMs,

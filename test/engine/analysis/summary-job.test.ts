@@ -13,7 +13,12 @@ import { summaryJob } from "../../../storage/jobs/job-record.js";
 import { RecordingLogger } from "../../doubles/recording-logger.js";
 import { ScriptedLanguageModel } from "../../doubles/scripted-language-model.js";
 import { VirtualClock } from "../../doubles/virtual-clock.js";
-import { callRecord, insertOrganizations, NOON_MS } from "../../storage/sample-records.js";
+import {
+  agentRecord,
+  callRecord,
+  insertOrganizations,
+  NOON_MS,
+} from "../../storage/sample-records.js";
 import { temporaryDatabase } from "../../storage/temporary-file.js";
 
 const DONE = { finishReason: "stop", promptTokens: 1, completionTokens: 1 } as const;
@@ -48,7 +53,11 @@ async function stand(context: TestContext, client: ScriptedLanguageModel | undef
   const log = new RecordingLogger();
   const llm = { vendor: "scripted", modelId: "small", systemPrompt: "Be brief." };
   const llms = {
-    of: async () => client && { ...llm, client, temperature: 1, maxTokens: 9 },
+    of: async () => ({
+      agent: agentRecord(),
+      llm: client && { ...llm, client, temperature: 1, maxTokens: 9 },
+      answeredBy: () => null,
+    }),
   };
   const start = (owner: string) => {
     const runner = new JobRunner({

@@ -39,6 +39,7 @@ test("the table has every endpoint of the contract, and no other", () => {
     POST /api/dashboard/webhooks/:id/rotate-secret, POST /api/dashboard/webhooks/:id/test,
     GET /api/dashboard/webhooks/:id/deliveries, POST /api/dashboard/webhooks/:id/replay,
     POST /api/dashboard/webhook-deliveries/:id/resend,
+    GET /api/dashboard/agents/:id/analysis/runs, POST /api/dashboard/agents/:id/analysis/runs,
     GET /api/dashboard/jobs, POST /api/dashboard/jobs/:id/retry,
     PATCH /api/dashboard/providers/:id, DELETE /api/dashboard/providers/:id`;
   assert.deepEqual(
@@ -74,6 +75,7 @@ test("creations answer 201, everything else 200", () => {
     "createGlobalProvider",
     "createWebhook",
     "placeCall",
+    "startAnalysisRun",
   ]);
   for (const [id, { success }] of routes) {
     assert.equal(success.status, creations.has(id) ? 201 : 200, id);

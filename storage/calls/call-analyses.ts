@@ -1,0 +1,216 @@
+import { type Compilable, type Kysely, type Selectable, sql } from "kysely";
+import { analysisJob, analysisRunJob, type ClaimedJob, type NewJob } from "../jobs/job-record.js";
+import { type JobsAdded, jobDone, jobFailure, jobInsert } from "../jobs/job-store.js";
+import type { CallAnalysis } from "../records.js";
+import type { AtomicRequests } from "../statements/atomic-requests.js";
+import { writeJson } from "../statements/json-column.js";
+import type { Tables } from "../tables.js";
+import type { EventOutbox } from "../webhooks/event-outbox.js";
+import type { NewEvent } from "../webhooks/event-record.js";
+import { analysisColumns } from "./call-rows.js";
+
+/** Calls of a run whose jobs are stored at a time. */
+const CALLS_PER_STEP = 200;
+
+export interface NewAnalysisRun {
+  readonly id: string;
+  readonly orgId: string;
+  readonly agentId: string;
+  /** Calls that began from then to then. */
+  readonly fromMs: number;
+  readonly toMs: number;
+  /** The newest of them. */
+  readonly callsMax: number;
+  readonly createdAtMs: number;
+}
+
+export interface AnalysisRun extends NewAnalysisRun {
+  /** False while more calls may follow. */
+  readonly isListed: boolean;
+  readonly calls: number;
+  readonly completed: number;
+  readonly failed: number;
+  /** Too short, or without a word of the caller. */
+  readonly skipped: number;
+}
+
+/** What became of an analysis, to be stored with the end of its job. */
+export interface AnalysisOutcome {
+  readonly callId: string;
+  /** Undefined where the call was left out. */
+  readonly analysis: CallAnalysis | undefined;
+  readonly event: NewEvent | undefined;
+  /** Undefined: of no run. */
+  readonly runId: string | undefined;
+}
+
+/** Stores the job only where the agent has its calls analyzed. */
+export function jobInsertWhereAnalyzed(
+  db: Kysely<Tables>,
+  { id, orgId, kind, queue, payload, runAfterMs, createdAtMs }: NewJob,
+  agentId: string,
+): Compilable {
+  const names = ["id", "orgId", "kind", "queue", "payload", "state", "runAfterMs"];
+  const columns = sql.join(
+    [...names, "attempts", "fence", "createdAtMs"].map((each) => sql.ref(each)),
+  );
+  const insert = sql`insert into jobs (${columns})
+    select ${id}, ${orgId}, ${kind}, ${queue}, ${writeJson(payload)}, 'queued', ${runAfterMs}, 0, 0, ${createdAtMs}
+    from agents where ${sql.ref("id")} = ${agentId} and ${sql.ref("orgId")} = ${orgId}
+      and ${sql.ref("analysis")} is not null
+    on conflict (id) do nothing`;
+  return { compile: () => insert.compile(db) };
+}
+
+/** Analyses of calls, and the runs that make them for past calls. */
+export class AnalysisStore {
+  readonly #db: Kysely<Tables>;
+  readonly #atomic: AtomicRequests;
+  readonly #outbox: EventOutbox;
+  readonly #added: JobsAdded;
+
+  constructor(db: Kysely<Tables>, atomic: AtomicRequests, outbox: EventOutbox, added: JobsAdded) {
+    this.#db = db;
+    this.#atomic = atomic;
+    this.#outbox = outbox;
+    this.#added = added;
+  }
+
+  /** Ends the job and stores what it found out, both or nothing: false where the job is another process's by now. */
+  async finish(job: ClaimedJob, outcome: AnalysisOutcome): Promise<boolean> {
+    return this.#end(jobDone(this.#db, job), outcome);
+  }
+
+  /** As `finish`, of a job that is given up and kept. */
+  async fail(
+    job: ClaimedJob,
+    outcome: AnalysisOutcome,
+    error: string,
+    atMs: number,
+  ): Promise<boolean> {
+    return this.#end(jobFailure(this.#db, job, error, atMs), outcome);
+  }
+
+  async #end(
+    guard: Compilable,
+    { callId, analysis, event, runId }: AnalysisOutcome,
+  ): Promise<boolean> {
+    const isStored = await this.#atomic.runIf(guard, [
+      ...(analysis === undefined
+        ? []
+        : [this.#db.updateTable("calls").set(analysisColumns(analysis)).where("id", "=", callId)]),
+      ...(event === undefined ? [] : this.#outbox.statements(event)),
+      ...(runId === undefined ? [] : [this.#counted(runId, analysis)]),
+    ]);
+    if (isStored && event !== undefined) this.#added.tell();
+    return isStored;
+  }
+
+  /** A job that failed and was retried by hand is counted once. */
+  #counted(runId: string, analysis: CallAnalysis | undefined) {
+    const counter = analysis?.status ?? "skipped";
+    return this.#db
+      .updateTable("analysisRuns")
+      .set((its) => ({ [counter]: its(counter, "+", 1) }))
+      .where("id", "=", runId)
+      .where(sql<boolean>`completed + failed + skipped < calls`);
+  }
+
+  /** With the job that lists its calls. False where the agent has a run that is not over. */
+  async addRun(run: NewAnalysisRun): Promise<boolean> {
+    const values = [run.id, run.orgId, run.agentId, run.fromMs, run.toMs, run.callsMax];
+    const names = ["id", "orgId", "agentId", "fromMs", "toMs", "callsMax", "createdAtMs"];
+    const columns = sql.join(
+      [...names, "isListed", "calls", "completed", "failed", "skipped"].map((each) =>
+        sql.ref(each),
+      ),
+    );
+    const insert = sql`insert into ${sql.table("analysisRuns")} (${columns})
+      select ${sql.join(values)}, ${run.createdAtMs}, 0, 0, 0, 0, 0 where not exists (
+        select 1 from ${sql.table("analysisRuns")}
+        where ${sql.ref("orgId")} = ${run.orgId} and ${sql.ref("agentId")} = ${run.agentId}
+          and (${sql.ref("isListed")} = 0 or completed + failed + skipped < calls))`;
+    const isAdded = await this.#atomic.runIf({ compile: () => insert.compile(this.#db) }, [
+      jobInsert(this.#db, analysisRunJob(run.orgId, run.id, run.createdAtMs)),
+    ]);
+    if (isAdded) this.#added.tell();
+    return isAdded;
+  }
+
+  /** Newest first. */
+  async listRuns(orgId: string, agentId: string, limit: number): Promise<AnalysisRun[]> {
+    const rows = await this.#db
+      .selectFrom("analysisRuns")
+      .selectAll()
+      .where("orgId", "=", orgId)
+      .where("agentId", "=", agentId)
+      .orderBy("sequence", "desc")
+      .limit(limit)
+      .execute();
+    return rows.map(runOf);
+  }
+
+  /** Stores the jobs of the next calls of a run; false when there are no more, or no such run. */
+  async listCalls(orgId: string, runId: string, nowMs: number): Promise<boolean> {
+    const run = await this.#db
+      .selectFrom("analysisRuns")
+      .selectAll()
+      .where("id", "=", runId)
+      .where("orgId", "=", orgId)
+      .executeTakeFirst();
+    if (run === undefined || run.isListed === 1) return false;
+    const limit = Math.min(CALLS_PER_STEP, run.callsMax - run.calls);
+    const calls = await this.#callsAfter(run, limit);
+    const last = calls.at(-1);
+    const isListed = last === undefined || calls.length < CALLS_PER_STEP;
+    const progress = this.#db
+      .updateTable("analysisRuns")
+      .set({
+        isListed: Number(isListed),
+        calls: run.calls + calls.length,
+        ...(last && { lastStartedAtMs: last.startedAtMs, lastSequence: last.sequence }),
+      })
+      .where("id", "=", runId)
+      // Another process may have listed them.
+      .where("calls", "=", run.calls)
+      .where("isListed", "=", 0);
+    const isStored = await this.#atomic.runIf(
+      progress,
+      calls.map(({ id }) => jobInsert(this.#db, analysisJob(orgId, id, nowMs, runId))),
+    );
+    if (isStored) this.#added.tell();
+    return isStored && !isListed;
+  }
+
+  #callsAfter(run: Selectable<Tables["analysisRuns"]>, limit: number) {
+    const { orgId, agentId, fromMs, toMs, lastStartedAtMs, lastSequence } = run;
+    return this.#db
+      .selectFrom("calls")
+      .select(["id", "startedAtMs", "sequence"])
+      .where("orgId", "=", orgId)
+      .where("agentId", "=", agentId)
+      .where("startedAtMs", ">=", fromMs)
+      .where("startedAtMs", "<=", lastStartedAtMs ?? toMs)
+      .where("status", "!=", "active")
+      .$if(lastStartedAtMs !== null, (its) =>
+        its.where((call) =>
+          call.or([
+            call("startedAtMs", "<", lastStartedAtMs ?? toMs),
+            call("sequence", "<", lastSequence ?? 0),
+          ]),
+        ),
+      )
+      .orderBy("startedAtMs", "desc")
+      .orderBy("sequence", "desc")
+      .limit(limit)
+      .execute();
+  }
+}
+
+function runOf(row: Selectable<Tables["analysisRuns"]>): AnalysisRun {
+  const { id, orgId, agentId, fromMs, toMs, callsMax, createdAtMs } = row;
+  const { calls, completed, failed, skipped } = row;
+  const isListed = row.isListed === 1;
+  const run = { id, orgId, agentId, fromMs, toMs, callsMax, createdAtMs };
+  return { ...run, isListed, calls, completed, failed, skipped };
+}
