@@ -51,7 +51,7 @@ export const WEB: Medium = {
   newPlayback: () => new Loudspeaker(),
   tellsEveryPiece: true,
   showsTranscripts: true,
-  greetingWaitMs: 6_000,
+  greetingWaitMs: 10_000,
   leftMsMin: 300,
   fileOf: (replies) => Buffer.concat(replies.flat()),
 };
