@@ -7,10 +7,7 @@ import { CallCenter } from "../../engine/calls/call-center.js";
 import { CallReports } from "../../engine/calls/call-reports.js";
 import { CallSupervision } from "../../engine/calls/call-supervision.js";
 import { OutboundCalls } from "../../engine/calls/outbound/outbound-calls.js";
-import {
-  missingSettings,
-  outboundTelephony,
-} from "../../engine/calls/outbound/outbound-telephony.js";
+import { OutboundTelephony } from "../../engine/calls/outbound/outbound-telephony.js";
 import { type LoneNode, NodeList } from "../../engine/cluster/node-registry.js";
 import type { Logger } from "../../engine/log.js";
 import type { Metric } from "../../engine/metrics/cluster-metrics.js";
@@ -155,13 +152,15 @@ function newCarrier(parts: WorkerServerParts, localBaseUrl: () => string) {
   const deps = { dialTargets, clock, newId, log };
   const shared = { ...deps, database, agents, vendors, uploads, cluster: cluster.shared, runId };
   const calls = new CallCenter({ ...settings, ...shared });
-  const callControl = new CallControl(callControlApis(reachable, context), log);
+  const apis = callControlApis(reachable, context);
+  const callControl = new CallControl(apis, log);
+  const { publicBaseUrl } = settings;
+  const baseUrl = publicBaseUrl === undefined ? reachable.localBaseUrl : () => publicBaseUrl;
   const tokens = new OutboundTokens({ secret: settings.jwtSecret, clock });
   const { opener, slots, liveCalls, journal } = calls;
   const outboundCalls = new OutboundCalls({
     ...deps,
-    telephony: outboundTelephony(reachable, context),
-    missing: missingSettings(reachable),
+    telephony: new OutboundTelephony({ apis, baseUrl }),
     tokens,
     phoneNumbers: isSandboxed ? undefined : tenancy.phoneNumbers,
     opener,
@@ -179,14 +178,14 @@ function newCarrier(parts: WorkerServerParts, localBaseUrl: () => string) {
     breakers: chains.breakers,
     chains,
   };
-  return { ...made, calls, callControl, outboundCalls, placedCalls };
+  return { ...made, calls, callControl, outboundCalls, placedCalls, outboundTokens: tokens };
 }
 
 async function serve(parts: WorkerServerParts, carrier: Carrier) {
   const { settings, database, cipher, tenancy, cluster, clock, newId, log } = parts;
   const { allowPrivateProviders: allowPrivateAddresses } = settings;
   const { learned, reachable, clients, breakers, chains } = carrier;
-  const { calls, callControl, outboundCalls, placedCalls } = carrier;
+  const { calls, callControl, outboundCalls, placedCalls, outboundTokens } = carrier;
   const { agents } = tenancy;
   const llmOf = (forCall: AgentForCall) => agentLlm(forCall, chains);
   const clientTokens = new ClientTokens({ secret: settings.jwtSecret, clock });
@@ -238,7 +237,7 @@ async function serve(parts: WorkerServerParts, carrier: Carrier) {
       const isClosed = () =>
         cluster.otherServersTake && (calls.isStopping || cluster.shared?.isDrained === true);
       const places = { streamAddress, elsewhere, isClosed };
-      const asked = { ...tokens, ...places, liveCalls, limiterOf, placedCalls };
+      const asked = { ...tokens, ...places, liveCalls, limiterOf, placedCalls, outboundTokens };
       const { leavesAudioSocket = false } = parts;
       const own = { database, tenancy, clientAccess, calls, callControl, leavesAudioSocket };
       const routes = { ...reachable, ...asked, ...own };

@@ -1,4 +1,5 @@
 import * as v from "valibot";
+import { PHONE_VENDOR_NAMES } from "../../engine/telephony/telephony-settings.js";
 import {
   Count,
   choiceField,
@@ -151,6 +152,16 @@ export const PlaceCallBody = requestObject({
   agentId: idField("the id of an agent"),
   to: numberToCall("who is called"),
   from: numberToCall("a number that the platform has allowed the organization to call from"),
+  vendor: v.optional(
+    worded(
+      v.pipe(
+        v.picklist(PHONE_VENDOR_NAMES),
+        v.description(
+          "the telephony vendor that places the call; left out, the first whose account is configured",
+        ),
+      ),
+    ),
+  ),
   detectMachine: v.optional(
     flagField(
       "whether to hang up on answering machines; who answered stands in the call's metadata.answeredBy",
@@ -180,16 +191,6 @@ export const QueuedCall = v.object({
   status: v.literal("queued"),
   agentId: Id,
 });
-
-const momentField = (subject: string) =>
-  worded(
-    v.pipe(
-      v.string(),
-      v.isoTimestamp(),
-      v.examples(["2026-01-31T12:00:00.000Z"]),
-      v.description(`${subject}, ${RUNS_FIELD}`),
-    ),
-  );
 
 export const AnalysisRunBody = requestObject({
   from: momentField("when the first call began"),

@@ -2,11 +2,13 @@ import { type Continuations, placedCallKey } from "../../engine/calls/continuati
 import { ANSWER_PATH, STATUS_PATH } from "../../engine/calls/outbound/outbound-telephony.js";
 import type { PlacedCalls } from "../../engine/calls/outbound/placed-calls.js";
 import { RequestError } from "../../engine/request-error.js";
+import type { OutboundClaims, OutboundTokens } from "../../engine/security/outbound-token.js";
 import type { StreamTokenRegistry } from "../../engine/security/stream-token.js";
 import type { WebhookAnswers } from "../../engine/telephony/answered-webhooks.js";
 import { callInfoOf } from "../../engine/telephony/call-info.js";
-import { DEFAULT_PHONE_VENDOR } from "../../engine/telephony/phone-vendors.js";
-import { TWILIO } from "../../engine/telephony/twilio/twilio.js";
+import type { PhoneVendor } from "../../engine/telephony/phone-vendor.js";
+import { DEFAULT_PHONE_VENDOR, phoneVendor } from "../../engine/telephony/phone-vendors.js";
+import { webhookField } from "../../engine/telephony/webhook-field.js";
 import type { Answer } from "../http/answer/answer.js";
 import type { Endpoint, IncomingRequest } from "../http/endpoints/endpoint.js";
 import { connectDocument, documentAnswer, type StreamAddress } from "./phone-document.js";
@@ -19,17 +21,17 @@ import {
 
 /** A report has some thirty short fields. */
 const BODY_BYTES_MAX = 64 * 1024;
-const CALL_REF = /^CA[0-9a-f]{32}$/i;
-/** The stream's parameter that names the placed call. */
+/**
+ * The stream's parameter that says: the placed call waits for this stream. Its key names the call; vendors limit what parameters
+ * hold, and Plivo passes on letters and digits only.
+ */
 export const PLACED_CALL_PARAMETER = "call";
-const { documents } = TWILIO;
-const CALL_IS_OVER = documentAnswer(
-  documents,
-  documents.farewell({ text: "This call is over. Goodbye." }),
-);
+export const PLACED_CALL_WAITS = "1";
+const OVER_WORDS = "This call is over. Goodbye.";
 
 export interface OutboundRoutesOptions extends SignatureOptions {
   readonly outbound: PlacedCalls;
+  readonly outboundTokens: Pick<OutboundTokens, "verify">;
   readonly continuations: Pick<Continuations, "tokenFor">;
   readonly streamTokens: StreamTokenRegistry;
   readonly answeredWebhooks: WebhookAnswers;
@@ -48,8 +50,9 @@ interface PlacedCallRequest {
   readonly request: IncomingRequest;
   readonly signed: SignedRequest | undefined;
   readonly token: string;
+  readonly claims: OutboundClaims | undefined;
+  readonly found: PhoneVendor;
   readonly body: string;
-  readonly form: URLSearchParams;
 }
 
 type Serve = (placed: PlacedCallRequest) => Promise<Answer>;
@@ -64,28 +67,30 @@ function route(path: string, options: OutboundRoutesOptions, serve: Serve): Endp
     isQuiet: false,
     answer: async (request) => {
       const bytes = Buffer.from(await request.body());
-      const signed = await requireSignature(DEFAULT_PHONE_VENDOR, request, path, bytes, options);
       const token = new URLSearchParams(request.queryString).get("token") ?? "";
-      const body = bytes.toString("utf8");
-      const form = new URLSearchParams(body);
-      return serve({ request, signed, token, body, form });
+      const claims = options.outboundTokens.verify(token);
+      const vendor = claims?.vendor ?? DEFAULT_PHONE_VENDOR;
+      const found = phoneVendor(vendor);
+      if (found === undefined) throw notPlaced();
+      const signed = await requireSignature(vendor, request, path, bytes, options);
+      return serve({ request, signed, token, claims, found, body: bytes.toString("utf8") });
     },
   };
 }
 
 /** Somebody answers: their audio comes here. */
 async function answered(
-  { request, signed, token, form }: PlacedCallRequest,
+  { request, signed, token, found, body }: PlacedCallRequest,
   options: OutboundRoutesOptions,
 ): Promise<Answer> {
   const { outbound, streamTokens, answeredWebhooks, streamAddress } = options;
+  const { documents } = found;
+  const callIsOver = () => documentAnswer(documents, documents.farewell({ text: OVER_WORDS }));
   const claims = await outbound.answering(token);
-  if (claims === undefined) return CALL_IS_OVER;
-  const { callId, orgId, agentId } = claims;
-  const callSid = form.get("CallSid") ?? "";
-  const callerRef = CALL_REF.test(callSid) ? callSid : "";
-  const vendor = DEFAULT_PHONE_VENDOR;
-  const parameters = { [PLACED_CALL_PARAMETER]: callId };
+  if (claims === undefined) return callIsOver();
+  const { callId, orgId, agentId, vendor } = claims;
+  const callerRef = callRefIn(body, found);
+  const parameters = { [PLACED_CALL_PARAMETER]: PLACED_CALL_WAITS };
   const streamBase = await streamAddress();
   const deps = { ...options, streamBase, parameters, isNextNamed: true };
   const connect = () => {
@@ -95,24 +100,31 @@ async function answered(
   };
   const answer =
     signed === undefined ? connect() : await answeredWebhooks.answerTo(signed, connect);
-  return answer === undefined ? CALL_IS_OVER : documentAnswer(documents, answer);
+  return answer === undefined ? callIsOver() : documentAnswer(documents, answer);
 }
 
 async function reported(
-  { token, body, form }: PlacedCallRequest,
+  { token, claims, found, body }: PlacedCallRequest,
   { outbound }: OutboundRoutesOptions,
 ): Promise<Answer> {
-  const status = form.get("CallStatus") ?? "";
-  const answeredBy = form.get("AnsweredBy") ?? "";
-  const callSid = form.get("CallSid") ?? "";
+  const report = found.placedReport?.(body);
+  if (claims === undefined || report === undefined) throw notPlaced();
+  const phoneCallId = callRefIn(body, found);
   const callInfo = {
-    ...callInfoOf(body, TWILIO.callInfoFields),
+    ...callInfoOf(body, found.callInfoFields),
     direction: "outbound",
-    phoneVendor: DEFAULT_PHONE_VENDOR,
-    ...(CALL_REF.test(callSid) && { phoneCallId: callSid }),
+    phoneVendor: claims.vendor,
+    ...(phoneCallId !== "" && { phoneCallId }),
   } as const;
-  if (!(await outbound.report(token, { status, answeredBy, callInfo }))) {
-    throw new RequestError("invalid_token", "token: expected that of a placed call");
-  }
+  if (!(await outbound.report(token, { ...report, callInfo }))) throw notPlaced();
   return { status: 204, contentType: "", body: "" };
+}
+
+/** The vendor's id of the call; empty where its requests have none. */
+function callRefIn(body: string, { callIdField }: PhoneVendor): string {
+  return callIdField === undefined ? "" : webhookField(body, callIdField);
+}
+
+function notPlaced(): RequestError {
+  return new RequestError("invalid_token", "token: expected that of a placed call");
 }

@@ -74,6 +74,16 @@ export function refusedFormat({ encoding, sampleRateHz }: StreamStarted): string
   return sampleRateHz === PHONE_RATE_HZ ? undefined : `${encoding} at ${sampleRateHz} Hz`;
 }
 
+/** The placed call that waits for the stream; a dialplan passes on no parameter that says so. */
+function waitingCallOf(
+  { vendor, callKey, attempt }: StreamClaims,
+  parameters: StreamIds["parameters"],
+): string | undefined {
+  const isFirst = attempt === 0 && phoneVendor(vendor)?.namesNextOnRequest === true;
+  const isAwaited = isFirst || parameters[PLACED_CALL_PARAMETER] !== undefined;
+  return isAwaited ? placedCallOf(callKey) : undefined;
+}
+
 /** What the calls of every door for telephones share: who they are for, their legs, one pacer. */
 export class PhoneCalls {
   readonly #options: PhoneCallsOptions;
@@ -156,7 +166,7 @@ export class PhoneCalls {
       );
       const tenant = claims && (await phoneTenant(organizations, claims.orgId));
       if (claims === undefined || tenant === undefined) return;
-      const placedCallId = parameters[PLACED_CALL_PARAMETER];
+      const placedCallId = waitingCallOf(claims, parameters);
       const conversation = continuations.conversationOf(claims);
       const agentId = claims.agentId === "" ? undefined : claims.agentId;
       const refuse = () => Promise.reject(new CallNotTakenError(unsupportedAudio(format)));
@@ -195,7 +205,7 @@ export class PhoneCalls {
       if (claims === undefined || tenant === undefined) {
         return leg.close(CLOSE_UNAUTHORIZED, "the stream's token is missing, wrong or used");
       }
-      const callId = started.parameters[PLACED_CALL_PARAMETER];
+      const callId = waitingCallOf(claims, started.parameters);
       const open = async (placed?: CallInfo) => {
         const callInfo = await this.#callInfoOf(claims, placed);
         return this.#open(leg, tenant, claims, { callInfo, placedCallId: callId });

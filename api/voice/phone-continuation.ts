@@ -12,7 +12,7 @@ import type { Answer } from "../http/answer/answer.js";
 import type { Endpoint, IncomingRequest } from "../http/endpoints/endpoint.js";
 import { heldAnswer } from "./held-caller.js";
 import { addressElsewhere, type OtherServer } from "./other-server.js";
-import { PLACED_CALL_PARAMETER } from "./outbound-routes.js";
+import { PLACED_CALL_PARAMETER, PLACED_CALL_WAITS } from "./outbound-routes.js";
 import { type PhoneCallsOptions, transfersByRest } from "./phone-calls.js";
 import {
   CONTINUATION_PATH,
@@ -123,7 +123,8 @@ async function answer(
   }
   const streamBase = otherAddress ?? (await options.streamAddress());
   const placedCallId = next.kind === "askedAgain" ? next.placedCallId : undefined;
-  const parameters = placedCallId === undefined ? {} : { [PLACED_CALL_PARAMETER]: placedCallId };
+  const parameters =
+    placedCallId === undefined ? {} : { [PLACED_CALL_PARAMETER]: PLACED_CALL_WAITS };
   const deps = { ...options, streamBase, parameters, isNextNamed: true };
   const token = await streamTokenFor(next.claims, options);
   const connect = () => connectDocument(request, documents, next.claims, token, deps);

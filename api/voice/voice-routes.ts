@@ -3,6 +3,7 @@ import { Continuations } from "../../engine/calls/continuations.js";
 import type { LiveCalls } from "../../engine/calls/live-calls.js";
 import type { PlacedCalls } from "../../engine/calls/outbound/placed-calls.js";
 import type { Logger } from "../../engine/log.js";
+import type { OutboundTokens } from "../../engine/security/outbound-token.js";
 import type { StreamTokenRegistry } from "../../engine/security/stream-token.js";
 import type { StreamUuidRegistry } from "../../engine/security/stream-uuid.js";
 import type { TokenUseRegistry } from "../../engine/security/token-uses.js";
@@ -40,6 +41,7 @@ export interface VoiceRoutesOptions {
   readonly liveCalls: Pick<LiveCalls, "find">;
   readonly callControl: CallControl;
   readonly placedCalls: PlacedCalls;
+  readonly outboundTokens: OutboundTokens;
   readonly streamTokens: StreamTokenRegistry;
   readonly streamUuids: StreamUuidRegistry;
   readonly callInfos: CallInfoStore;

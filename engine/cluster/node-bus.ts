@@ -84,7 +84,13 @@ export const channelOf = (startId: string): string => `parley ${startId}`;
 /** Something of the nodes has changed; the text says nothing. */
 export const ALL_NODES = "parley nodes";
 
-const OutboundClaims = v.object({ callId: v.string(), orgId: v.string(), agentId: v.string() });
+const OutboundClaims = v.object({
+  callId: v.string(),
+  orgId: v.string(),
+  agentId: v.string(),
+  // Releases that placed calls at Twilio only leave it out.
+  vendor: v.optional(v.string(), "twilio"),
+});
 const Ending = v.object({
   reason: v.picklist(END_REASONS),
   status: v.picklist(["completed", "failed"]),

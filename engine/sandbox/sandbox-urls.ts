@@ -16,6 +16,13 @@ export interface SandboxUrls {
   readonly whisper: string;
   readonly kokoro: string;
   readonly twilio: string;
+  readonly signalwire: string;
+  readonly telnyx: string;
+  readonly plivo: string;
+  readonly vonage: string;
+  readonly jambonz: string;
+  /** Of Asterisk's REST interface. */
+  readonly asterisk: string;
   /** Where telephones of other processes are plugged in; without TLS, as the desk, since no vendor is reached by it. */
   readonly telephones: string;
   /** Where the sandbox's own pages are: its faults and its journal. */
@@ -42,6 +49,12 @@ export function urlsAt(authority: string, tlsAuthority?: string): SandboxUrls {
     whisper: compatible,
     kokoro: compatible,
     twilio: `http${s}://${at}/twilio`,
+    signalwire: `http${s}://${at}/signalwire`,
+    telnyx: `http${s}://${at}/telnyx`,
+    plivo: `http${s}://${at}/plivo`,
+    vonage: `http${s}://${at}/vonage`,
+    jambonz: `http${s}://${at}/jambonz`,
+    asterisk: `http${s}://${at}/asterisk/ari`,
     telephones: `http://${authority}/twilio`,
     desk: `http://${authority}/sandbox`,
   };

@@ -21,6 +21,8 @@ import { type SandboxUrls, urlsAt } from "./sandbox-urls.js";
 import { refuseUpgrade, type SandboxContext, type Simulator } from "./simulator.js";
 import { useSpokenVoice } from "./sound/simulated-voice.js";
 import { SpeechThread } from "./sound/speech-thread-client.js";
+import { PhoneApiSimulator } from "./telephone/phone-api-simulator.js";
+import { PHONE_API_WIRES } from "./telephone/phone-api-wires.js";
 import { converse } from "./telephone/phone-person.js";
 import { TwilioSimulator } from "./telephone/twilio-simulator.js";
 
@@ -250,6 +252,9 @@ export async function startSandbox(options: SandboxOptions = {}): Promise<Sandbo
   };
 }
 
+/** Nobody talks at these vendors, so whoever answers hangs up soon. */
+const PLACED_TALK_MS = 10_000;
+
 type Routes = [prefix: string, simulator: Simulator][];
 
 /** The first prefix that fits wins: speech stands before the rest of OpenAI. */
@@ -267,6 +272,12 @@ function routesOf(context: SandboxContext): Routes {
     ["/elevenlabs", new ElevenLabsSimulator(context)],
     ["/edge", new EdgeSimulator(context)],
     ["/twilio", new TwilioSimulator({ ...context, talk: converse })],
+    ["/signalwire", new PhoneApiSimulator(PHONE_API_WIRES.signalwire, PLACED_TALK_MS)],
+    ["/telnyx", new PhoneApiSimulator(PHONE_API_WIRES.telnyx, PLACED_TALK_MS)],
+    ["/plivo", new PhoneApiSimulator(PHONE_API_WIRES.plivo, PLACED_TALK_MS)],
+    ["/vonage", new PhoneApiSimulator(PHONE_API_WIRES.vonage, PLACED_TALK_MS)],
+    ["/jambonz", new PhoneApiSimulator(PHONE_API_WIRES.jambonz, PLACED_TALK_MS)],
+    ["/asterisk", new PhoneApiSimulator(PHONE_API_WIRES.asterisk, PLACED_TALK_MS)],
   ];
 }
 

@@ -6,10 +6,14 @@ export interface OutboundClaims {
   readonly callId: string;
   readonly orgId: string;
   readonly agentId: string;
+  /** Of the telephony vendor that carries the call. */
+  readonly vendor: string;
 }
 
 /** The last of a call's reports comes when it ends, and the vendor ends calls after four hours. */
 const OUTBOUND_TOKEN_LIFETIME_MS = 5 * 60 * 60 * 1_000;
+/** Releases before this one placed calls there only, and their tokens name no vendor. */
+const FIRST_VENDOR = "twilio";
 const KEY_LABEL = "parley: outbound call token, version 2";
 
 /**
@@ -24,15 +28,15 @@ export class OutboundTokens {
     this.#ids = new SignedIds({ secret, label: KEY_LABEL, lifetimeMs, clock });
   }
 
-  mint({ callId, orgId, agentId }: OutboundClaims): string {
-    return this.#ids.mint([callId, orgId, agentId]);
+  mint({ callId, orgId, agentId, vendor }: OutboundClaims): string {
+    return this.#ids.mint([callId, orgId, agentId, vendor]);
   }
 
   /** Undefined for a token that is forged, broken or expired. */
   verify(token: string): OutboundClaims | undefined {
     const ids = this.#ids.verify(token);
     if (ids === undefined) return undefined;
-    const [callId = "", orgId = "", agentId = ""] = ids;
-    return { callId, orgId, agentId };
+    const [callId = "", orgId = "", agentId = "", vendor = FIRST_VENDOR] = ids;
+    return { callId, orgId, agentId, vendor };
   }
 }

@@ -96,6 +96,10 @@ export const NONCE_KEPT_MS = 2 * (STREAM_TOKEN_LIFETIME_MS + CLOCK_SKEW_MAX_MS);
 const CLAIM_LENGTH_MAX = 64;
 /** Vendors take 500 characters for a parameter's name and value together. */
 const STREAM_TOKEN_LENGTH_MAX = 480;
+/** Vonage and Plivo pass on 512 bytes of all parameters together, so UUIDs of ours are packed in a longer token. */
+const PLAIN_TOKEN_LENGTH_MAX = 400;
+const UUID = /[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}/;
+const PACKED_UUID = /~([\w-]{22})/;
 const KEY_LABEL = "parley: telephony stream token, version 3";
 const KEY_BYTES = 32;
 const NONCE_BYTES = 12;
@@ -186,12 +190,16 @@ export class StreamTokens implements StreamTokenRegistry {
     }
     const expiresMs = this.#clock.epochMs() + STREAM_TOKEN_LIFETIME_MS;
     const nonce = randomBytes(NONCE_BYTES).toString("base64url");
-    const ids = [vendor, orgId, agentId, callerRef, callKey, attempt, expiresMs, nonce];
-    // Left out where there is none: an earlier release reads the token, too.
-    const content = Buffer.from(
-      JSON.stringify(failedTransfers === 0 ? ids : [...ids, failedTransfers]),
-    );
-    const token = content.toString("hex") + this.#sign(content).toString("hex");
+    const write = (own: (id: string) => string) => {
+      const ids = [vendor, own(orgId), own(agentId), callerRef, own(callKey)];
+      const rest = [attempt, expiresMs, nonce];
+      // Left out where there is none: an earlier release reads the token, too.
+      const all = [...ids, ...rest, ...(failedTransfers === 0 ? [] : [failedTransfers])];
+      const content = Buffer.from(JSON.stringify(all));
+      return content.toString("hex") + this.#sign(content).toString("hex");
+    };
+    const plain = write((id) => id);
+    const token = plain.length <= PLAIN_TOKEN_LENGTH_MAX ? plain : write(packed);
     if (token.length > STREAM_TOKEN_LENGTH_MAX) {
       throw new RangeError("the ids together are too long for a stream token");
     }
@@ -216,7 +224,8 @@ export class StreamTokens implements StreamTokenRegistry {
     const signature = Buffer.from(token.slice(-SIGNATURE_HEX), "hex");
     if (!timingSafeEqual(signature, this.#sign(content))) return { refusal: "forged" };
     const ids = v.parse(Content, JSON.parse(content.toString("utf8")));
-    const [vendor, orgId, agentId, callerRef, callKey, attempt, expiresMs, nonce] = ids;
+    const [vendor, , , callerRef, , attempt, expiresMs, nonce] = ids;
+    const [orgId, agentId, callKey] = [unpacked(ids[1]), unpacked(ids[2]), unpacked(ids[4])];
     const failedTransfers = ids[8];
     const leftMs = expiresMs - this.#clock.epochMs();
     if (leftMs <= 0) return { refusal: "expired" };
@@ -233,4 +242,19 @@ export class StreamTokens implements StreamTokenRegistry {
   #sign(content: Uint8Array): Buffer {
     return createHmac("sha256", this.#key).update(content).digest();
   }
+}
+
+/** The UUID of an id of ours as 22 characters in place of 36. */
+function packed(id: string): string {
+  return id.replace(UUID, (uuid) => {
+    return `~${Buffer.from(uuid.replaceAll("-", ""), "hex").toString("base64url")}`;
+  });
+}
+
+function unpacked(id: string): string {
+  return id.replace(PACKED_UUID, (_, base64: string) =>
+    Buffer.from(base64, "base64url")
+      .toString("hex")
+      .replace(/^(.{8})(.{4})(.{4})(.{4})(.{12})$/, "$1-$2-$3-$4-$5"),
+  );
 }

@@ -4,10 +4,30 @@ import type { Dial } from "./call-documents.js";
 
 const ATTEMPTS_MAX = 2;
 
-/** What can be asked of one vendor about a call that it carries. */
+/** A call that is to be placed at a vendor. */
+export interface CallToPlace {
+  /** E.164. */
+  readonly to: string;
+  /** E.164, a number of the account. */
+  readonly from: string;
+  /** The vendor asks there what to do when the call is answered. */
+  readonly answerUrl: string;
+  /** The vendor reports there what becomes of the call. */
+  readonly statusUrl: string;
+  /** The verdict comes to `statusUrl` while the call already goes on. */
+  readonly detectMachine: boolean;
+  readonly ringTimeoutSec: number;
+}
+
+/** `ringing`: nobody has answered yet. */
+export type HangUpState = "ringing" | "answered";
+
+/** A vendor's REST API, with one account. All of its promises reject with a VendorError. */
 export interface CallControlApi {
-  /** A call that has ended already is a success. Rejects with a VendorError. */
-  hangUp(callRef: string): Promise<void>;
+  /** Resolves with the vendor's id of the call when it is queued. Absent where the account cannot. */
+  place?(call: CallToPlace): Promise<string>;
+  /** A call that has ended already is a success. */
+  hangUp(callRef: string, state?: HangUpState): Promise<void>;
   /** The call leaves its stream and is handed on. Absent where the vendor's REST API cannot. */
   transfer?(callRef: string, dial: Dial): Promise<void>;
 }

@@ -33,9 +33,40 @@ export interface PhoneVendor {
   readonly hasTokenInAddress?: boolean;
   /** How the vendor signs its webhooks, and which setting has the key; absent where it does not sign. */
   readonly signature?: SignatureScheme & { keyOf(keys: Partial<WebhookKeys>): string | undefined };
-  /** The vendor's REST API for calls in progress; undefined when its account is not configured. */
+  /** What a report on a placed call says; absent where no calls are placed. */
+  readonly placedReport?: (body: string) => PlacedReport;
+  /** The settings without which `callControl` gives no API. */
+  readonly accountVariables?: readonly string[];
+  /** The vendor's REST API; undefined when its account is not configured. */
   callControl?(settings: CallControlSettings, context: VendorContext): CallControlApi | undefined;
+  readonly capabilities: CallCapabilities;
+}
+
+/** What a vendor says of a call that was placed there, in the words that all vendors share. */
+export interface PlacedReport {
+  /** `completed`, `busy`, `no-answer`, `failed`, `canceled`; anything else while the call is on its way. */
+  readonly status: string;
+  /** `human`, or a word that begins with `machine`; empty where the vendor does not say. */
+  readonly answeredBy: string;
+}
+
+/** How each thing that can be done with a call is done at a vendor; `none`: it cannot be done there. */
+export interface CallCapabilities {
+  readonly place: "rest" | "none";
+  readonly machineDetection: "report" | "none";
+  /** `stream`: by the end of the media stream alone. */
+  readonly hangUp: "rest" | "stream";
+  /** `document`: by what the vendor is answered when it asks what comes after the stream. */
+  readonly transfer: "rest" | "document" | "none";
+  /** A caller whose transfer failed gets the agent back. */
+  readonly failedTransfer: "comesBack" | "none";
+  /** The agent's digits: as tones in its audio. */
+  readonly sendDigits: "tones";
+  readonly receiveDigits: "messages";
 }
 
 /** The vendors' accounts. */
-export type CallControlSettings = Pick<TelephonySettings, "twilio" | "telnyx" | "plivo">;
+export type CallControlSettings = Pick<
+  TelephonySettings,
+  "twilio" | "signalwire" | "telnyx" | "plivo" | "vonage" | "jambonz" | "asterisk"
+>;

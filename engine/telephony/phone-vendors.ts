@@ -32,6 +32,11 @@ export const SIGNATURE_HEADERS: readonly string[] = [
   ...new Set(Object.values(PHONE_VENDORS).flatMap(({ signature }) => signature?.headerNames ?? [])),
 ];
 
+/** The settings without which no call can be placed at the vendor; none where it has no API for that. */
+export function accountVariables(name: PhoneVendorName): readonly string[] {
+  return PHONE_VENDORS[name].accountVariables ?? [];
+}
+
 /** The REST APIs of the vendors whose accounts are configured, by the vendors' names. */
 export function callControlApis(
   settings: CallControlSettings,

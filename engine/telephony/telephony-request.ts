@@ -15,7 +15,7 @@ const NEVER_ABORTED = new AbortController().signal;
 export interface TelephonyRequest {
   readonly vendor: string;
   readonly baseUrl: string;
-  readonly method: "POST" | "DELETE";
+  readonly method: "POST" | "PUT" | "DELETE";
   /** Below that of the base. */
   readonly path: string;
   readonly headers: Readonly<Record<string, string>>;

@@ -23,11 +23,39 @@ export interface TelephonySettings {
     readonly authToken: string | undefined;
     readonly baseUrl: string;
   };
-  readonly telnyx: { readonly apiKey: string | undefined; readonly baseUrl: string };
+  readonly signalwire: {
+    readonly projectId: string | undefined;
+    readonly apiToken: string | undefined;
+    /** Of the space, `https://example.signalwire.com`; there is none that all share. */
+    readonly baseUrl: string | undefined;
+  };
+  readonly telnyx: {
+    readonly apiKey: string | undefined;
+    /** The id of the TeXML application that calls are placed with. */
+    readonly texmlAppId: string | undefined;
+    readonly baseUrl: string;
+  };
   readonly plivo: {
     readonly authId: string | undefined;
     readonly authToken: string | undefined;
     readonly baseUrl: string;
+  };
+  readonly vonage: {
+    readonly applicationId: string | undefined;
+    /** PEM (PKCS #8). */
+    readonly privateKey: string | undefined;
+    readonly baseUrl: string;
+  };
+  readonly jambonz: {
+    readonly accountSid: string | undefined;
+    readonly apiKey: string | undefined;
+    readonly baseUrl: string;
+  };
+  readonly asterisk: {
+    readonly user: string | undefined;
+    readonly password: string | undefined;
+    /** Of Asterisk's REST interface, such as `http://127.0.0.1:8088/ari`. */
+    readonly baseUrl: string | undefined;
   };
   /** By vendor, what webhooks are signed with; where it is set, a signature is demanded. */
   readonly webhookKeys: WebhookKeys;
@@ -52,15 +80,28 @@ export interface TelephonyVariables {
   readonly TWILIO_ACCOUNT_SID?: string | undefined;
   readonly TWILIO_AUTH_TOKEN?: string | undefined;
   readonly TWILIO_BASE_URL: string;
+  readonly SIGNALWIRE_PROJECT_ID?: string | undefined;
+  readonly SIGNALWIRE_API_TOKEN?: string | undefined;
   readonly SIGNALWIRE_SIGNING_KEY?: string | undefined;
+  readonly SIGNALWIRE_BASE_URL?: string | undefined;
   readonly TELNYX_API_KEY?: string | undefined;
+  readonly TELNYX_TEXML_APP_ID?: string | undefined;
   readonly TELNYX_PUBLIC_KEY?: string | undefined;
   readonly TELNYX_BASE_URL: string;
   readonly PLIVO_AUTH_ID?: string | undefined;
   readonly PLIVO_AUTH_TOKEN?: string | undefined;
   readonly PLIVO_BASE_URL: string;
+  readonly VONAGE_APPLICATION_ID?: string | undefined;
+  readonly VONAGE_PRIVATE_KEY?: string | undefined;
   readonly VONAGE_SIGNATURE_SECRET?: string | undefined;
+  readonly VONAGE_BASE_URL: string;
+  readonly JAMBONZ_ACCOUNT_SID?: string | undefined;
+  readonly JAMBONZ_API_KEY?: string | undefined;
   readonly JAMBONZ_WEBHOOK_SECRET?: string | undefined;
+  readonly JAMBONZ_BASE_URL: string;
+  readonly ASTERISK_ARI_USER?: string | undefined;
+  readonly ASTERISK_ARI_PASSWORD?: string | undefined;
+  readonly ASTERISK_ARI_URL?: string | undefined;
   readonly AUDIOSOCKET_PORT: number;
   /** Empty: all. */
   readonly TELEPHONY_VENDORS: readonly string[];
@@ -73,11 +114,36 @@ export function telephonySettings(env: TelephonyVariables): TelephonySettings {
       authToken: env.TWILIO_AUTH_TOKEN,
       baseUrl: env.TWILIO_BASE_URL,
     },
-    telnyx: { apiKey: env.TELNYX_API_KEY, baseUrl: env.TELNYX_BASE_URL },
+    signalwire: {
+      projectId: env.SIGNALWIRE_PROJECT_ID,
+      apiToken: env.SIGNALWIRE_API_TOKEN,
+      baseUrl: env.SIGNALWIRE_BASE_URL,
+    },
+    telnyx: {
+      apiKey: env.TELNYX_API_KEY,
+      texmlAppId: env.TELNYX_TEXML_APP_ID,
+      baseUrl: env.TELNYX_BASE_URL,
+    },
     plivo: {
       authId: env.PLIVO_AUTH_ID,
       authToken: env.PLIVO_AUTH_TOKEN,
       baseUrl: env.PLIVO_BASE_URL,
+    },
+    vonage: {
+      applicationId: env.VONAGE_APPLICATION_ID,
+      // In one line of an environment file, a line end is written as \n.
+      privateKey: env.VONAGE_PRIVATE_KEY?.replaceAll("\\n", "\n"),
+      baseUrl: env.VONAGE_BASE_URL,
+    },
+    jambonz: {
+      accountSid: env.JAMBONZ_ACCOUNT_SID,
+      apiKey: env.JAMBONZ_API_KEY,
+      baseUrl: env.JAMBONZ_BASE_URL,
+    },
+    asterisk: {
+      user: env.ASTERISK_ARI_USER,
+      password: env.ASTERISK_ARI_PASSWORD,
+      baseUrl: env.ASTERISK_ARI_URL,
     },
     webhookKeys: {
       twilio: env.TWILIO_AUTH_TOKEN,

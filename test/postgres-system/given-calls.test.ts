@@ -15,7 +15,11 @@ import { temporaryFile } from "../storage/temporary-file.js";
 import { eventually } from "../system/eventually.js";
 
 const CALL = { callId: "a", orgId: ORG };
-const HANDED = { claims: { ...CALL, agentId: "agent" }, callRef: "CA1", answeredBy: "" };
+const HANDED = {
+  claims: { ...CALL, agentId: "agent", vendor: "twilio" },
+  callRef: "CA1",
+  answeredBy: "",
+};
 const REPORT = { claims: HANDED.claims, report: { status: "in-progress", answeredBy: "human" } };
 /** As in engine/cluster/node-bus.ts. */
 const RECONNECT_MIN_MS = 200;

@@ -251,7 +251,11 @@ test("a call that goes to another server keeps its place, though the former one 
       handOver: async () => {
         // As its sweep does, which finds that the server has no such call any more.
         await callSlots.free(startId, [call.callId]);
-        return { claims: { ...call, agentId: "agent" }, callRef: "CA1", answeredBy: "" };
+        return {
+          claims: { ...call, agentId: "agent", vendor: "twilio" },
+          callRef: "CA1",
+          answeredBy: "",
+        };
       },
     });
   const [giver, taker] = [await opened("giver"), await opened("taker")];

@@ -337,7 +337,7 @@ test("without its settings a server says which ones are missing", async () => {
       from: FROM_NOBODYS,
     });
     assert.equal(status, 503);
-    assert.match(JSON.stringify(answer), /TWILIO_ACCOUNT_SID, PUBLIC_BASE_URL/);
+    assert.match(JSON.stringify(answer), /TWILIO_ACCOUNT_SID, TWILIO_AUTH_TOKEN, PUBLIC_BASE_URL/);
   } finally {
     await bare.stop();
   }

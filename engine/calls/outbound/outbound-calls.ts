@@ -3,7 +3,6 @@ import type { Logger } from "../../log.js";
 import { RequestError } from "../../request-error.js";
 import type { OutboundClaims, OutboundTokens } from "../../security/outbound-token.js";
 import type { CallInfo } from "../../telephony/call-info.js";
-import { DEFAULT_PHONE_VENDOR } from "../../telephony/phone-vendors.js";
 import { TelephonyError } from "../../telephony/telephony-request.js";
 import type { DialTargets } from "../../tenancy/agents/dial-targets.js";
 import type { PhoneNumbers } from "../../tenancy/agents/phone-numbers.js";
@@ -87,9 +86,7 @@ const OUTCOME_MAX_MS = 5 * 60 * 1_000;
 const ANSWERED_BY = /^[a-z_]{1,32}$/;
 
 export interface OutboundDeps {
-  /** Absent: `missing` says which settings calls cannot be placed without. */
-  readonly telephony: OutboundTelephony | undefined;
-  readonly missing: readonly string[];
+  readonly telephony: Pick<OutboundTelephony, "vendorFor" | "hangUp">;
   readonly tokens: OutboundTokens;
   readonly opener: Pick<CallOpener, "refusal">;
   /** Undefined: from any number, where the vendor is not real. */
@@ -155,31 +152,25 @@ export class OutboundCalls implements PlacedCalls {
 
   /** Takes the call's slot while it rings. Rejects with a RequestError: limits, agent, settings, the vendor's refusal. */
   async place(tenant: Tenant, order: OutboundOrder): Promise<QueuedCall> {
-    const { telephony, missing, opener, newId, log } = this.#deps;
-    if (telephony === undefined) {
-      const settings = missing.join(", ");
-      throw new RequestError(
-        "not_configured",
-        `calls cannot be placed before the platform sets ${settings}`,
-      );
-    }
+    const { telephony, opener, newId, log } = this.#deps;
+    const placing = telephony.vendorFor(order.vendor);
+    if ("missing" in placing) throw notConfigured(order.vendor, placing.missing);
     const { agentId } = order;
     const refusal = await opener.refusal({ tenant, agentId });
     if (refusal !== undefined) throw placingRefused(refusal);
     const orgId = tenant.organization.id;
     await this.#requireNumber(orgId, order.from);
     await this.#requireTarget(orgId, order.to);
-    const claims = { callId: newId(), orgId, agentId };
+    const { vendor } = placing;
+    const claims = { callId: newId(), orgId, agentId, vendor };
     const { from, to } = order;
     const { apiKeyId } = tenant;
     const placedBy = apiKeyId === undefined ? {} : { apiKeyId };
     const callInfo = { direction: "outbound", from, to, ...placedBy } as const;
     const ringing = await this.#reserve(tenant, claims, callInfo);
     try {
-      const callRef = await telephony.place(order, this.#deps.tokens.mint(claims), {
-        ringTimeoutSec: RING_TIMEOUT_SEC,
-      });
-      this.#placed(ringing, callRef);
+      const token = this.#deps.tokens.mint(claims);
+      this.#placed(ringing, await placing.place(order, token, RING_TIMEOUT_SEC));
     } catch (error) {
       const failure = placingFailed(error, log);
       // Else the vendor has called all the same: the call is answered by now, or recorded as over. Or it may have: it tells, or
@@ -189,7 +180,7 @@ export class OutboundCalls implements PlacedCalls {
         throw failure;
       }
     }
-    log.info({ callId: claims.callId, orgId, agentId }, "a call was placed");
+    log.info({ callId: claims.callId, orgId, agentId, vendor }, "a call was placed");
     return { id: claims.callId, agentId, status: "queued" };
   }
 
@@ -266,6 +257,9 @@ export class OutboundCalls implements PlacedCalls {
 
   /** As `report`, once the token is known to be good. */
   take(claims: OutboundClaims, report: OutboundReport): void {
+    const ringing = this.#ringing.get(claims.callId);
+    // The answer to the order may have been lost, and a call without an id could not be hung up.
+    if (ringing !== undefined) ringing.callRef ??= report.callInfo?.phoneCallId;
     const ending = endingOf(report);
     if (ending !== undefined) this.#end(claims, ending, report.callInfo);
     const { callId } = claims;
@@ -353,15 +347,15 @@ export class OutboundCalls implements PlacedCalls {
     const { callId } = ringing.claims;
     ringing.callRef = callRef;
     const isWaitedFor = ringing.isHandedOver || this.#deps.liveCalls.has(callId);
-    if (!isWaitedFor) this.#cancel(callId, callRef);
+    if (!isWaitedFor) this.#cancel(ringing.claims, callRef);
   }
 
   #hangUp({ claims, callRef }: Ringing): void {
-    if (callRef !== undefined) this.#cancel(claims.callId, callRef);
+    if (callRef !== undefined) this.#cancel(claims, callRef);
   }
 
-  #cancel(callId: string, callRef: string): void {
-    this.#deps.telephony?.hangUp(callRef).catch((error: unknown) => {
+  #cancel({ callId, vendor }: OutboundClaims, callRef: string): void {
+    this.#deps.telephony.hangUp(vendor, callRef).catch((error: unknown) => {
       this.#deps.log.error({ callId, error }, "a placed call could not be hung up");
     });
   }
@@ -391,9 +385,17 @@ export class OutboundCalls implements PlacedCalls {
   }
 }
 
-/** Calls are placed at Twilio only. */
-function infoOf({ callInfo, callRef }: Ringing): CallInfo | undefined {
+function notConfigured(vendor: string | undefined, missing: readonly string[]): RequestError {
+  const where = vendor === undefined ? "" : ` at ${vendor}`;
+  const message =
+    missing.length === 0
+      ? `calls cannot be placed${where}: it has no API for that`
+      : `calls cannot be placed${where} before the platform sets ${missing.join(", ")}`;
+  return new RequestError("not_configured", message);
+}
+
+function infoOf({ claims, callInfo, callRef }: Ringing): CallInfo | undefined {
   if (callInfo === undefined) return undefined;
   const phoneCallId = callRef === undefined ? {} : { phoneCallId: callRef };
-  return { ...callInfo, phoneVendor: DEFAULT_PHONE_VENDOR, ...phoneCallId };
+  return { ...callInfo, phoneVendor: claims.vendor, ...phoneCallId };
 }

@@ -1,5 +1,6 @@
-import { type TwilioCalls, twilioCalls } from "../../telephony/twilio/twilio-calls.js";
-import type { VendorContext } from "../../vendors/vendor-settings.js";
+import type { CallControlApi, CallToPlace } from "../../telephony/call-control.js";
+import { accountVariables, DEFAULT_PHONE_VENDOR } from "../../telephony/phone-vendors.js";
+import { PHONE_VENDOR_NAMES, type PhoneVendorName } from "../../telephony/telephony-settings.js";
 
 /** Where the vendor asks what to do with a placed call that was answered. */
 export const ANSWER_PATH = "/api/telephony/answer";
@@ -14,6 +15,8 @@ export interface OutboundOrder {
   readonly from: string;
   /** Hangs up on answering machines. */
   readonly detectMachine: boolean;
+  /** The telephony vendor that places the call; left out, the first that has an account. */
+  readonly vendor?: PhoneVendorName | undefined;
 }
 
 export interface QueuedCall {
@@ -23,72 +26,68 @@ export interface QueuedCall {
   readonly status: "queued";
 }
 
-export interface OutboundSettings {
-  readonly twilio: {
-    readonly accountSid: string | undefined;
-    readonly authToken: string | undefined;
-    readonly baseUrl: string;
-  };
-  readonly publicBaseUrl: string | undefined;
-  /** Where a vendor on this machine reaches the server, once it listens; undefined where the vendor is somewhere else. */
-  readonly localBaseUrl?: (() => string) | undefined;
-}
+type PlacingApi = CallControlApi & Required<Pick<CallControlApi, "place">>;
 
-/** The settings without which no call can be placed, by their names. */
-export function missingSettings({ twilio, publicBaseUrl }: OutboundSettings): readonly string[] {
-  const needed = {
-    TWILIO_ACCOUNT_SID: twilio.accountSid,
-    TWILIO_AUTH_TOKEN: twilio.authToken,
-    PUBLIC_BASE_URL: publicBaseUrl,
-  };
-  return Object.entries(needed).flatMap(([name, value]) => (value === undefined ? [name] : []));
-}
-
-/** Undefined while a setting is missing. */
-export function outboundTelephony(
-  settings: OutboundSettings,
-  context: VendorContext,
-): OutboundTelephony | undefined {
-  const calls = twilioCalls(settings, context);
-  const { publicBaseUrl, localBaseUrl } = settings;
-  const baseUrl = publicBaseUrl === undefined ? localBaseUrl : () => publicBaseUrl;
-  if (calls === undefined || baseUrl === undefined) return undefined;
-  return new OutboundTelephony(calls, baseUrl);
-}
-
-/** What is asked of the vendor's account here. */
-type PlacingCalls = Pick<TwilioCalls, "place" | "hangUp">;
-
-/** The vendor's account together with the addresses of ours that it is given. */
-export class OutboundTelephony {
-  readonly #calls: PlacingCalls;
-  readonly #baseUrl: () => string;
-
-  /** `baseUrl`: of this server as the vendor reaches it, asked with every call. */
-  constructor(calls: PlacingCalls, baseUrl: () => string) {
-    this.#calls = calls;
-    this.#baseUrl = baseUrl;
-  }
-
+/** One vendor's account together with the addresses of ours that it is given. */
+export interface PlacingVendor {
+  readonly vendor: PhoneVendorName;
   /** Resolves with the vendor's id of the call. Rejects with a VendorError. */
-  place(
-    { to, from, detectMachine }: OutboundOrder,
-    token: string,
-    { ringTimeoutSec }: { readonly ringTimeoutSec: number },
-  ): Promise<string> {
-    const base = this.#baseUrl().replace(/\/$/, "");
-    return this.#calls.place({
-      to,
-      from,
-      detectMachine,
-      ringTimeoutSec,
-      answerUrl: `${base}${ANSWER_PATH}?token=${token}`,
-      statusUrl: `${base}${STATUS_PATH}?token=${token}`,
-    });
+  place(order: OutboundOrder, token: string, ringTimeoutSec: number): Promise<string>;
+}
+
+export interface OutboundTelephonyOptions {
+  /** By the vendors' names. */
+  readonly apis: Readonly<Record<string, CallControlApi | undefined>>;
+  /** Of this server as vendors reach it, asked with every call; undefined where they cannot. */
+  readonly baseUrl: (() => string) | undefined;
+}
+
+/** The vendors whose accounts can place calls. */
+export class OutboundTelephony {
+  readonly #options: OutboundTelephonyOptions;
+
+  constructor(options: OutboundTelephonyOptions) {
+    this.#options = options;
   }
 
-  /** A call that still rings. */
-  hangUp(callRef: string): Promise<void> {
-    return this.#calls.hangUp(callRef, "ringing");
+  /** The named vendor, or the first that can; or the settings that are missing, by their names. */
+  vendorFor(
+    wanted: PhoneVendorName | undefined,
+  ): PlacingVendor | { readonly missing: readonly string[] } {
+    const { baseUrl } = this.#options;
+    const names = wanted === undefined ? PHONE_VENDOR_NAMES : [wanted];
+    const vendor = names.find((name) => this.#api(name) !== undefined);
+    const api = vendor && this.#api(vendor);
+    if (vendor === undefined || api === undefined || baseUrl === undefined) {
+      const ofAccount = api === undefined ? accountVariables(wanted ?? DEFAULT_PHONE_VENDOR) : [];
+      return { missing: [...ofAccount, ...(baseUrl === undefined ? ["PUBLIC_BASE_URL"] : [])] };
+    }
+    const base = baseUrl().replace(/\/$/, "");
+    const place: PlacingVendor["place"] = (order, token, ringTimeoutSec) => {
+      const call: CallToPlace = {
+        to: order.to,
+        from: order.from,
+        detectMachine: order.detectMachine,
+        ringTimeoutSec,
+        answerUrl: `${base}${ANSWER_PATH}?token=${token}`,
+        statusUrl: `${base}${STATUS_PATH}?token=${token}`,
+      };
+      return api.place(call);
+    };
+    return { vendor, place };
   }
+
+  /** A call that still rings. Rejects with a VendorError. */
+  async hangUp(vendor: string, callRef: string): Promise<void> {
+    await this.#options.apis[vendor]?.hangUp(callRef, "ringing");
+  }
+
+  #api(vendor: PhoneVendorName): PlacingApi | undefined {
+    const api = this.#options.apis[vendor];
+    return api !== undefined && canPlace(api) ? api : undefined;
+  }
+}
+
+function canPlace(api: CallControlApi): api is PlacingApi {
+  return api.place !== undefined;
 }

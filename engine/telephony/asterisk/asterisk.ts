@@ -8,11 +8,15 @@ import {
   PHONE_RATE_HZ,
   type RawFormat,
 } from "../../audio/audio-format.js";
+import { parseAnswer } from "../../vendors/vendor-json.js";
+import type { VendorContext } from "../../vendors/vendor-settings.js";
+import type { CallControlApi, CallToPlace } from "../call-control.js";
 import type { CallDocuments } from "../call-documents.js";
 import { MediaStream, type StreamDialect, type StreamVoice } from "../media-stream.js";
 import { offeredFormat, wholeFrames } from "../phone-format.js";
 import type { PhoneVendor } from "../phone-vendor.js";
 import type { PhoneWire, StreamStarted } from "../phone-wire.js";
+import { placedReport } from "../placed-report.js";
 import {
   Parameters,
   parseJson,
@@ -20,6 +24,7 @@ import {
   startMessage,
   WireNumber,
 } from "../stream-message.js";
+import { basicAuthorization, telephonyRequest, unlessOver } from "../telephony-request.js";
 
 /** Asterisk's own names of its codecs. */
 const FORMATS: ReadonlyMap<string, RawFormat> = new Map<string, RawFormat>([
@@ -162,9 +167,86 @@ const DIALPLAN: CallDocuments = {
   hangUp: () => "over",
 };
 
+const VENDOR = "asterisk";
+const Placed = v.object({ id: v.string() });
+/** The contexts of docs/guides/telephony.md: one dials the person, the other has the person talk to the agent. */
+const DIALING_CONTEXT = "parley-outbound";
+const ANSWERED_CONTEXT = "parley-answered";
+
+export interface AsteriskAccount {
+  readonly user: string;
+  readonly password: string;
+  readonly baseUrl: string;
+}
+
+/** Asterisk's REST interface of channels (https://docs.asterisk.org/Latest_API/API_Documentation/Asterisk_REST_Interface/Channels_REST_API/). */
+export class AsteriskCalls implements CallControlApi {
+  readonly #account: AsteriskAccount;
+  readonly #context: VendorContext;
+
+  constructor(account: AsteriskAccount, context: VendorContext) {
+    this.#account = account;
+    this.#context = context;
+  }
+
+  /** A local channel, since Asterisk reports no outcome of a call: the dialplan that dials does. */
+  async place(call: CallToPlace): Promise<string> {
+    const order = {
+      endpoint: `Local/${call.to}@${DIALING_CONTEXT}/n`,
+      context: ANSWERED_CONTEXT,
+      extension: "s",
+      priority: 1,
+      callerId: call.from,
+      timeout: call.ringTimeoutSec,
+      variables: {
+        PARLEY_ANSWER_URL: call.answerUrl,
+        PARLEY_STATUS_URL: call.statusUrl,
+        PARLEY_RING_SEC: String(call.ringTimeoutSec),
+      },
+    };
+    const answer = await this.#request("POST", "/channels", JSON.stringify(order));
+    return parseAnswer(VENDOR, Placed, answer).id;
+  }
+
+  async hangUp(channelId: string): Promise<void> {
+    await unlessOver(this.#request("DELETE", `/channels/${encodeURIComponent(channelId)}`));
+  }
+
+  #request(method: "POST" | "DELETE", path: string, body?: string): Promise<string> {
+    const { user, password, baseUrl } = this.#account;
+    return telephonyRequest(this.#context, {
+      vendor: VENDOR,
+      baseUrl,
+      method,
+      path,
+      headers: {
+        accept: "application/json",
+        authorization: basicAuthorization(user, password),
+        ...(body !== undefined && { "content-type": "application/json" }),
+      },
+      ...(body !== undefined && { body }),
+    });
+  }
+}
+
+const STREAM_CAPABILITIES = {
+  machineDetection: "none",
+  transfer: "none",
+  failedTransfer: "none",
+  sendDigits: "tones",
+  receiveDigits: "messages",
+} as const;
+
 /** Asterisk's WebSocket channel. */
 export const ASTERISK: PhoneVendor = {
   newWire: asteriskWire,
+  placedReport: (body) => placedReport(body, "dialStatus"),
+  accountVariables: ["ASTERISK_ARI_URL", "ASTERISK_ARI_USER", "ASTERISK_ARI_PASSWORD"],
+  callControl: ({ asterisk: { user, password, baseUrl } }, context) => {
+    if (user === undefined || password === undefined || baseUrl === undefined) return undefined;
+    return new AsteriskCalls({ user, password, baseUrl }, context);
+  },
+  capabilities: { ...STREAM_CAPABILITIES, place: "rest", hangUp: "stream" },
   documents: DIALPLAN,
   callInfoFields: DIALPLAN_FIELDS,
   hasTokenInAddress: true,
@@ -173,6 +255,7 @@ export const ASTERISK: PhoneVendor = {
 
 /** Asterisk's AudioSocket, which comes over plain TCP. */
 export const AUDIO_SOCKET: PhoneVendor = {
+  capabilities: { ...STREAM_CAPABILITIES, place: "none", hangUp: "stream" },
   documents: DIALPLAN,
   callInfoFields: DIALPLAN_FIELDS,
   namesNextOnRequest: true,

@@ -1,7 +1,10 @@
 import { createHmac, timingSafeEqual } from "node:crypto";
 import * as v from "valibot";
 import { PCM_8K, PHONE_RATE_HZ } from "../../audio/audio-format.js";
+import { parseAnswer } from "../../vendors/vendor-json.js";
+import type { VendorContext } from "../../vendors/vendor-settings.js";
 import { bodyHash } from "../body-hash.js";
+import type { CallControlApi, CallToPlace, HangUpState } from "../call-control.js";
 import {
   type Dial,
   type Farewell,
@@ -14,8 +17,9 @@ import {
 import { isCallerThere } from "../caller-state.js";
 import { MediaStream, type StreamDialect, type StreamVoice } from "../media-stream.js";
 import { offeredFormat } from "../phone-format.js";
-import type { PhoneVendor } from "../phone-vendor.js";
+import type { PhoneVendor, PlacedReport } from "../phone-vendor.js";
 import type { PhoneWire } from "../phone-wire.js";
+import { placedReport } from "../placed-report.js";
 import {
   parametersOf,
   parseJson,
@@ -23,8 +27,10 @@ import {
   startMessage,
   WireNumber,
 } from "../stream-message.js";
+import { telephonyRequest, unlessOver } from "../telephony-request.js";
 import { type TransferReport, transferReport } from "../transfer-report.js";
 import { isRecent } from "../webhook-age.js";
+import { webhookField } from "../webhook-field.js";
 
 export interface JambonzSignedRequest {
   readonly body: Uint8Array;
@@ -119,6 +125,80 @@ export function jambonzDialReport(body: string): TransferReport | undefined {
   return transferReport(body, { status: "dial_call_status", reason: "dial_sip_status" });
 }
 
+const VENDOR = "jambonz";
+const Placed = v.object({ sid: v.string() });
+/** The API refuses a call without an application unless it names these; this platform's calls use neither. */
+const SPEECH = {
+  speech_synthesis_vendor: "google",
+  speech_synthesis_language: "en-US",
+  speech_synthesis_voice: "en-US-Standard-C",
+  speech_recognizer_vendor: "google",
+  speech_recognizer_language: "en-US",
+};
+const VERDICTS: ReadonlyMap<string, string> = new Map([
+  ["amd_human_detected", "human"],
+  ["amd_machine_detected", "machine"],
+]);
+
+/** What Jambonz posts to `call_status_hook`, and to the `actionHook` of its machine detection. */
+export function jambonzPlacedReport(body: string): PlacedReport {
+  const answeredBy = VERDICTS.get(webhookField(body, "type")) ?? "";
+  return answeredBy === ""
+    ? placedReport(body, "call_status")
+    : { status: "in-progress", answeredBy };
+}
+
+export interface JambonzAccount {
+  readonly accountSid: string;
+  readonly apiKey: string;
+  readonly baseUrl: string;
+}
+
+/** The REST API of a Jambonz server (https://docs.jambonz.org/reference/rest-call-control/calls/create-call). */
+export class JambonzCalls implements CallControlApi {
+  readonly #account: JambonzAccount;
+  readonly #context: VendorContext;
+
+  constructor(account: JambonzAccount, context: VendorContext) {
+    this.#account = account;
+    this.#context = context;
+  }
+
+  async place(call: CallToPlace): Promise<string> {
+    const order = {
+      from: call.from,
+      to: { type: "phone", number: call.to },
+      call_hook: { url: call.answerUrl, method: "POST" },
+      call_status_hook: { url: call.statusUrl, method: "POST" },
+      timeout: call.ringTimeoutSec,
+      ...SPEECH,
+      ...(call.detectMachine && { amd: { actionHook: call.statusUrl } }),
+    };
+    return parseAnswer(VENDOR, Placed, await this.#request("POST", "", order)).sid;
+  }
+
+  async hangUp(callSid: string, state: HangUpState = "answered"): Promise<void> {
+    const call_status = state === "ringing" ? "no-answer" : "completed";
+    await unlessOver(this.#request("PUT", `/${encodeURIComponent(callSid)}`, { call_status }));
+  }
+
+  #request(method: "POST" | "PUT", path: string, body: unknown): Promise<string> {
+    const { accountSid, apiKey, baseUrl } = this.#account;
+    return telephonyRequest(this.#context, {
+      vendor: VENDOR,
+      baseUrl,
+      method,
+      path: `/v1/Accounts/${encodeURIComponent(accountSid)}/Calls${path}`,
+      headers: {
+        accept: "application/json",
+        authorization: `Bearer ${apiKey}`,
+        "content-type": "application/json",
+      },
+      body: JSON.stringify(body),
+    });
+  }
+}
+
 /** The first text frame has no type: it tells of the call, and what our document's `metadata` said. */
 const Metadata = v.pipe(
   v.looseObject({ callSid: v.string(), sampleRate: v.optional(WireNumber, PHONE_RATE_HZ) }),
@@ -190,6 +270,22 @@ export const JAMBONZ: PhoneVendor = {
   },
   transferReport: jambonzDialReport,
   isCallerWaiting: (body) => isCallerThere(body, "call_status"),
+  placedReport: jambonzPlacedReport,
+  accountVariables: ["JAMBONZ_ACCOUNT_SID", "JAMBONZ_API_KEY"],
+  capabilities: {
+    place: "rest",
+    machineDetection: "report",
+    hangUp: "rest",
+    transfer: "document",
+    failedTransfer: "comesBack",
+    sendDigits: "tones",
+    receiveDigits: "messages",
+  },
+  callControl: ({ jambonz }, context) => {
+    const { accountSid, apiKey } = jambonz;
+    if (accountSid === undefined || apiKey === undefined) return undefined;
+    return new JambonzCalls({ ...jambonz, accountSid, apiKey }, context);
+  },
   callIdField: "call_sid",
   callInfoFields: { from: "from", to: "to", callerName: "caller_name", direction: "direction" },
   alwaysNamesCall: true,

@@ -6,8 +6,10 @@ import {
   type PcmEncoding,
   type RawFormat,
 } from "../../audio/audio-format.js";
+import { parseAnswer } from "../../vendors/vendor-json.js";
 import type { VendorContext } from "../../vendors/vendor-settings.js";
 import { toBase64 } from "../base64-audio.js";
+import type { CallControlApi, CallToPlace, HangUpState } from "../call-control.js";
 import {
   type Dial,
   type Farewell,
@@ -19,8 +21,9 @@ import {
 } from "../call-documents.js";
 import { MediaStream, type StreamDialect, type StreamVoice } from "../media-stream.js";
 import { mediaFormat } from "../phone-format.js";
-import type { PhoneVendor } from "../phone-vendor.js";
+import type { PhoneVendor, PlacedReport } from "../phone-vendor.js";
 import type { PhoneWire } from "../phone-wire.js";
+import { placedReport } from "../placed-report.js";
 import {
   ConnectedMessage,
   DigitMessage,
@@ -35,6 +38,7 @@ import {
 import { basicAuthorization, telephonyRequest, unlessOver } from "../telephony-request.js";
 import { type TransferReport, transferReport } from "../transfer-report.js";
 import { behindStream, hangUp } from "../twilio/twiml.js";
+import { webhookField } from "../webhook-field.js";
 import { formOf } from "../webhook-signature.js";
 import { element, escapeText, xmlDocument } from "../xml.js";
 
@@ -146,6 +150,16 @@ export function plivoDialReport(body: string): TransferReport | undefined {
 }
 
 const VENDOR = "plivo";
+const Placed = v.object({ request_uuid: v.string() });
+
+/** What Plivo posts to `hangup_url`, and to `machine_detection_url` with the verdict alone. */
+export function plivoPlacedReport(body: string): PlacedReport {
+  const verdicts: Readonly<Record<string, string>> = { true: "machine", false: "human" };
+  const answeredBy = verdicts[webhookField(body, "Machine").toLowerCase()] ?? "";
+  return answeredBy === ""
+    ? placedReport(body, "CallStatus")
+    : { status: "in-progress", answeredBy };
+}
 
 export interface PlivoAccount {
   readonly authId: string;
@@ -153,8 +167,8 @@ export interface PlivoAccount {
   readonly baseUrl: string;
 }
 
-/** What Plivo's REST API can do about a call (https://www.plivo.com/docs/voice/api/call#hang-up-a-call). */
-export class PlivoCalls {
+/** Plivo's REST API of calls (https://www.plivo.com/docs/voice/api/call). */
+export class PlivoCalls implements CallControlApi {
   readonly #account: PlivoAccount;
   readonly #context: VendorContext;
 
@@ -163,21 +177,52 @@ export class PlivoCalls {
     this.#context = context;
   }
 
-  /** A call that has ended already is a success. Rejects with a VendorError. */
-  async hangUp(callUuid: string): Promise<void> {
+  /** Resolves with the id of the request, which is the call's own as long as it has one target. */
+  async place(call: CallToPlace): Promise<string> {
+    const order = {
+      to: withoutPlus(call.to),
+      from: withoutPlus(call.from),
+      answer_url: call.answerUrl,
+      answer_method: "POST",
+      hangup_url: call.statusUrl,
+      hangup_method: "POST",
+      ring_timeout: call.ringTimeoutSec,
+      ...(call.detectMachine && {
+        machine_detection: "true",
+        machine_detection_url: call.statusUrl,
+        machine_detection_method: "POST",
+      }),
+    };
+    const answer = await this.#request("POST", "Call/", JSON.stringify(order));
+    return parseAnswer(VENDOR, Placed, answer).request_uuid;
+  }
+
+  /** A call that still rings is known by its request only. */
+  async hangUp(callUuid: string, state: HangUpState = "answered"): Promise<void> {
+    const resource = state === "ringing" ? "Request" : "Call";
+    await unlessOver(this.#request("DELETE", `${resource}/${encodeURIComponent(callUuid)}/`));
+  }
+
+  #request(method: "POST" | "DELETE", path: string, body?: string): Promise<string> {
     const { authId, authToken, baseUrl } = this.#account;
-    const request = telephonyRequest(this.#context, {
+    return telephonyRequest(this.#context, {
       vendor: VENDOR,
       baseUrl,
-      method: "DELETE",
-      path: `/v1/Account/${encodeURIComponent(authId)}/Call/${encodeURIComponent(callUuid)}/`,
+      method,
+      path: `/v1/Account/${encodeURIComponent(authId)}/${path}`,
       headers: {
         accept: "application/json",
         authorization: basicAuthorization(authId, authToken),
+        ...(body !== undefined && { "content-type": "application/json" }),
       },
+      ...(body !== undefined && { body }),
     });
-    await unlessOver(request);
   }
+}
+
+/** Plivo and Vonage write numbers without it. */
+function withoutPlus(number: string): string {
+  return number.replace(/^\+/, "");
 }
 
 export interface PlivoOptions {
@@ -313,6 +358,17 @@ export const PLIVO: PhoneVendor = {
     },
     signsQuery: true,
     identity: ({ header }) => ({ id: header("x-plivo-signature-v3-nonce"), isUnique: true }),
+  },
+  placedReport: plivoPlacedReport,
+  accountVariables: ["PLIVO_AUTH_ID", "PLIVO_AUTH_TOKEN"],
+  capabilities: {
+    place: "rest",
+    machineDetection: "report",
+    hangUp: "rest",
+    transfer: "document",
+    failedTransfer: "comesBack",
+    sendDigits: "tones",
+    receiveDigits: "messages",
   },
   callControl: ({ plivo }, context) => {
     const { authId, authToken } = plivo;

@@ -4,7 +4,9 @@ import { XML_DOCUMENT } from "../call-documents.js";
 import { MediaStream, type StreamDialect } from "../media-stream.js";
 import type { PhoneVendor } from "../phone-vendor.js";
 import type { PhoneWire } from "../phone-wire.js";
+import { twimlPlacedReport } from "../placed-report.js";
 import { parseJson } from "../stream-message.js";
+import { TwilioCalls } from "../twilio/twilio-calls.js";
 import { isTwilioWebhook } from "../twilio/twilio-signature.js";
 import { twilioMessage, twilioVoice } from "../twilio/twilio-wire.js";
 import {
@@ -38,6 +40,9 @@ export function signalwireWire({ pcm = "pcm16" }: SignalwireOptions = {}): Phone
   return new MediaStream(dialect);
 }
 
+/** Of the compatibility API, below the address of the space. */
+const LAML_PATH = "/api/laml";
+
 /** SignalWire speaks Twilio's language, with ids in fewer places. */
 export const SIGNALWIRE: PhoneVendor = {
   newWire: () => signalwireWire(),
@@ -62,6 +67,32 @@ export const SIGNALWIRE: PhoneVendor = {
     },
     signsQuery: true,
     identity: ({ header }) => ({ id: signatureIn(header), isUnique: false }),
+  },
+  placedReport: twimlPlacedReport,
+  accountVariables: ["SIGNALWIRE_PROJECT_ID", "SIGNALWIRE_API_TOKEN", "SIGNALWIRE_BASE_URL"],
+  callControl: ({ signalwire: { projectId, apiToken, baseUrl } }, context) => {
+    if (projectId === undefined || apiToken === undefined || baseUrl === undefined)
+      return undefined;
+    const account = {
+      vendor: "signalwire",
+      accountSid: projectId,
+      authToken: apiToken,
+      baseUrl: `${baseUrl.replace(/\/$/, "")}${LAML_PATH}`,
+    } as const;
+    const calls = new TwilioCalls(account, context);
+    return {
+      place: (call) => calls.place(call),
+      hangUp: (callSid, state) => calls.hangUp(callSid, state),
+    };
+  },
+  capabilities: {
+    place: "rest",
+    machineDetection: "report",
+    hangUp: "rest",
+    transfer: "document",
+    failedTransfer: "comesBack",
+    sendDigits: "tones",
+    receiveDigits: "messages",
   },
 };
 

@@ -1,15 +1,17 @@
 import { createPublicKey, type KeyObject, verify } from "node:crypto";
 import * as v from "valibot";
 import { MULAW_8K, type PcmEncoding } from "../../audio/audio-format.js";
-import { tryParse } from "../../vendors/vendor-json.js";
+import { parseAnswer, tryParse } from "../../vendors/vendor-json.js";
 import type { VendorContext } from "../../vendors/vendor-settings.js";
 import { toBase64 } from "../base64-audio.js";
 import { bodyHash } from "../body-hash.js";
+import type { CallToPlace } from "../call-control.js";
 import { XML_DOCUMENT } from "../call-documents.js";
 import { MediaStream, type StreamDialect, type StreamVoice } from "../media-stream.js";
 import { mediaFormat } from "../phone-format.js";
 import type { PhoneVendor } from "../phone-vendor.js";
 import type { PhoneWire } from "../phone-wire.js";
+import { twimlPlacedReport } from "../placed-report.js";
 import {
   ConnectedMessage,
   DigitMessage,
@@ -69,12 +71,19 @@ const Refusal = v.object({
   errors: v.tupleWithRest([v.object({ code: v.string() })], v.unknown()),
 });
 
+/** The call control id. */
+const Placed = v.object({ call_sid: v.string() });
+const REPORTED_STATES = "initiated ringing answered completed";
+
 export interface TelnyxAccount {
   readonly apiKey: string;
   readonly baseUrl: string;
 }
 
-/** What Telnyx's REST API can do about a call (https://developers.telnyx.com/api-reference/call-commands/hangup). */
+/**
+ * Telnyx's REST API: calls are placed with a TeXML application
+ * (https://developers.telnyx.com/api-reference/texml-rest-commands/create-a-connection-scoped-texml-call), and hung up by a command.
+ */
 export class TelnyxCalls {
   readonly #account: TelnyxAccount;
   readonly #context: VendorContext;
@@ -84,23 +93,48 @@ export class TelnyxCalls {
     this.#context = context;
   }
 
-  /** A call that has ended already is a success. Rejects with a VendorError. */
+  /** A call that has ended already is a success. */
   async hangUp(callControlId: string): Promise<void> {
+    const path = `/v2/calls/${encodeURIComponent(callControlId)}/actions/hangup`;
+    await unlessOver(this.#post(path, {}), CODE_ENDED);
+  }
+
+  async place(texmlAppId: string, call: CallToPlace): Promise<string> {
+    const order = {
+      To: call.to,
+      From: call.from,
+      Url: call.answerUrl,
+      UrlMethod: "POST",
+      StatusCallback: call.statusUrl,
+      StatusCallbackMethod: "POST",
+      StatusCallbackEvent: REPORTED_STATES,
+      Timeout: call.ringTimeoutSec,
+      ...(call.detectMachine && {
+        MachineDetection: "Enable",
+        AsyncAmd: true,
+        AsyncAmdStatusCallback: call.statusUrl,
+        AsyncAmdStatusCallbackMethod: "POST",
+      }),
+    };
+    const answer = await this.#post(`/v2/texml/calls/${encodeURIComponent(texmlAppId)}`, order);
+    return parseAnswer(VENDOR, Placed, answer).call_sid;
+  }
+
+  #post(path: string, body: Readonly<Record<string, unknown>>): Promise<string> {
     const { apiKey, baseUrl } = this.#account;
-    const request = telephonyRequest(this.#context, {
+    return telephonyRequest(this.#context, {
       vendor: VENDOR,
       baseUrl,
       method: "POST",
-      path: `/v2/calls/${encodeURIComponent(callControlId)}/actions/hangup`,
+      path,
       headers: {
         accept: "application/json",
         authorization: `Bearer ${apiKey}`,
         "content-type": "application/json",
       },
-      body: "{}",
-      codeOf: (body) => tryParse(Refusal, body)?.value.errors[0].code,
+      body: JSON.stringify(body),
+      codeOf: (words) => tryParse(Refusal, words)?.value.errors[0].code,
     });
-    await unlessOver(request, CODE_ENDED);
   }
 }
 
@@ -227,8 +261,26 @@ export const TELNYX: PhoneVendor = {
       isUnique: true,
     }),
   },
+  placedReport: twimlPlacedReport,
+  accountVariables: ["TELNYX_API_KEY", "TELNYX_TEXML_APP_ID"],
+  capabilities: {
+    place: "rest",
+    machineDetection: "report",
+    hangUp: "rest",
+    transfer: "document",
+    failedTransfer: "comesBack",
+    sendDigits: "tones",
+    receiveDigits: "messages",
+  },
   callControl: ({ telnyx }, context) => {
-    const { apiKey } = telnyx;
-    return apiKey === undefined ? undefined : new TelnyxCalls({ ...telnyx, apiKey }, context);
+    const { apiKey, texmlAppId, baseUrl } = telnyx;
+    if (apiKey === undefined) return undefined;
+    const calls = new TelnyxCalls({ apiKey, baseUrl }, context);
+    return {
+      hangUp: (callControlId) => calls.hangUp(callControlId),
+      ...(texmlAppId !== undefined && {
+        place: (call: CallToPlace) => calls.place(texmlAppId, call),
+      }),
+    };
   },
 };

@@ -1,38 +1,29 @@
 import * as v from "valibot";
 import { parseAnswer, tryParse } from "../../vendors/vendor-json.js";
 import type { VendorContext } from "../../vendors/vendor-settings.js";
+import type { CallControlApi, CallToPlace, HangUpState } from "../call-control.js";
 import { basicAuthorization, telephonyRequest, unlessOver } from "../telephony-request.js";
-import type { TelephonySettings } from "../telephony-settings.js";
 
-const VENDOR = "twilio";
 const API_VERSION = "2010-04-01";
-const CALL_SID = /^CA[0-9a-f]{32}$/i;
+/** Twilio's ids are `CA` and 32 hexadecimal digits, SignalWire's are UUIDs. */
+const CALL_SID = /^[\w-]{1,64}$/;
 const EVENTS = ["initiated", "ringing", "answered", "completed"];
 
 const Placed = v.object({ sid: v.pipe(v.string(), v.regex(CALL_SID)) });
 const Refusal = v.object({ code: v.optional(v.nullable(v.number())) });
 
 export interface TwilioAccount {
+  readonly vendor: "twilio" | "signalwire";
   readonly accountSid: string;
   readonly authToken: string;
   readonly baseUrl: string;
 }
 
-export interface CallToPlace {
-  /** E.164. */
-  readonly to: string;
-  /** E.164, a number of the account. */
-  readonly from: string;
-  /** Asked what to do when somebody answers. */
-  readonly answerUrl: string;
-  readonly statusUrl: string;
-  /** Told to `statusUrl` while the call already goes on. */
-  readonly detectMachine: boolean;
-  readonly ringTimeoutSec: number;
-}
-
-/** Twilio's REST API of calls (https://www.twilio.com/docs/voice/api/call-resource). Rejects with a VendorError. */
-export class TwilioCalls {
+/**
+ * Twilio's REST API of calls (https://www.twilio.com/docs/voice/api/call-resource), and SignalWire's, which has the same fields
+ * but no `Twiml` (https://developer.signalwire.com/compatibility-api/client-sdks/methods/calls). Rejects with a VendorError.
+ */
+export class TwilioCalls implements CallControlApi {
   readonly #account: TwilioAccount;
   readonly #context: VendorContext;
 
@@ -59,11 +50,11 @@ export class TwilioCalls {
       form.append("AsyncAmdStatusCallback", call.statusUrl);
       form.append("AsyncAmdStatusCallbackMethod", "POST");
     }
-    return parseAnswer(VENDOR, Placed, await this.#post("Calls.json", form)).sid;
+    return parseAnswer(this.#account.vendor, Placed, await this.#post("Calls.json", form)).sid;
   }
 
-  /** `ringing`: nobody has answered yet. A call that has ended already is a success. */
-  async hangUp(callSid: string, state: "ringing" | "answered" = "answered"): Promise<void> {
+  /** A call that has ended already is a success. */
+  async hangUp(callSid: string, state: HangUpState = "answered"): Promise<void> {
     const status = state === "ringing" ? "canceled" : "completed";
     await unlessOver(this.#update(callSid, { Status: status }));
   }
@@ -79,9 +70,9 @@ export class TwilioCalls {
   }
 
   #post(path: string, form: URLSearchParams): Promise<string> {
-    const { accountSid, authToken, baseUrl } = this.#account;
+    const { vendor, accountSid, authToken, baseUrl } = this.#account;
     return telephonyRequest(this.#context, {
-      vendor: VENDOR,
+      vendor,
       baseUrl,
       method: "POST",
       path: `/${API_VERSION}/Accounts/${encodeURIComponent(accountSid)}/${path}`,
@@ -95,14 +86,4 @@ export class TwilioCalls {
       codeOf: (body) => tryParse(Refusal, body)?.value.code ?? undefined,
     });
   }
-}
-
-/** Undefined without the account. */
-export function twilioCalls(
-  { twilio }: Pick<TelephonySettings, "twilio">,
-  context: VendorContext,
-): TwilioCalls | undefined {
-  const { accountSid, authToken, baseUrl } = twilio;
-  if (accountSid === undefined || authToken === undefined) return undefined;
-  return new TwilioCalls({ accountSid, authToken, baseUrl }, context);
 }

@@ -1,6 +1,7 @@
 import { XML_DOCUMENT } from "../call-documents.js";
 import type { PhoneVendor } from "../phone-vendor.js";
-import { twilioCalls } from "./twilio-calls.js";
+import { twimlPlacedReport } from "../placed-report.js";
+import { TwilioCalls } from "./twilio-calls.js";
 import { isTwilioWebhook } from "./twilio-signature.js";
 import { twilioWire } from "./twilio-wire.js";
 import {
@@ -37,13 +38,25 @@ export const TWILIO: PhoneVendor = {
     signsQuery: true,
     identity: ({ header }) => ({ id: header("x-twilio-signature"), isUnique: false }),
   },
-  callControl: (settings, context) => {
-    const calls = twilioCalls(settings, context);
-    return (
-      calls && {
-        hangUp: (callSid) => calls.hangUp(callSid),
-        transfer: (callSid, dial) => calls.redirect(callSid, dialAndAsk(dial)),
-      }
-    );
+  placedReport: twimlPlacedReport,
+  accountVariables: ["TWILIO_ACCOUNT_SID", "TWILIO_AUTH_TOKEN"],
+  callControl: ({ twilio: { accountSid, authToken, baseUrl } }, context) => {
+    if (accountSid === undefined || authToken === undefined) return undefined;
+    const account = { vendor: "twilio", accountSid, authToken, baseUrl } as const;
+    const calls = new TwilioCalls(account, context);
+    return {
+      place: (call) => calls.place(call),
+      hangUp: (callSid, state) => calls.hangUp(callSid, state),
+      transfer: (callSid, dial) => calls.redirect(callSid, dialAndAsk(dial)),
+    };
+  },
+  capabilities: {
+    place: "rest",
+    machineDetection: "report",
+    hangUp: "rest",
+    transfer: "rest",
+    failedTransfer: "comesBack",
+    sendDigits: "tones",
+    receiveDigits: "messages",
   },
 };

@@ -1,7 +1,12 @@
-import { jwtVerify } from "jose";
+import { randomUUID } from "node:crypto";
+import { importPKCS8, jwtVerify, SignJWT } from "jose";
 import * as v from "valibot";
 import { frameBytesOf, PCM_16K, PHONE_RATE_HZ, type RawFormat } from "../../audio/audio-format.js";
+import { VendorError } from "../../vendors/contracts.js";
+import { parseAnswer } from "../../vendors/vendor-json.js";
+import type { VendorContext } from "../../vendors/vendor-settings.js";
 import { bodyHash } from "../body-hash.js";
+import type { CallControlApi, CallToPlace } from "../call-control.js";
 import {
   type Dial,
   type Farewell,
@@ -12,9 +17,11 @@ import {
 } from "../call-documents.js";
 import { MediaStream, type StreamDialect, type StreamVoice } from "../media-stream.js";
 import { offeredFormat, wholeFrames } from "../phone-format.js";
-import type { PhoneVendor } from "../phone-vendor.js";
+import type { PhoneVendor, PlacedReport } from "../phone-vendor.js";
 import type { PhoneWire } from "../phone-wire.js";
+import { placedReport } from "../placed-report.js";
 import { parametersOf, parseJson, type StreamMessage, startMessage } from "../stream-message.js";
+import { telephonyRequest, unlessOver } from "../telephony-request.js";
 import { type TransferReport, transferReport } from "../transfer-report.js";
 import { isRecent, WEBHOOK_AGE_MAX_MS } from "../webhook-age.js";
 import { webhookField } from "../webhook-field.js";
@@ -102,7 +109,6 @@ export function vonageSayAndHangUp({ text, language }: Farewell): string {
 
 /** Vonage writes numbers without the plus. As a synchronous `connect` it asks what to do when nobody is reached. */
 export function vonageDial({ to, ringSec, resultUrl, callerId }: Dial): string {
-  const plain = (number: string) => number.replace(/^\+/, "");
   const endpoint = isSipAddress(to)
     ? { type: "sip", uri: to }
     : { type: "phone", number: plain(to) };
@@ -115,6 +121,89 @@ export function vonageDial({ to, ringSec, resultUrl, callerId }: Dial): string {
     eventUrl: [resultUrl],
   };
   return JSON.stringify([connect]);
+}
+
+function plain(number: string): string {
+  return number.replace(/^\+/, "");
+}
+
+const VENDOR = "vonage";
+const TOKEN_LIFETIME_SEC = 5 * 60;
+const Placed = v.object({ uuid: v.string() });
+
+/** What Vonage posts to `event_url`; the verdict on a machine is a status of its own. */
+export function vonagePlacedReport(body: string): PlacedReport {
+  const { status } = placedReport(body, "status");
+  const isVerdict = status === "machine" || status === "human";
+  return { status: isVerdict ? "in-progress" : status, answeredBy: isVerdict ? status : "" };
+}
+
+export interface VonageAccount {
+  readonly applicationId: string;
+  /** PEM (PKCS #8). */
+  readonly privateKey: string;
+  readonly baseUrl: string;
+}
+
+/** Vonage's REST API of calls (https://developer.vonage.com/en/api/voice), each request with a token of the application's. */
+export class VonageCalls implements CallControlApi {
+  readonly #account: VonageAccount;
+  readonly #context: VendorContext;
+
+  constructor(account: VonageAccount, context: VendorContext) {
+    this.#account = account;
+    this.#context = context;
+  }
+
+  async place(call: CallToPlace): Promise<string> {
+    const order = {
+      to: [{ type: "phone", number: plain(call.to) }],
+      from: { type: "phone", number: plain(call.from) },
+      answer_url: [call.answerUrl],
+      answer_method: "POST",
+      event_url: [call.statusUrl],
+      event_method: "POST",
+      ringing_timer: call.ringTimeoutSec,
+      ...(call.detectMachine && { machine_detection: "continue" }),
+    };
+    return parseAnswer(VENDOR, Placed, await this.#request("POST", "", order)).uuid;
+  }
+
+  async hangUp(uuid: string): Promise<void> {
+    await unlessOver(this.#request("PUT", `/${encodeURIComponent(uuid)}`, { action: "hangup" }));
+  }
+
+  async #request(method: "POST" | "PUT", path: string, body: unknown): Promise<string> {
+    return telephonyRequest(this.#context, {
+      vendor: VENDOR,
+      baseUrl: this.#account.baseUrl,
+      method,
+      path: `/v1/calls${path}`,
+      headers: {
+        accept: "application/json",
+        authorization: `Bearer ${await this.#token()}`,
+        "content-type": "application/json",
+      },
+      body: JSON.stringify(body),
+    });
+  }
+
+  async #token(): Promise<string> {
+    const { applicationId, privateKey } = this.#account;
+    const nowSec = Math.floor(this.#context.clock.epochMs() / 1_000);
+    try {
+      const key = await importPKCS8(privateKey, "RS256");
+      return await new SignJWT({ application_id: applicationId })
+        .setProtectedHeader({ alg: "RS256", typ: "JWT" })
+        .setIssuedAt(nowSec)
+        .setExpirationTime(nowSec + TOKEN_LIFETIME_SEC)
+        .setJti(randomUUID())
+        .sign(key);
+    } catch {
+      // The cause could quote the key.
+      throw new VendorError(VENDOR, "unauthorized", "vonage: the private key is no PEM of PKCS #8");
+    }
+  }
 }
 
 /** States in which nothing is decided yet. */
@@ -207,6 +296,22 @@ export const VONAGE: PhoneVendor = {
   callInfoFields: { from: "from", to: "to", callerName: "caller_name", direction: "direction" },
   alwaysNamesCall: true,
   passesCallId: true,
+  placedReport: vonagePlacedReport,
+  accountVariables: ["VONAGE_APPLICATION_ID", "VONAGE_PRIVATE_KEY"],
+  capabilities: {
+    place: "rest",
+    machineDetection: "report",
+    hangUp: "rest",
+    transfer: "document",
+    failedTransfer: "comesBack",
+    sendDigits: "tones",
+    receiveDigits: "messages",
+  },
+  callControl: ({ vonage }, context) => {
+    const { applicationId, privateKey } = vonage;
+    if (applicationId === undefined || privateKey === undefined) return undefined;
+    return new VonageCalls({ ...vonage, applicationId, privateKey }, context);
+  },
   signature: {
     keyOf: ({ vonage }) => vonage,
     header: "Authorization",

@@ -122,7 +122,8 @@ test("who answered is written down when the call has its record, and nothing els
 test("after a restart a report still records the call, also one that says no more than that it is over", async (t) => {
   const { outbound, clock, endOf, stored } = await outboundFor(t);
   const tokens = new OutboundTokens({ secret: "s".repeat(32), clock });
-  const earlier = (callId: string) => tokens.mint({ callId, orgId: "org", agentId: "agent" });
+  const earlier = (callId: string) =>
+    tokens.mint({ callId, orgId: "org", agentId: "agent", vendor: "twilio" });
   await outbound.report(earlier("other"), { status: "completed", answeredBy: "" });
   assert.deepEqual(await endOf("other"), [
     "failed",

@@ -98,7 +98,6 @@ export function outboundCalls(
   const liveCalls = new LiveCalls();
   let idCount = 0;
   const outbound = new OutboundCalls({
-    missing: [],
     tokens: new OutboundTokens({ secret: "s".repeat(32), clock: surroundings.clock }),
     opener: { refusal: () => Promise.resolve(undefined) },
     phoneNumbers: undefined,
@@ -117,9 +116,17 @@ export async function outboundFor(context: TestContext, changes: Partial<Outboun
   const vendor = new Vendor();
   const connections = new Connections({ clock: new SystemClock(), allowPrivateAddresses: true });
   context.after(() => connections.close());
-  const account = { accountSid: "AC1", authToken: "secret", baseUrl: await vendor.start(context) };
+  const account = {
+    vendor: "twilio",
+    accountSid: "AC1",
+    authToken: "secret",
+    baseUrl: await vendor.start(context),
+  } as const;
   const twilio = new TwilioCalls(account, { clock: new SystemClock(), connections });
-  const telephony = new OutboundTelephony(twilio, () => "https://voice.example.com/");
+  const telephony = new OutboundTelephony({
+    apis: { twilio },
+    baseUrl: () => "https://voice.example.com/",
+  });
   const placing = outboundCalls({ telephony, journal, clock, log, ...changes });
   const { outbound, slots, liveCalls } = placing;
   const place = () => outbound.place(TENANT, ORDER);

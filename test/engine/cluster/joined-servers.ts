@@ -6,7 +6,7 @@ import type { NodeStart } from "../../../storage/nodes/node-store.js";
 import { RecordingLogger } from "../../doubles/recording-logger.js";
 import { VirtualClock } from "../../doubles/virtual-clock.js";
 
-export const CLAIMS = { callId: "call", orgId: "org", agentId: "agent" };
+export const CLAIMS = { callId: "call", orgId: "org", agentId: "agent", vendor: "twilio" };
 export const HANDED = { claims: CLAIMS, callRef: "ref", answeredBy: "human" } as const;
 
 /** Whatever the servers say to each other has come. */

@@ -170,7 +170,7 @@ test("each question is answered by who knows, and a failure is told to who waits
   const { log, hear, answers } = await openNode({
     isRinging: (callId) => callId === "a",
     handOver: ({ callId, orgId }) => ({
-      claims: { callId, orgId, agentId: "agent" },
+      claims: { callId, orgId, agentId: "agent", vendor: "twilio" },
       callRef: undefined,
       answeredBy: "human",
     }),
@@ -178,7 +178,7 @@ test("each question is answered by who knows, and a failure is told to who waits
     hasCall: () => Promise.reject(new Error("it is not known")),
   });
   const call = { callId: "a", orgId: "org" };
-  const claims = { ...call, agentId: "agent" };
+  const claims = { ...call, agentId: "agent", vendor: "twilio" };
   const questions = [
     [RINGS, true],
     [

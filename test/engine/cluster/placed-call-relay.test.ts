@@ -3,7 +3,7 @@ import { test } from "node:test";
 import { newCluster, nothing, ORG, settled, slotOf } from "./cluster-in-one-process.js";
 
 const HANDED = {
-  claims: { callId: "a", orgId: ORG, agentId: "agent" },
+  claims: { callId: "a", orgId: ORG, agentId: "agent", vendor: "twilio" },
   callRef: "CA1",
   answeredBy: "",
 };

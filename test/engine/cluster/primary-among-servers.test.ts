@@ -5,7 +5,7 @@ import { CALLER_LEFT } from "../../../engine/conversation/call-end.js";
 import { newCluster, nothing, ORG, settled, slotOf } from "./cluster-in-one-process.js";
 import { OtherServers } from "./other-servers.js";
 
-const claimsOf = (callId: string) => ({ callId, orgId: ORG, agentId: "agent" });
+const claimsOf = (callId: string) => ({ callId, orgId: ORG, agentId: "agent", vendor: "twilio" });
 const reportOf = (callId: string) => ({
   claims: claimsOf(callId),
   report: { status: "completed", answeredBy: "" },

@@ -3,6 +3,7 @@ import { test } from "node:test";
 import type { CallJournal } from "../../../engine/calls/call-journal.js";
 import { LiveCalls } from "../../../engine/calls/live-calls.js";
 import { OutboundCalls } from "../../../engine/calls/outbound/outbound-calls.js";
+import { OutboundTelephony } from "../../../engine/calls/outbound/outbound-telephony.js";
 import type { Handlers } from "../../../engine/cluster/ipc-link.js";
 import type { PrimaryLink, WorkerRequests } from "../../../engine/cluster/ipc-messages.js";
 import { WorkerCallSlots, WorkerPlacedCalls } from "../../../engine/cluster/worker-ports.js";
@@ -10,7 +11,7 @@ import { OutboundTokens } from "../../../engine/security/outbound-token.js";
 import { SilentLogger } from "../../doubles/silent-logger.js";
 import { CALLS_MAX, newCluster, ORG, settled } from "./cluster-in-one-process.js";
 
-const CLAIMS = { callId: "a", orgId: ORG, agentId: "agent" };
+const CLAIMS = { callId: "a", orgId: ORG, agentId: "agent", vendor: "twilio" };
 const HANDED = { claims: CLAIMS, callRef: "CA1", answeredBy: "" };
 const SESSION = { callId: "a", end: () => undefined };
 
@@ -35,8 +36,7 @@ function placing() {
         noted.push(`${name}: ${answeredBy}`),
     } as unknown as CallJournal;
     const own = new OutboundCalls({
-      telephony: undefined,
-      missing: [],
+      telephony: new OutboundTelephony({ apis: {}, baseUrl: undefined }),
       tokens,
       opener: { refusal: () => Promise.resolve(undefined) },
       phoneNumbers: undefined,

@@ -56,7 +56,7 @@ test("what is forged, cut, changed, or a token of another kind is good for nothi
     `${content}.${signature.slice(1)}`,
     "x".repeat(3_000),
     issued(other, CLAIMS),
-    placed.mint({ callId: "call-1", orgId: "org-1", agentId: "agent-1" }),
+    placed.mint({ callId: "call-1", orgId: "org-1", agentId: "agent-1", vendor: "plivo" }),
   ]) {
     assert.equal(tokens.read(wrong), "wrong", wrong);
   }

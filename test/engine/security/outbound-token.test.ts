@@ -3,7 +3,7 @@ import { test } from "node:test";
 import { OutboundTokens } from "../../../engine/security/outbound-token.js";
 import { VirtualClock } from "../../doubles/virtual-clock.js";
 
-const CLAIMS = { callId: "call-1", orgId: "org-1", agentId: "agent-1" };
+const CLAIMS = { callId: "call-1", orgId: "org-1", agentId: "agent-1", vendor: "plivo" };
 const SECRET = "s".repeat(32);
 /** Five hours. */
 const LIFETIME_MS = 18_000_000;

@@ -1,8 +1,11 @@
 import assert from "node:assert/strict";
+import { generateKeyPairSync } from "node:crypto";
 import type { IncomingMessage } from "node:http";
 import { text } from "node:stream/consumers";
 import { type TestContext, test } from "node:test";
-import { callControlApis } from "../../../engine/telephony/phone-vendors.js";
+import type { CallControlSettings } from "../../../engine/telephony/phone-vendor.js";
+import { callControlApis, phoneVendor } from "../../../engine/telephony/phone-vendors.js";
+import { PHONE_VENDOR_NAMES } from "../../../engine/telephony/telephony-settings.js";
 import { SystemClock } from "../../../engine/time/clock.js";
 import { Connections } from "../../../engine/vendors/transport/connections.js";
 import { httpService } from "../../doubles/http-service.js";
@@ -10,6 +13,24 @@ import { httpService } from "../../doubles/http-service.js";
 interface Asked {
   readonly request: IncomingMessage;
   readonly body: string;
+}
+
+const { privateKey } = generateKeyPairSync("rsa", {
+  modulusLength: 2_048,
+  publicKeyEncoding: { type: "spki", format: "pem" },
+  privateKeyEncoding: { type: "pkcs8", format: "pem" },
+});
+
+function accountsAt(baseUrl: string): CallControlSettings {
+  return {
+    twilio: { accountSid: "AC1", authToken: "one", baseUrl },
+    signalwire: { projectId: "P1", apiToken: "six", baseUrl },
+    telnyx: { apiKey: "two", texmlAppId: "7/1", baseUrl },
+    plivo: { authId: "MA/1", authToken: "three", baseUrl },
+    vonage: { applicationId: "V1", privateKey, baseUrl },
+    jambonz: { accountSid: "J1", apiKey: "five", baseUrl },
+    asterisk: { user: "ari", password: "four", baseUrl: `${baseUrl}ari` },
+  };
 }
 
 /** Every vendor's API on one socket, with the answer that a test wants, and what was asked of it. */
@@ -26,14 +47,7 @@ async function vendorsThatAnswer(context: TestContext, status: number, answer: s
   const clock = new SystemClock();
   const connections = new Connections({ clock, allowPrivateAddresses: true });
   context.after(() => connections.close());
-  const apis = callControlApis(
-    {
-      twilio: { accountSid: "AC1", authToken: "one", baseUrl },
-      telnyx: { apiKey: "two", baseUrl },
-      plivo: { authId: "MA/1", authToken: "three", baseUrl },
-    },
-    { clock, connections },
-  );
+  const apis = callControlApis(accountsAt(baseUrl), { clock, connections });
   const lines = () =>
     asked.map(({ request: { method, url, headers }, body }) => [
       `${method} ${url}`,
@@ -57,6 +71,96 @@ test("each vendor is asked in its own way to hang up, with its own account", asy
     ["POST /through/v2/calls/call%2F1/actions/hangup", "Bearer two", "{}"],
     ["DELETE /through/v1/Account/MA%2F1/Call/call%2F1/", basic("MA/1:three"), ""],
   ]);
+});
+
+test("the newer APIs are asked to hang up in their own ways, while it rings in others", async (t) => {
+  const { apis, lines } = await vendorsThatAnswer(t, 200, "{}");
+  const names = ["signalwire", "vonage", "jambonz", "asterisk", "plivo"];
+  for (const name of names) await apis[name]?.hangUp("call/1");
+  for (const name of names) await apis[name]?.hangUp("call/1", "ringing");
+  const asked = lines().map(([line, authorization = "", body]) => [
+    line,
+    String(authorization).split(".")[0],
+    body,
+  ]);
+  const [signalwire, jambonz] = [
+    "POST /through/api/laml/2010-04-01/Accounts/P1/Calls/call%2F1.json",
+    "PUT /through/v1/Accounts/J1/Calls/call%2F1",
+  ];
+  const token = `Bearer ${Buffer.from('{"alg":"RS256","typ":"JWT"}').toString("base64url")}`;
+  const vonage = ["PUT /through/v1/calls/call%2F1", token, '{"action":"hangup"}'];
+  const asterisk = ["DELETE /through/ari/channels/call%2F1", basic("ari:four"), ""];
+  assert.deepEqual(asked, [
+    [signalwire, basic("P1:six"), "Status=completed"],
+    vonage,
+    [jambonz, "Bearer five", '{"call_status":"completed"}'],
+    asterisk,
+    ["DELETE /through/v1/Account/MA%2F1/Call/call%2F1/", basic("MA/1:three"), ""],
+    [signalwire, basic("P1:six"), "Status=canceled"],
+    vonage,
+    [jambonz, "Bearer five", '{"call_status":"no-answer"}'],
+    asterisk,
+    ["DELETE /through/v1/Account/MA%2F1/Request/call%2F1/", basic("MA/1:three"), ""],
+  ]);
+});
+
+const CALL = {
+  to: "+15550101000",
+  from: "+15550109999",
+  answerUrl: "https://voice.example.com/answer",
+  statusUrl: "https://voice.example.com/status",
+  detectMachine: true,
+  ringTimeoutSec: 60,
+};
+
+test("an answer without the call's id, such as an error in a 200, places no call", async (t) => {
+  for (const [name, answer] of [
+    ["twilio", '{"code":20429,"message":"Too many requests"}'],
+    ["signalwire", '{"errors":[{"code":"x"}]}'],
+    ["telnyx", '{"errors":[{"code":"10015"}]}'],
+    ["plivo", '{"error":"to is not valid"}'],
+    ["vonage", '{"title":"Bad Request"}'],
+    ["jambonz", '{"msg":"no"}'],
+    ["asterisk", '{"message":"Allocation failed"}'],
+    ["plivo", "<html>"],
+  ] as const) {
+    const { apis } = await vendorsThatAnswer(t, 200, answer);
+    await assert.rejects(async () => apis[name]?.place?.(CALL), {
+      fault: "badAnswer",
+      message: `${name}: unreadable answer`,
+    });
+  }
+});
+
+test("a private key that is none is refused without a word of it", async (t) => {
+  const clock = new SystemClock();
+  const own = new Connections({ clock, allowPrivateAddresses: true });
+  t.after(() => own.close());
+  const accounts = accountsAt("http://127.0.0.1:9/");
+  const vonage = { ...accounts.vonage, privateKey: "secret words" };
+  const apis = callControlApis({ ...accounts, vonage }, { clock, connections: own });
+  await assert.rejects(
+    async () => apis["vonage"]?.place?.(CALL),
+    (error) => error instanceof Error && !/secret words/.test(String(error.cause ?? error)),
+  );
+});
+
+test("a vendor's abilities are those of its API and its documents", async (t) => {
+  const { apis } = await vendorsThatAnswer(t, 200, "{}");
+  for (const name of PHONE_VENDOR_NAMES) {
+    const vendor = phoneVendor(name);
+    const api = apis[name];
+    assert.ok(vendor);
+    const { capabilities, documents } = vendor;
+    assert.equal(capabilities.place === "rest", api?.place !== undefined, `${name} places`);
+    assert.equal(capabilities.place === "rest", vendor.placedReport !== undefined, name);
+    const transfers =
+      api?.transfer !== undefined ? "rest" : documents.dial === undefined ? "none" : "document";
+    assert.equal(capabilities.transfer, transfers, `${name} transfers`);
+    const comesBack = vendor.transferReport === undefined ? "none" : "comesBack";
+    assert.equal(capabilities.failedTransfer, comesBack, name);
+    if (capabilities.hangUp === "rest") assert.ok(api !== undefined, `${name} hangs up`);
+  }
 });
 
 test("only Twilio hands calls on", async (t) => {
@@ -107,23 +211,41 @@ test("another refusal is told with the vendor's number for it, and nothing else"
   }
 });
 
-test("a vendor without an account has no API", () => {
+test("a vendor without an account, or with a part of one, has no API", () => {
   const clock = new SystemClock();
   const connections = new Connections({ clock, allowPrivateAddresses: true });
   const context = { clock, connections };
   const baseUrl = "http://127.0.0.1:9";
-  const none = { accountSid: undefined, authToken: undefined, authId: undefined, baseUrl };
-  const accounts = { twilio: none, telnyx: { apiKey: undefined, baseUrl }, plivo: none };
-  const having = (settings: Parameters<typeof callControlApis>[0]) =>
+  const none: CallControlSettings = {
+    twilio: { accountSid: undefined, authToken: undefined, baseUrl },
+    signalwire: { projectId: undefined, apiToken: undefined, baseUrl: undefined },
+    telnyx: { apiKey: undefined, texmlAppId: undefined, baseUrl },
+    plivo: { authId: undefined, authToken: undefined, baseUrl },
+    vonage: { applicationId: undefined, privateKey: undefined, baseUrl },
+    jambonz: { accountSid: undefined, apiKey: undefined, baseUrl },
+    asterisk: { user: undefined, password: undefined, baseUrl: undefined },
+  };
+  const having = (settings: CallControlSettings) =>
     Object.entries(callControlApis(settings, context))
       .filter(([, api]) => api !== undefined)
       .map(([name]) => name);
-  assert.deepEqual(having(accounts), []);
-  for (const half of [{ accountSid: "AC1" }, { authToken: "one" }]) {
-    assert.deepEqual(having({ ...accounts, twilio: { ...none, ...half } }), []);
-  }
-  for (const half of [{ authId: "MA1" }, { authToken: "three" }]) {
-    assert.deepEqual(having({ ...accounts, plivo: { ...none, ...half } }), []);
-  }
-  assert.deepEqual(having({ ...accounts, telnyx: { apiKey: "two", baseUrl } }), ["telnyx"]);
+  assert.deepEqual(having(none), []);
+  const whole = accountsAt(baseUrl);
+  const halves: CallControlSettings[] = [
+    { ...none, twilio: { ...none.twilio, accountSid: "AC1" } },
+    { ...none, twilio: { ...none.twilio, authToken: "one" } },
+    { ...none, signalwire: { ...whole.signalwire, baseUrl: undefined } },
+    { ...none, signalwire: { ...whole.signalwire, apiToken: undefined } },
+    { ...none, telnyx: { ...whole.telnyx, apiKey: undefined } },
+    { ...none, plivo: { ...none.plivo, authId: "MA1" } },
+    { ...none, plivo: { ...none.plivo, authToken: "three" } },
+    { ...none, vonage: { ...whole.vonage, privateKey: undefined } },
+    { ...none, jambonz: { ...whole.jambonz, apiKey: undefined } },
+    { ...none, asterisk: { ...whole.asterisk, password: undefined } },
+  ];
+  for (const half of halves) assert.deepEqual(having(half), [], JSON.stringify(half));
+  const telnyx = { ...none, telnyx: { ...whole.telnyx, texmlAppId: undefined } };
+  assert.deepEqual(having(telnyx), ["telnyx"]);
+  const api = callControlApis(telnyx, context)["telnyx"];
+  assert.equal(api?.place, undefined, "it hangs up, and places no calls without an application");
 });

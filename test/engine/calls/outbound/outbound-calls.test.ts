@@ -23,7 +23,10 @@ function placing(changes: Partial<OutboundDeps> = {}) {
       void told.push(`hang up ${callRef} ${state}`),
   };
   const journal = new CallJournal(store);
-  const telephony = new OutboundTelephony(vendor, () => "https://we.test");
+  const telephony = new OutboundTelephony({
+    apis: { twilio: vendor },
+    baseUrl: () => "https://we.test",
+  });
   const placed = outboundCalls({ telephony, journal, clock, log, ...changes });
   const { outbound, slots, liveCalls } = placed;
   const place = () => outbound.place(TENANT, ORDER);
@@ -54,7 +57,7 @@ function placing(changes: Partial<OutboundDeps> = {}) {
 test("a call is held from its order to its answer, and by its session from there on", async () => {
   const { outbound, place, left, connect, written } = placing();
   assert.deepEqual(await place(), { id: "id-1", agentId: "agent", status: "queued" });
-  const claims = { callId: "id-1", orgId: "org", agentId: "agent" };
+  const claims = { callId: "id-1", orgId: "org", agentId: "agent", vendor: "twilio" };
   assert.deepEqual(outbound.answering(PLACED.token), claims);
   assert.deepEqual(
     [outbound.holds("id-1"), outbound.isRinging("id-1"), left()],
@@ -143,7 +146,7 @@ test("a call that is handed over goes with what is known of it, and is taken wit
   await place();
   await say("in-progress", "human");
   const handed = outbound.handOver("id-1", "org");
-  const claims = { callId: "id-1", orgId: "org", agentId: "agent" };
+  const claims = { callId: "id-1", orgId: "org", agentId: "agent", vendor: "twilio" };
   const numbers = { from: "+15550109999", to: "+15550101000" };
   const callInfo = { direction: "outbound", ...numbers, apiKeyId: "key" } as const;
   assert.deepEqual(handed, { claims, callRef: "CA1", callInfo, answeredBy: "human" });

@@ -5,6 +5,7 @@ import {
   CallRefusedError,
   type RefusalReason,
 } from "../../../../engine/calls/call-refused-error.js";
+import { OutboundTelephony } from "../../../../engine/calls/outbound/outbound-telephony.js";
 import type { Ending } from "../../../../engine/conversation/call-end.js";
 import { RequestError } from "../../../../engine/request-error.js";
 import type { RequestErrorCode } from "../../../../storage/parley-error.js";
@@ -79,11 +80,14 @@ test("what would refuse a caller refuses the order, each in its own way", async 
 });
 
 test("a server without its settings names them, and a number that is not allowed calls nobody", async (t) => {
-  const missing = ["TWILIO_ACCOUNT_SID", "PUBLIC_BASE_URL"];
-  const bare = await outboundFor(t, { telephony: undefined, missing });
+  const telephony = new OutboundTelephony({ apis: {}, baseUrl: undefined });
+  const bare = await outboundFor(t, { telephony });
   await assert.rejects(
     bare.place(),
-    failure("not_configured", /before the platform sets TWILIO_ACCOUNT_SID, PUBLIC_BASE_URL$/),
+    failure(
+      "not_configured",
+      /before the platform sets TWILIO_ACCOUNT_SID, TWILIO_AUTH_TOKEN, PUBLIC_BASE_URL$/,
+    ),
   );
   const asked: string[][] = [];
   const phoneNumbers = {

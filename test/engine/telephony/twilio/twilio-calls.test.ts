@@ -34,7 +34,7 @@ function simulate(context: TestContext, simulator: TwilioSimulator): Promise<str
 function client(context: TestContext, baseUrl: string, clock = new SystemClock()): TwilioCalls {
   const connections = new Connections({ clock, allowPrivateAddresses: true });
   context.after(() => connections.close());
-  return new TwilioCalls({ ...ACCOUNT, baseUrl }, { clock, connections });
+  return new TwilioCalls({ vendor: "twilio", ...ACCOUNT, baseUrl }, { clock, connections });
 }
 
 test("a call is placed with its addresses, all events and the detection of machines", async (t) => {

@@ -1,0 +1,182 @@
+import { setTimeout as pause } from "node:timers/promises";
+import type { Exchange } from "../exchange.js";
+import type { Simulator } from "../simulator.js";
+import type {
+  PhoneApiWire,
+  PlacedOrder,
+  PlacedState,
+  SimulatedCallIds,
+} from "./phone-api-wires.js";
+
+/** The other side is the server under test; a report that it does not take is repeated by nobody. */
+const REPORT_MAX_MS = 5_000;
+/** Calls that are over are forgotten beyond it, the oldest first; more than these at once are refused. */
+const CALLS_MAX = 1_000;
+/** A number that the vendor refuses. */
+const INVALID_NUMBER_END = "0009";
+
+type Outcome = Extract<PlacedState, "busy" | "noAnswer" | "failed"> | "rings" | "machine";
+
+/** What becomes of a call, by the last digits of the number that is called; other numbers answer. */
+const OUTCOMES: ReadonlyMap<string, Outcome> = new Map([
+  ["0001", "busy"],
+  ["0002", "noAnswer"],
+  ["0003", "failed"],
+  ["0004", "machine"],
+  ["0005", "rings"],
+]);
+
+/** A call that was placed at the vendor, from its order to its end. */
+export class SimulatedCall implements SimulatedCallIds {
+  readonly id: string;
+  readonly order: PlacedOrder;
+  /** The states that were reported, each with the server's answer. */
+  readonly reports: string[] = [];
+  /** What the server answered when somebody took the call; undefined until then. */
+  document: string | undefined;
+  readonly #wire: PhoneApiWire;
+  readonly #authorization: string;
+  readonly #ended = new AbortController();
+  #isAnswered = false;
+
+  constructor(wire: PhoneApiWire, order: PlacedOrder, authorization: string) {
+    this.#wire = wire;
+    this.#authorization = authorization;
+    this.order = order;
+    this.id = wire.newId();
+  }
+
+  get to(): string {
+    return this.order.to;
+  }
+
+  get from(): string {
+    return this.order.from;
+  }
+
+  get isOver(): boolean {
+    return this.#ended.signal.aborted;
+  }
+
+  /** Never rejects: a server that cannot be reached stands among the reports. */
+  async live(): Promise<void> {
+    const outcome = OUTCOMES.get(this.to.slice(-4));
+    await this.#report("ringing");
+    if (outcome === "rings") return;
+    if (outcome !== undefined && outcome !== "machine") {
+      this.#ended.abort();
+      return this.#report(outcome);
+    }
+    if (this.isOver) return;
+    this.#isAnswered = true;
+    await this.#report("answered");
+    this.document = await this.#post(this.order.answerUrl, this.#wire.answered(this), "answer");
+    const verdict = this.#wire.verdict(this, outcome === "machine");
+    const { machineUrl } = this.order;
+    if (machineUrl !== undefined && verdict !== undefined)
+      await this.#post(machineUrl, verdict, "verdict");
+  }
+
+  /** Somebody hangs up: the person, or the server over REST. */
+  async end(): Promise<void> {
+    if (this.isOver) return;
+    this.#ended.abort();
+    await this.#report(this.#isAnswered ? "completed" : "canceled");
+  }
+
+  /** The same report again, as vendors repeat what was not confirmed in time. */
+  async repeat(state: PlacedState): Promise<void> {
+    await this.#report(state);
+  }
+
+  async #report(state: PlacedState): Promise<void> {
+    const body = this.#wire.report(this, state);
+    if (body !== undefined) await this.#post(this.order.statusUrl, body, state);
+  }
+
+  async #post(url: string, body: string, what: string): Promise<string> {
+    const type = body.startsWith("{") ? "application/json" : "application/x-www-form-urlencoded";
+    const signed = this.#wire.sign?.(this.#authorization, url, body);
+    try {
+      const response = await fetch(url, {
+        method: "POST",
+        headers: { "content-type": type, ...signed },
+        body,
+        signal: AbortSignal.timeout(REPORT_MAX_MS),
+      });
+      const answer = await response.text();
+      this.reports.push(`${what} ${response.status}`);
+      return answer;
+    } catch (error) {
+      this.reports.push(`${what} ${String(error)}`);
+      return "";
+    }
+  }
+}
+
+/**
+ * One vendor's REST API of calls: takes orders, reports on them, asks what to do when somebody answers, and hangs up. Nobody
+ * talks at the other end: the stream of the document is opened by whoever tests it.
+ */
+export class PhoneApiSimulator implements Simulator {
+  readonly #wire: PhoneApiWire;
+  /** How long somebody who answers stays, where nobody hangs up before. */
+  readonly #talkMs: number;
+  readonly #closed = new AbortController();
+  #calls: SimulatedCall[] = [];
+
+  constructor(wire: PhoneApiWire, talkMs = Number.POSITIVE_INFINITY) {
+    this.#wire = wire;
+    this.#talkMs = talkMs;
+  }
+
+  /** The oldest first. */
+  get calls(): readonly SimulatedCall[] {
+    return this.#calls;
+  }
+
+  async handleRequest(exchange: Exchange): Promise<void> {
+    const authorization = exchange.header("authorization") ?? "";
+    const { method = "" } = exchange.request;
+    const body = (await exchange.readText()) ?? "";
+    const read = this.#wire.read({ method, path: exchange.url.pathname, authorization, body });
+    if (read === undefined) return answer(exchange, [404, { error: "no such address" }]);
+    if (read.kind === "unauthorized") return answer(exchange, this.#wire.unauthorized);
+    if (read.kind === "wrong") return answer(exchange, this.#wire.refused);
+    if (read.kind === "hangUp") {
+      const call = this.#calls.find(({ id }) => id === read.id);
+      if (call === undefined || call.isOver) return answer(exchange, this.#wire.unknownCall);
+      answer(exchange, this.#wire.hungUp);
+      return call.end();
+    }
+    if (read.order.to.endsWith(INVALID_NUMBER_END) || !this.#hasRoom())
+      return answer(exchange, this.#wire.refused);
+    const call = new SimulatedCall(this.#wire, read.order, authorization);
+    this.#calls.push(call);
+    answer(exchange, this.#wire.placed(call));
+    void call.live();
+    if (Number.isFinite(this.#talkMs)) void this.#endLater(call);
+  }
+
+  close(): void {
+    this.#closed.abort();
+  }
+
+  async #endLater(call: SimulatedCall): Promise<void> {
+    const { signal } = this.#closed;
+    await pause(this.#talkMs, undefined, { signal, ref: false }).catch(() => undefined);
+    if (!signal.aborted) await call.end();
+  }
+
+  #hasRoom(): boolean {
+    if (this.#calls.length < CALLS_MAX) return true;
+    const oldest = this.#calls.find(({ isOver }) => isOver);
+    this.#calls = this.#calls.filter((call) => call !== oldest);
+    return oldest !== undefined;
+  }
+}
+
+function answer(exchange: Exchange, [status, body]: readonly [number, unknown]): void {
+  if (body === undefined) exchange.answerText(status, "");
+  else exchange.answerJson(status, body);
+}

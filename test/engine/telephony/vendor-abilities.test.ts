@@ -1,0 +1,46 @@
+import assert from "node:assert/strict";
+import { readFileSync } from "node:fs";
+import { test } from "node:test";
+import type { CallCapabilities } from "../../../engine/telephony/phone-vendor.js";
+import { phoneVendor } from "../../../engine/telephony/phone-vendors.js";
+import { PHONE_VENDOR_NAMES } from "../../../engine/telephony/telephony-settings.js";
+
+const NAMES: Readonly<Record<(typeof PHONE_VENDOR_NAMES)[number], string>> = {
+  twilio: "Twilio",
+  telnyx: "Telnyx",
+  signalwire: "SignalWire",
+  plivo: "Plivo",
+  vonage: "Vonage",
+  jambonz: "Jambonz",
+  asterisk: "Asterisk (WebSocket)",
+  audiosocket: "Asterisk (AudioSocket)",
+};
+
+const COLUMNS: readonly (readonly [string, (of: CallCapabilities) => string])[] = [
+  ["Places calls", ({ place }) => (place === "rest" ? "yes" : "no")],
+  ["Reports machines", ({ machineDetection }) => (machineDetection === "report" ? "yes" : "no")],
+  ["Hangs up by", ({ hangUp }) => (hangUp === "rest" ? "REST" : "end of stream")],
+  [
+    "Transfers by",
+    ({ transfer }) => ({ rest: "REST or document", document: "document", none: "no" })[transfer],
+  ],
+  [
+    "After a failed transfer",
+    ({ failedTransfer }) => (failedTransfer === "comesBack" ? "back to the agent" : "no"),
+  ],
+  ["Digits from the caller", ({ receiveDigits }) => receiveDigits],
+  ["Digits to the caller", ({ sendDigits }) => sendDigits],
+];
+
+test("the guide's table says what each vendor's descriptor does", () => {
+  const row = (cells: readonly string[]) => `| ${cells.join(" | ")} |`;
+  const rows = PHONE_VENDOR_NAMES.map((name) => {
+    const vendor = phoneVendor(name);
+    assert.ok(vendor);
+    return row([NAMES[name], ...COLUMNS.map(([, write]) => write(vendor.capabilities))]);
+  });
+  const head = row(["Vendor", ...COLUMNS.map(([title]) => title)]);
+  const table = [head, `|${"---|".repeat(COLUMNS.length + 1)}`, ...rows].join("\n");
+  const guide = readFileSync("docs/guides/telephony.md", "utf8");
+  assert.ok(guide.includes(table), `docs/guides/telephony.md needs this table:\n${table}`);
+});

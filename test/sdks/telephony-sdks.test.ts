@@ -1,0 +1,109 @@
+import assert from "node:assert/strict";
+import { generateKeyPairSync } from "node:crypto";
+import { createServer } from "node:http";
+import { text } from "node:stream/consumers";
+import { after, test } from "node:test";
+import { Auth } from "@vonage/auth";
+import { HttpMethod, MachineDetectionBehavior, Voice } from "@vonage/voice";
+import Telnyx from "telnyx";
+import twilio from "twilio";
+import { startSandbox } from "../../engine/sandbox/sandbox.js";
+import { SANDBOX_TWILIO } from "../../engine/sandbox/telephone/sandbox-telephony.js";
+import { Changes } from "../doubles/changes.js";
+
+const BUSY = "+15550100001";
+const RINGING = "+15550100005";
+const FROM = "+15550109999";
+
+const sandbox = await startSandbox();
+const { urls } = sandbox;
+const reports: string[] = [];
+const changes = new Changes();
+/** Where the vendors report. */
+const reported = createServer((request, response) => {
+  void text(request).then((body) => {
+    reports.push(body);
+    response.writeHead(204).end();
+    changes.tell();
+  });
+});
+await new Promise<void>((resolve) => {
+  reported.listen(0, "127.0.0.1", resolve);
+});
+const address = reported.address();
+assert.ok(address !== null && typeof address === "object");
+const base = `http://127.0.0.1:${address.port}`;
+after(async () => {
+  reported.close();
+  reported.closeAllConnections();
+  await sandbox.close();
+});
+
+function report(words: string | RegExp): Promise<true> {
+  const has = (body: string) =>
+    typeof words === "string" ? body.includes(words) : words.test(body);
+  return changes.until(`a report of ${words}`, () => reports.some(has));
+}
+
+function twilioAt(baseUrl: string) {
+  const { accountSid, authToken } = SANDBOX_TWILIO;
+  const client = twilio(accountSid, authToken);
+  client.api.baseUrl = baseUrl;
+  return client;
+}
+
+for (const [vendor, baseUrl] of [
+  ["Twilio", urls.twilio],
+  ["SignalWire", `${urls.signalwire}/api/laml`],
+] as const) {
+  test(`Twilio's own client places, cancels and is refused calls at the simulated ${vendor}`, async () => {
+    const { calls } = twilioAt(baseUrl);
+    const order = { from: FROM, url: `${base}/answer`, statusCallback: `${base}/status` };
+    reports.length = 0;
+    const busy = await calls.create({ ...order, to: BUSY });
+    assert.equal(busy.status, "queued");
+    await report("CallStatus=busy");
+    const ringing = await calls.create({ ...order, to: RINGING });
+    reports.length = 0;
+    await calls.get(ringing.sid).update({ status: "canceled" });
+    await report("CallStatus=canceled");
+    await assert.rejects(calls.create({ ...order, to: "+15550100009" }), { status: 400 });
+  });
+}
+
+test("Telnyx's own client places and hangs up a call with a TeXML application", async () => {
+  const client = new Telnyx({ apiKey: "key", baseURL: `${urls.telnyx}/v2`, maxRetries: 0 });
+  reports.length = 0;
+  const order = { From: FROM, Url: `${base}/answer`, StatusCallback: `${base}/status` };
+  const { call_sid: callSid } = await client.texml.calls.create("17", { ...order, To: RINGING });
+  await report("CallStatus=ringing");
+  await client.calls.actions.hangup(callSid, {});
+  await report("CallStatus=canceled");
+  await assert.rejects(client.calls.actions.hangup(callSid, {}), { status: 422 });
+  await assert.rejects(client.texml.calls.create("17", { ...order, To: "+15550100009" }), {
+    status: 422,
+  });
+});
+
+test("Vonage's own client places and hangs up a call with a token of its application", async () => {
+  const { privateKey } = generateKeyPairSync("rsa", {
+    modulusLength: 2_048,
+    publicKeyEncoding: { type: "spki", format: "pem" },
+    privateKeyEncoding: { type: "pkcs8", format: "pem" },
+  });
+  const auth = new Auth({ applicationId: "application", privateKey });
+  const voice = new Voice(auth, { apiHost: urls.vonage });
+  reports.length = 0;
+  const placed = await voice.createOutboundCall({
+    to: [{ type: "phone", number: RINGING.slice(1) }],
+    from: { type: "phone", number: FROM.slice(1) },
+    answerUrl: [`${base}/answer`],
+    answerMethod: HttpMethod.POST,
+    eventUrl: [`${base}/status`],
+    machineDetection: MachineDetectionBehavior.CONTINUE,
+  });
+  assert.equal(placed.status, "started");
+  await report('"status":"ringing"');
+  await voice.hangupCall(placed.uuid);
+  await report('"status":"cancelled"');
+});

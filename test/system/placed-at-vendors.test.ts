@@ -1,0 +1,285 @@
+import assert from "node:assert/strict";
+import { generateKeyPairSync } from "node:crypto";
+import { once } from "node:events";
+import { createServer, type Server } from "node:http";
+import { connect, createServer as createTcpServer, type Server as TcpServer } from "node:net";
+import { after, before, describe, test } from "node:test";
+import * as v from "valibot";
+import { Exchange } from "../../engine/sandbox/exchange.js";
+import {
+  PhoneApiSimulator,
+  type SimulatedCall,
+} from "../../engine/sandbox/telephone/phone-api-simulator.js";
+import { PHONE_API_WIRES } from "../../engine/sandbox/telephone/phone-api-wires.js";
+import { RecordingLogger } from "../doubles/recording-logger.js";
+import { eventually } from "./eventually.js";
+import { VendorCall } from "./phone-vendor-call.js";
+import { VENDOR_DOCUMENTS } from "./phone-vendor-documents.js";
+import { VENDOR_STREAMS } from "./phone-vendor-streams.js";
+import { streamUrl } from "./telephone-stand.js";
+import { type Customer, TestServer } from "./test-server.js";
+
+const { privateKey } = generateKeyPairSync("rsa", {
+  modulusLength: 2_048,
+  publicKeyEncoding: { type: "spki", format: "pem" },
+  privateKeyEncoding: { type: "pkcs8", format: "pem" },
+});
+
+const STREAMS = {
+  signalwire: "SignalWire in 16-bit samples",
+  telnyx: "Telnyx in A-law",
+  plivo: "Plivo in µ-law",
+  vonage: "Vonage in 16-bit samples",
+  jambonz: "Jambonz in 16-bit samples",
+  asterisk: "Asterisk in A-law",
+} as const;
+type Vendor = keyof typeof STREAMS;
+const VENDORS: readonly Vendor[] = [
+  "signalwire",
+  "telnyx",
+  "plivo",
+  "vonage",
+  "jambonz",
+  "asterisk",
+];
+
+const simulators = {
+  signalwire: new PhoneApiSimulator(PHONE_API_WIRES.signalwire),
+  telnyx: new PhoneApiSimulator(PHONE_API_WIRES.telnyx),
+  plivo: new PhoneApiSimulator(PHONE_API_WIRES.plivo),
+  vonage: new PhoneApiSimulator(PHONE_API_WIRES.vonage),
+  jambonz: new PhoneApiSimulator(PHONE_API_WIRES.jambonz),
+  asterisk: new PhoneApiSimulator(PHONE_API_WIRES.asterisk),
+};
+
+const apis = new Map<Vendor, Server>();
+let serverPort = 0;
+/** The public address of the server, which is known before the server's port. */
+const entrance: TcpServer = createTcpServer((near) => {
+  const far = connect(serverPort, "127.0.0.1");
+  for (const [one, other] of [
+    [near, far],
+    [far, near],
+  ] as const) {
+    one.on("error", () => other.destroy());
+    one.on("close", () => other.destroy());
+    one.pipe(other);
+  }
+});
+const log = new RecordingLogger();
+let server: TestServer;
+
+async function portOf(listening: Server | TcpServer): Promise<number> {
+  listening.listen(0, "127.0.0.1");
+  await once(listening, "listening");
+  const address = listening.address();
+  assert.ok(address !== null && typeof address === "object");
+  return address.port;
+}
+
+before(async () => {
+  const urls = new Map<Vendor, string>();
+  for (const vendor of VENDORS) {
+    const api = createServer((request, response) => {
+      const url = new URL(request.url ?? "/", "http://vendor");
+      void simulators[vendor].handleRequest(new Exchange(request, response, url));
+    });
+    apis.set(vendor, api);
+    urls.set(vendor, `http://127.0.0.1:${await portOf(api)}`);
+  }
+  const urlOf = (vendor: Vendor) => urls.get(vendor) ?? "";
+  const environment = {
+    PUBLIC_BASE_URL: `http://127.0.0.1:${await portOf(entrance)}`,
+    SIGNALWIRE_PROJECT_ID: "project",
+    SIGNALWIRE_API_TOKEN: "token",
+    SIGNALWIRE_BASE_URL: urlOf("signalwire"),
+    TELNYX_API_KEY: "key",
+    TELNYX_TEXML_APP_ID: "17",
+    TELNYX_BASE_URL: urlOf("telnyx"),
+    PLIVO_AUTH_ID: "MA1",
+    PLIVO_AUTH_TOKEN: "token",
+    PLIVO_BASE_URL: urlOf("plivo"),
+    VONAGE_APPLICATION_ID: "application",
+    VONAGE_PRIVATE_KEY: privateKey.replaceAll("\n", "\\n"),
+    VONAGE_BASE_URL: urlOf("vonage"),
+    JAMBONZ_ACCOUNT_SID: "account",
+    JAMBONZ_API_KEY: "key",
+    JAMBONZ_BASE_URL: urlOf("jambonz"),
+    ASTERISK_ARI_URL: `${urlOf("asterisk")}/ari`,
+    ASTERISK_ARI_USER: "parley",
+    ASTERISK_ARI_PASSWORD: "password",
+    VENDOR_REQUESTS_PER_MINUTE: "10000",
+  };
+  server = await TestServer.start({ environment, log });
+  serverPort = server.parley.port;
+});
+after(async () => {
+  await server.settled();
+  await server.stop();
+  entrance.close();
+  for (const api of apis.values()) {
+    api.close();
+    api.closeAllConnections();
+  }
+});
+
+const Queued = v.object({ id: v.string(), status: v.literal("queued") });
+let lastNumber = 15_550_600_000;
+
+async function customerWithNumber(): Promise<{ customer: Customer; from: string }> {
+  const customer = await server.customer();
+  lastNumber += 1;
+  const from = `+${lastNumber}`;
+  await server.tenancy.phoneNumbers.allow(customer.email, from);
+  await server.tenancy.dialTargets.allow(customer.email, "+1555");
+  return { customer, from };
+}
+
+async function post({ apiKey }: Customer, body: unknown) {
+  const response = await fetch(`${server.url}/api/dashboard/calls`, {
+    method: "POST",
+    headers: { "x-api-key": apiKey, "content-type": "application/json" },
+    body: JSON.stringify(body),
+  });
+  return { status: response.status, answer: (await response.json()) as unknown };
+}
+
+function callTo<T>(
+  vendor: Vendor,
+  from: string,
+  what: string,
+  has: (call: SimulatedCall) => T | undefined,
+): Promise<T> {
+  return eventually(what, () => {
+    const call = simulators[vendor].calls.find((each) => each.from === from);
+    return call === undefined ? undefined : has(call);
+  });
+}
+
+async function placed(vendor: Vendor, to: string, detectMachine = false) {
+  const { customer, from } = await customerWithNumber();
+  const agent = await server.agent(customer, { persona: { greeting: "hello there" } });
+  const order = { agentId: agent.id, to, from, vendor, detectMachine };
+  const { status, answer } = await post(customer, order);
+  assert.equal(status, 201, JSON.stringify(answer));
+  const { id } = v.parse(Queued, answer);
+  const call = await callTo(vendor, from, "the call", (each) => each);
+  return { customer, id, call, from };
+}
+
+/** The media stream that the server's answer has the vendor open, with the call's own id in it. */
+async function talk(vendor: Vendor, call: SimulatedCall): Promise<VendorCall> {
+  const document = await eventually("the answer", () => call.document);
+  const stream = VENDOR_STREAMS[STREAMS[vendor]];
+  const bodies = VENDOR_DOCUMENTS[vendor];
+  assert.ok(stream && bodies);
+  const step = vendor === "vonage" ? vonageStep(document, call.id) : bodies.read(document);
+  assert.ok(step !== undefined, document);
+  const phone = await VendorCall.connect(step.url ?? streamUrl(server, vendor), stream);
+  const start = stream.start(step.parameters["token"] ?? "");
+  const placedCall = step.parameters["call"];
+  phone.send(withIds(start, call.id, placedCall));
+  return phone;
+}
+
+/** Its document names the call itself, by the id that the vendor gave it. */
+function vonageStep(document: string, id: string) {
+  const [{ endpoint }] = JSON.parse(document);
+  const [{ uri, headers }] = endpoint;
+  assert.equal(headers.callId, id);
+  return { url: String(uri), parameters: headers as Readonly<Record<string, string>> };
+}
+
+/** The start of the stand, whose call has another id and no parameter but the token. */
+function withIds(start: string, id: string, placedCall: string | undefined): string {
+  const own = start
+    .replaceAll('"CA1"', `"${id}"`)
+    .replaceAll('"v3:ex"', `"${id}"`)
+    .replaceAll('"c1"', `"${id}"`)
+    .replaceAll('"u1"', `"${id}"`);
+  if (placedCall === undefined) return own;
+  return own
+    .replace(/X-PH-token: (\w+)/, `X-PH-token: $1, X-PH-call: ${placedCall}`)
+    .replace(/"token":"(\w+)"/, `"token":"$1","call":"${placedCall}"`);
+}
+
+for (const vendor of VENDORS) {
+  describe(vendor, () => {
+    test("a placed call is answered, talks over the vendor's stream and is recorded under its id", async () => {
+      const { customer, id, call } = await placed(vendor, "+15550101000");
+      const phone = await talk(vendor, call);
+      assert.match(await phone.said(1), /hello there/i);
+      await phone.end();
+      await call.end();
+      const record = await server.endedCall(customer);
+      assert.deepEqual([record.id, record.channel, record.status], [id, "phone", "completed"]);
+      const { direction, phoneVendor, phoneCallId } = record.metadata;
+      const isNamed = vendor !== "asterisk";
+      assert.deepEqual(
+        [direction, phoneVendor, isNamed ? phoneCallId : call.id],
+        ["outbound", vendor, call.id],
+      );
+    });
+
+    for (const [to, reason, state] of [
+      ["+15550100001", "busy", "busy"],
+      ["+15550100002", "noAnswer", "noAnswer"],
+      ["+15550100003", "vendorFailed", "failed"],
+    ] as const) {
+      test(`a call that ends as ${reason} is recorded so, once, however often it is reported`, async () => {
+        const { customer, id, call } = await placed(vendor, to);
+        const record = await server.endedCall(customer);
+        assert.deepEqual(
+          [record.id, record.status, record.metadata["endReason"]],
+          [id, "failed", reason],
+        );
+        await call.repeat(state);
+        await call.repeat("busy");
+        await server.settled();
+        const again = await server.calls(customer);
+        assert.deepEqual(
+          again.map(({ metadata }) => metadata["endReason"]),
+          [reason],
+        );
+      });
+    }
+
+    test("a number that the vendor refuses is no call, and the order may be made again", async () => {
+      const { customer, from } = await customerWithNumber();
+      const { id: agentId } = await server.agent(customer);
+      const { status } = await post(customer, { agentId, to: "+15550100009", from, vendor });
+      assert.ok(status === 400 || status === 503, String(status));
+      assert.equal(simulators[vendor].calls.filter((each) => each.from === from).length, 0);
+      await server.settled();
+      assert.equal((await server.calls(customer)).length, 0);
+    });
+  });
+}
+
+for (const vendor of VENDORS.filter((name) => name !== "asterisk")) {
+  test(`${vendor}: an answering machine is hung up over REST, and the record says what answered`, async () => {
+    const { customer, call } = await placed(vendor, "+15550100004", true);
+    const record = await server.endedCall(customer);
+    assert.equal(record.metadata["endReason"], "machine");
+    await eventually("the hang-up", () => call.isOver || undefined);
+    await server.settled();
+    const [stored] = await server.calls(customer);
+    assert.match(String(stored?.metadata["answeredBy"]), /^machine/);
+  });
+}
+
+test("a vendor without an API for it is named, and so are the settings of one without an account", async () => {
+  const { customer, from } = await customerWithNumber();
+  const { id: agentId } = await server.agent(customer);
+  const order = { agentId, to: "+15550101000", from };
+  for (const [vendor, words] of [
+    ["audiosocket", /at audiosocket: it has no API for that/],
+    ["twilio", /at twilio before the platform sets TWILIO_ACCOUNT_SID, TWILIO_AUTH_TOKEN/],
+  ] as const) {
+    const { status, answer } = await post(customer, { ...order, vendor });
+    assert.equal(status, 503);
+    assert.match(JSON.stringify(answer), words);
+  }
+  const { status } = await post(customer, { ...order, vendor: "acme" });
+  assert.equal(status, 400);
+});
