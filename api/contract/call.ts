@@ -25,7 +25,6 @@ const ANALYSIS_FIELD_CHARACTERS_MAX = 300;
 const RUN_CALLS_PRESET = 1_000;
 /** As the engine's own limit, which the contract does not reach. */
 const RUN_CALLS_MAX = 10_000;
-const RUNS_FIELD = "a moment as ISO 8601 with its zone";
 const OF_NUMBER = " (looked for among the latest 10,000 of that number)";
 const AMONG_LATEST = " (looked for among the latest 10,000)";
 
