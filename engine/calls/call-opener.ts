@@ -32,6 +32,7 @@ import type { PlayoutDelays } from "../conversation/synthesis.js";
 import type { Logger } from "../log.js";
 import type { Metrics } from "../metrics/metrics.js";
 import type { CallInfo } from "../telephony/call-info.js";
+import { numberRefusal } from "../telephony/refused-numbers.js";
 import type { TransferResult } from "../telephony/transfer-report.js";
 import { type AgentForCall, AgentUnavailableError } from "../tenancy/agents/agent-for-call.js";
 import type { Agents } from "../tenancy/agents/agents.js";
@@ -503,7 +504,8 @@ export class CallOpener {
   ): Promise<LiveConversation> {
     const { audio, channel, tenant } = request;
     const orgId = tenant.organization.id;
-    const mayReach = (to: string) => this.#deps.dialTargets?.mayReach(orgId, to) ?? true;
+    const mayReach = (to: string) =>
+      numberRefusal(to) === undefined && (this.#deps.dialTargets?.mayReach(orgId, to) ?? true);
     const callInfo = conversation.callInfo ?? request.callInfo;
     const facts = { callId, channel, callInfo, atMs: this.#deps.clock.epochMs() };
     const own = withTerms(admitted.agent, request.terms, facts);

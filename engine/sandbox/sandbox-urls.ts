@@ -21,7 +21,7 @@ export interface SandboxUrls {
   readonly plivo: string;
   readonly vonage: string;
   readonly jambonz: string;
-  /** Of Asterisk's REST interface. */
+  /** The address of Asterisk's REST interface. */
   readonly asterisk: string;
   /** Where telephones of other processes are plugged in; without TLS, as the desk, since no vendor is reached by it. */
   readonly telephones: string;

@@ -6,7 +6,7 @@ export interface OutboundClaims {
   readonly callId: string;
   readonly orgId: string;
   readonly agentId: string;
-  /** Of the telephony vendor that carries the call. */
+  /** The telephony vendor that carries the call. */
   readonly vendor: string;
 }
 

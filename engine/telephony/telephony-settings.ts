@@ -26,7 +26,7 @@ export interface TelephonySettings {
   readonly signalwire: {
     readonly projectId: string | undefined;
     readonly apiToken: string | undefined;
-    /** Of the space, `https://example.signalwire.com`; there is none that all share. */
+    /** The space's address, `https://example.signalwire.com`; there is none that all share. */
     readonly baseUrl: string | undefined;
   };
   readonly telnyx: {
@@ -54,7 +54,7 @@ export interface TelephonySettings {
   readonly asterisk: {
     readonly user: string | undefined;
     readonly password: string | undefined;
-    /** Of Asterisk's REST interface, such as `http://127.0.0.1:8088/ari`. */
+    /** The address of Asterisk's REST interface, such as `http://127.0.0.1:8088/ari`. */
     readonly baseUrl: string | undefined;
   };
   /** By vendor, what webhooks are signed with; where it is set, a signature is demanded. */

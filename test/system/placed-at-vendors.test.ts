@@ -141,7 +141,8 @@ async function post({ apiKey }: Customer, body: unknown) {
     headers: { "x-api-key": apiKey, "content-type": "application/json" },
     body: JSON.stringify(body),
   });
-  return { status: response.status, answer: (await response.json()) as unknown };
+  const answer: unknown = await response.json();
+  return { status: response.status, answer };
 }
 
 function callTo<T>(

@@ -3,6 +3,7 @@ import type { Logger } from "../../log.js";
 import { RequestError } from "../../request-error.js";
 import type { OutboundClaims, OutboundTokens } from "../../security/outbound-token.js";
 import type { CallInfo } from "../../telephony/call-info.js";
+import { numberRefusal } from "../../telephony/refused-numbers.js";
 import { TelephonyError } from "../../telephony/telephony-request.js";
 import type { DialTargets } from "../../tenancy/agents/dial-targets.js";
 import type { PhoneNumbers } from "../../tenancy/agents/phone-numbers.js";
@@ -303,6 +304,10 @@ export class OutboundCalls implements PlacedCalls {
   }
 
   async #requireTarget(orgId: string, number: string): Promise<void> {
+    const refusal = numberRefusal(number);
+    if (refusal !== undefined) {
+      throw new RequestError("target_not_allowed", `to: agents call no ${refusal} numbers`);
+    }
     const { dialTargets } = this.#deps;
     if (dialTargets === undefined || (await dialTargets.mayReach(orgId, number))) return;
     const message =

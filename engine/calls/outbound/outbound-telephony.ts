@@ -38,7 +38,7 @@ export interface PlacingVendor {
 export interface OutboundTelephonyOptions {
   /** By the vendors' names. */
   readonly apis: Readonly<Record<string, CallControlApi | undefined>>;
-  /** Of this server as vendors reach it, asked with every call; undefined where they cannot. */
+  /** This server's address as vendors reach it, asked with every call; undefined where they cannot. */
   readonly baseUrl: (() => string) | undefined;
 }
 

@@ -76,10 +76,7 @@ function jsonOf(body: string): Readonly<Record<string, unknown>> {
   }
 }
 
-function placing<Schema extends v.GenericSchema<unknown, PlacedOrder>>(
-  schema: Schema,
-  fields: unknown,
-): ApiOrder {
+function placing(schema: v.GenericSchema<unknown, PlacedOrder>, fields: unknown): ApiOrder {
   const parsed = v.safeParse(schema, fields);
   return parsed.success ? { kind: "place", order: parsed.output } : { kind: "wrong" };
 }

@@ -40,7 +40,7 @@ export function signalwireWire({ pcm = "pcm16" }: SignalwireOptions = {}): Phone
   return new MediaStream(dialect);
 }
 
-/** Of the compatibility API, below the address of the space. */
+/** Where the compatibility API is, below the address of the space. */
 const LAML_PATH = "/api/laml";
 
 /** SignalWire speaks Twilio's language, with ids in fewer places. */

@@ -16,6 +16,7 @@ import {
   outboundFor,
   slowOrder,
   TalkingCall,
+  TENANT,
 } from "../outbound-stand.js";
 
 const OUTCOME_MAX_MS = 5 * 60 * 1_000;
@@ -55,6 +56,7 @@ test("a placed call rings for a minute, and holds a slot that the answer finds",
     callId: "id-1",
     orgId: "org",
     agentId: "agent",
+    vendor: "twilio",
   });
   assert.equal(outbound.answering(`${lastToken()}x`), undefined);
 });
@@ -105,6 +107,24 @@ test("a server without its settings names them, and a number that is not allowed
     ["org", ORDER.from],
     ["org", ORDER.from],
   ]);
+});
+
+test("no emergency and no premium number is called, whatever the operator allows", async (t) => {
+  const dialTargets = { mayReach: () => Promise.resolve(true) };
+  for (const deps of [{ dialTargets }, { dialTargets: undefined }]) {
+    const { outbound, vendor, left } = await outboundFor(t, deps);
+    for (const [to, words] of [
+      ["+3531120", undefined],
+      ["+1911", /agents call no emergency numbers/],
+      ["+19005550100", /agents call no premium numbers/],
+    ] as const) {
+      const placing = outbound.place(TENANT, { ...ORDER, to });
+      if (words === undefined) await placing;
+      else await assert.rejects(placing, failure("target_not_allowed", words));
+    }
+    assert.equal(vendor.asked.length, 1);
+    assert.equal(left()[0], 1, "the call that was placed");
+  }
 });
 
 test("calls that ring count against the plan, until they are over", async (t) => {
