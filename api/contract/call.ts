@@ -23,7 +23,7 @@ const WORDS_CHARACTERS_MAX = 100;
 const NUMBER_CHARACTERS_MAX = 128;
 const ANALYSIS_FIELD_CHARACTERS_MAX = 300;
 const RUN_CALLS_PRESET = 1_000;
-/** As the engine's own limit, which the contract does not reach. */
+/** Calls that one run analyzes at most. */
 const RUN_CALLS_MAX = 10_000;
 const OF_NUMBER = " (looked for among the latest 10,000 of that number)";
 const AMONG_LATEST = " (looked for among the latest 10,000)";

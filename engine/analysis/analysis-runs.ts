@@ -6,8 +6,6 @@ import type { JobHandler, JobOutcome } from "../jobs/job-runner.js";
 import { RequestError } from "../request-error.js";
 import type { Clock } from "../time/clock.js";
 
-/** Calls that one run analyzes at most. */
-export const RUN_CALLS_MAX = 10_000;
 /** Runs of an agent that are listed. */
 const RUNS_LISTED_MAX = 20;
 

@@ -110,7 +110,7 @@ test("a server without its settings names them, and a number that is not allowed
 });
 
 test("no emergency and no premium number is called, whatever the operator allows", async (t) => {
-  const dialTargets = { mayReach: () => Promise.resolve(true) };
+  const dialTargets = { mayReach: () => Promise.resolve(true), listOf: () => Promise.resolve([]) };
   for (const deps of [{ dialTargets }, { dialTargets: undefined }]) {
     const { outbound, vendor, left } = await outboundFor(t, deps);
     for (const [to, words] of [
