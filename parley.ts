@@ -4,7 +4,7 @@ import { sharedLimits } from "./api/cluster/cluster-limits.js";
 import { joinNodes, soleWorker } from "./api/cluster/cluster-nodes.js";
 import { startJobs } from "./api/cluster/job-work.js";
 import { WorkerProcesses } from "./api/cluster/worker-processes.js";
-import { type WorkerSettings, startWorkerServer } from "./api/cluster/worker-server.js";
+import { startWorkerServer, type WorkerSettings } from "./api/cluster/worker-server.js";
 import { singleProcess } from "./api/cluster/worker-side.js";
 import { freePort } from "./api/http/backend/free-port.js";
 import { localUrl } from "./api/start-up/local-url.js";

@@ -487,7 +487,7 @@ function judgeOwn(
   { newestText = text, mayGoOn = false }: Pick<Circumstances, "newestText" | "mayGoOn"> = {},
 ): EchoJudgement {
   const turn = turnOf(state);
-  const { spokenBefore, returned: returned, loudspeakerAtMs } = state.echo;
+  const { spokenBefore, returned, loudspeakerAtMs } = state.echo;
   const { endedAtMs: callerEndedAtMs } = state.user;
   const { outputPausedAtMs } = state;
   const before = playedWords(spokenBefore.ledger, spokenBefore.untilMs, callerEndedAtMs);
@@ -530,7 +530,7 @@ export function echoBehindSuspectedEcho(
   readonly suspectedEcho: SuspectedEcho | undefined;
   readonly returned: ReturnedEcho;
 } {
-  const { suspected: suspectedEcho, returned: returned } = state.echo;
+  const { suspected: suspectedEcho, returned } = state.echo;
   if (suspectedEcho !== undefined) {
     const judged = judgeOwn(state, joinWords(suspectedEcho.text, text), { newestText: text });
     if (judged.echo === "certain") {

@@ -267,3 +267,31 @@ test("an agent is duplicated, exported to a file, and made again of it", async (
   assert.deepEqual(copy?.thresholds, old?.thresholds);
   assert.deepEqual(viewer.faults, []);
 });
+
+test("an analysis is switched on with a schema, which is kept while its text is no JSON", async () => {
+  const customer = await server.customer();
+  const { id } = await server.agent(customer);
+  const viewer = await editorOf(customer, id, "analysis");
+  const { page } = viewer;
+  await page.getByLabel("Analyze calls").check();
+  const schema = page.getByLabel("Data to take out, as JSON Schema");
+  await schema.fill('{ "type": "object", "properties": { "topic": { "type": "string" } } }');
+  await page.getByLabel("Share of calls, in percent").fill("50");
+  await save(page);
+  const analysisOf = async () => {
+    const agent = await server.database.agents.findById(customer.tenant.organization.id, id);
+    return agent?.analysis;
+  };
+  const stored = await analysisOf();
+  assert.deepEqual(stored?.schema, {
+    type: "object",
+    properties: { topic: { type: "string" } },
+  });
+  assert.equal(stored.sampleRate, 0.5);
+  await schema.fill("{ ");
+  await page.getByText("expected a JSON object; not saved yet").waitFor();
+  await schema.fill("");
+  await save(page);
+  assert.equal((await analysisOf())?.schema, null);
+  assert.deepEqual(await barriers(viewer), []);
+});

@@ -1,3 +1,4 @@
+import { text } from "node:stream/consumers";
 import type { TestContext } from "node:test";
 import { Caller } from "../../engine/sandbox/caller.js";
 import type { Tenancy } from "../../engine/tenancy/tenancy.js";
@@ -10,8 +11,12 @@ import { type Customer, MODELS, type TestCustomers } from "./test-customers.js";
 const CONNECTIONS = 24;
 /** Longer than any test: nobody may try it again. */
 const RETRY_AFTER_SEC = 60;
+const QUESTION = "say yes";
 
-/** A language model that has no room for its customer, of whose calls another one takes care; counts who asks it. */
+/**
+ * A language model that has no room for its customer, of whose calls another one takes care; counts who asks it in a call. The job
+ * that sums up a call asks by breakers of its own.
+ */
 export class RefusingVendor {
   readonly customer: Customer;
   readonly #requests: { count: number };
@@ -22,9 +27,9 @@ export class RefusingVendor {
     context: TestContext,
   ): Promise<RefusingVendor> {
     const requests = { count: 0 };
-    const baseUrl = await httpService(context, (request, response) => {
-      if (request.method === "POST") requests.count += 1;
-      request.resume();
+    const baseUrl = await httpService(context, async (request, response) => {
+      const body = await text(request);
+      if (body.includes(`"content":"${QUESTION}"`)) requests.count += 1;
       response.writeHead(429, { "retry-after": `${RETRY_AFTER_SEC}` }).end("{}");
     });
     const customer = await customers.customer();
@@ -55,7 +60,7 @@ export class RefusingVendor {
   /** A call at that server; what the agent says to "say yes". */
   async reply(url: string): Promise<string | undefined> {
     const caller = await Caller.connect({ url, apiKey: this.customer.apiKey });
-    await caller.say("say yes");
+    await caller.say(QUESTION);
     await caller.until(ended);
     await caller.hangUp();
     return repliesOf(caller).at(-1);

@@ -23,9 +23,27 @@ export interface AgentDraft
     | "recording"
     | "allowedOrigins"
   > {
+  readonly analysis: AnalysisDraft | null;
   readonly tools: readonly ToolDraft[];
   /** The tools as somebody writes them in JSON; undefined while they are edited in forms. */
   readonly toolsText: string | undefined;
+}
+
+/** Without the fields that are null: the API takes them only when they are left out. */
+export type AnalysisDraft = NonNullable<Sent<"updateAgent">["analysis"]>;
+
+function analysisDraftOf(analysis: Agent["analysis"]): AnalysisDraft | null {
+  if (analysis === null) return null;
+  const { schema, successCriteria, minDurationSec, sampleRate, llmProviderId, llmModelId } =
+    analysis;
+  return {
+    ...(schema !== null && { schema }),
+    ...(successCriteria !== null && { successCriteria }),
+    minDurationSec,
+    sampleRate,
+    ...(llmProviderId !== null && { llmProviderId }),
+    ...(llmModelId !== null && { llmModelId }),
+  };
 }
 
 const FIELDS = [
@@ -45,6 +63,7 @@ const FIELDS = [
   "tools",
   "recording",
   "allowedOrigins",
+  "analysis",
 ] as const;
 
 export function draftOf(agent: Agent): AgentDraft {
@@ -64,6 +83,7 @@ export function draftOf(agent: Agent): AgentDraft {
     thresholds: agent.thresholds,
     recording: agent.recording,
     allowedOrigins: agent.allowedOrigins,
+    analysis: analysisDraftOf(agent.analysis),
     tools: agent.tools.map(toolDraftOf),
     toolsText: undefined,
   };

@@ -87,18 +87,34 @@ interface ListedCall {
   readonly durationSec?: number | undefined;
   readonly metrics: { readonly turnCount: number; readonly avgLatencyMs: number };
   readonly metadata?: Readonly<Record<string, unknown>> | undefined;
+  readonly analysis?:
+    | {
+        readonly success: boolean | null;
+        readonly data: Readonly<Record<string, unknown>> | null;
+      }
+    | undefined;
 }
 
 const CALLS_HEAD =
-  "startedAt,id,agent,direction,from,to,channel,status,endReason,durationSec,turns,avgLatencyMs";
+  "startedAt,id,agent,direction,from,to,channel,status,endReason,durationSec,turns,avgLatencyMs,success";
+/** Agents with many schemas have more fields: the first by name are columns. */
+const ANALYSIS_COLUMNS_MAX = 40;
 
-/** One line for each call, without what was said in it. */
+/** One line for each call, without what was said in it; the fields of its analysis are the last columns. */
 export function callsCsv(
   calls: readonly ListedCall[],
   agentName: (agentId: string) => string,
 ): string {
+  const fields = [...new Set(calls.flatMap(({ analysis }) => Object.keys(analysis?.data ?? {})))]
+    .sort()
+    .slice(0, ANALYSIS_COLUMNS_MAX);
   const lines = calls.map((call) => {
-    const { metrics } = call;
+    const { metrics, analysis } = call;
+    const fieldOf = (name: string) => {
+      const value: unknown = analysis?.data?.[name];
+      if (value === undefined || value === null) return "";
+      return quoted(typeof value === "string" ? value : JSON.stringify(value));
+    };
     const known = (name: string) => {
       const value = call.metadata?.[name];
       return typeof value === "string" ? quoted(value) : "";
@@ -116,9 +132,12 @@ export function callsCsv(
       call.durationSec ?? "",
       metrics.turnCount,
       metrics.avgLatencyMs,
+      analysis?.success ?? "",
+      ...fields.map(fieldOf),
     ].join(",");
   });
-  return `${[CALLS_HEAD, ...lines].join("\r\n")}\r\n`;
+  const head = [CALLS_HEAD, ...fields.map((name) => quoted(`analysis.${name}`))].join(",");
+  return `${[head, ...lines].join("\r\n")}\r\n`;
 }
 
 /** Nothing of an empty text. */

@@ -1,5 +1,10 @@
 import { type ComponentType, useState } from "react";
-import { type AgentDraft, toolsFault, withToolsText } from "../model/agent-draft.js";
+import {
+  type AgentDraft,
+  type AnalysisDraft,
+  toolsFault,
+  withToolsText,
+} from "../model/agent-draft.js";
 import { newTool, TOOLS_MAX, type ToolDraft } from "../model/agent-tools.js";
 import { useModels } from "../model/queries.js";
 import { SERVER_URL } from "../model/server-address.js";
@@ -591,6 +596,7 @@ const TAB_OF_PATH = [
   ["thresholds", "turns"],
   ["tools", "tools"],
   ["allowedOrigins", "channels"],
+  ["analysis", "analysis"],
 ] as const;
 
 export interface AgentTab {
@@ -632,6 +638,11 @@ export const AGENT_TABS: readonly [AgentTab, ...AgentTab[]] = [
     id: "channels",
     title: "Phone and web",
     sections: [{ id: "sites", title: "Public sites", Content: SitesSection }],
+  },
+  {
+    id: "analysis",
+    title: "Analysis",
+    sections: [{ id: "analysis", title: "Analysis after the call", Content: AnalysisSection }],
   },
   {
     id: "advanced",
@@ -884,4 +895,91 @@ export function RecordingSection({ draft, onChange, wrongAt }: SectionProps) {
       />
     </>
   );
+}
+
+const NEW_ANALYSIS = {
+  successCriteria: "The caller got what they called for.",
+  minDurationSec: 0,
+  sampleRate: 1,
+};
+const PERCENT = 100;
+
+/** What an LLM takes out of the transcript when a call is over. */
+export function AnalysisSection({ draft, onChange, wrongAt }: SectionProps) {
+  const { analysis } = draft;
+  const [schemaText, setSchemaText] = useState(() => schemaTextOf(analysis?.schema));
+  const change = (changed: AnalysisDraft) =>
+    onChange({ ...draft, analysis: { ...analysis, ...changed } });
+  const without = (field: "schema" | "successCriteria") => {
+    const { [field]: _dropped, ...rest } = analysis ?? {};
+    onChange({ ...draft, analysis: rest });
+  };
+  const isSound = schemaText.trim() === "" || schemaOf(schemaText) !== undefined;
+  return (
+    <>
+      <CheckField
+        label="Analyze calls"
+        hint="An LLM reads the transcript of each call when it is over. The result stands on the call’s page."
+        value={analysis !== null}
+        onChange={(isOn) => onChange({ ...draft, analysis: isOn ? NEW_ANALYSIS : null })}
+      />
+      {analysis === null ? null : (
+        <>
+          <TextField
+            label="A call is a success when"
+            hint="In words. Empty: only the data is taken out."
+            isLong
+            value={analysis.successCriteria ?? ""}
+            onChange={(successCriteria) =>
+              successCriteria === "" ? without("successCriteria") : change({ successCriteria })
+            }
+            wrong={wrongAt("analysis.successCriteria") ?? wrongAt("analysis")}
+          />
+          <TextField
+            label="Data to take out, as JSON Schema"
+            hint="An object whose fields become columns of the exported calls. Empty: no data."
+            isLong
+            value={schemaText}
+            onChange={(text) => {
+              setSchemaText(text);
+              const schema = schemaOf(text);
+              if (schema !== undefined) change({ schema });
+              else if (text.trim() === "") without("schema");
+            }}
+            wrong={isSound ? wrongAt("analysis.schema") : "expected a JSON object; not saved yet"}
+            placeholder='{ "type": "object", "properties": { "topic": { "type": "string" } } }'
+          />
+          <NumberField
+            label="Shortest call, in seconds"
+            hint="Shorter ones are left out."
+            value={analysis.minDurationSec ?? NEW_ANALYSIS.minDurationSec}
+            onChange={(minDurationSec) => change({ minDurationSec })}
+            wrong={wrongAt("analysis.minDurationSec")}
+          />
+          <NumberField
+            label="Share of calls, in percent"
+            hint="0 to 100."
+            value={(analysis.sampleRate ?? NEW_ANALYSIS.sampleRate) * PERCENT}
+            onChange={(percent) => change({ sampleRate: percent / PERCENT })}
+            wrong={wrongAt("analysis.sampleRate")}
+          />
+        </>
+      )}
+    </>
+  );
+}
+
+function schemaTextOf(schema: unknown): string {
+  return schema === undefined ? "" : JSON.stringify(schema, null, 2);
+}
+
+/** Undefined where it is no JSON object; the server judges the rest. */
+function schemaOf(text: string): Record<string, unknown> | undefined {
+  try {
+    const value: unknown = JSON.parse(text);
+    const isObject = typeof value === "object" && value !== null && !Array.isArray(value);
+    return isObject ? { ...value } : undefined;
+  } catch {
+    return undefined;
+  }
 }

@@ -32,7 +32,12 @@ import { Empty, Fault, Loaded, Outline } from "../parts/states.js";
 import { TalkWords } from "../parts/talk/talk-words.js";
 import { themeColor } from "../parts/theme-color.js";
 import { answersOf } from "../words/answer-words.js";
-import { endingWords, numberFacts, otherEndWords } from "../words/call-words.js";
+import {
+  analysisErrorWords,
+  endingWords,
+  numberFacts,
+  otherEndWords,
+} from "../words/call-words.js";
 import { decisionsOf } from "../words/decision-words.js";
 import { exactWords, lengthWords, momentWords, waitWords } from "../words/durations.js";
 import { toolWords } from "../words/tool-words.js";
@@ -583,8 +588,38 @@ function CallFigures({ call, turns, keyName }: CallFiguresProps) {
     <div className="card stack">
       <Figures figures={figures} />
       {call.summary === undefined ? null : <p>{call.summary}</p>}
+      {call.analysis === undefined ? null : <Analysis analysis={call.analysis} />}
     </div>
   );
+}
+
+/** What was taken out of the call when it was over, and whether it was a success. */
+function Analysis({ analysis }: { analysis: NonNullable<Call["analysis"]> }) {
+  const { status, success, reason, error, data } = analysis;
+  const fields = Object.entries(data ?? {});
+  return (
+    <section className="stack tight">
+      <h2>Analysis</h2>
+      {status === "failed" ? (
+        <p className="note warn">It failed: {analysisErrorWords(error)}.</p>
+      ) : null}
+      {success === null ? null : (
+        <p>
+          <span className={`state ${success ? "good" : "warn"}`}>
+            {success ? "Success" : "No success"}
+          </span>{" "}
+          {reason}
+        </p>
+      )}
+      {fields.length === 0 ? null : (
+        <Figures figures={fields.map(([name, value]) => [name, fieldWords(value)] as const)} />
+      )}
+    </section>
+  );
+}
+
+function fieldWords(value: unknown): string {
+  return typeof value === "string" ? value : JSON.stringify(value);
 }
 
 /** Why a call failed, and how long nothing was understood of it. */

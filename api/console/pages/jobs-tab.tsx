@@ -108,7 +108,16 @@ function JobTable({ jobs }: { jobs: readonly Job[] }) {
 
 /** What the job does, as far as this console knows its kind. */
 function jobWords({ kind, payload }: Job, names: ReadonlyMap<string, string>): string {
-  if (kind !== "webhook") return kind;
+  switch (kind) {
+    case "summary":
+      return "Summary of a call";
+    case "analysis":
+      return "Analysis of a call";
+    case "analysisRun":
+      return "Analysis of past calls";
+    case "webhook":
+      break;
+  }
   return `Delivery to ${names.get(String(payload["endpointId"])) ?? "a removed endpoint"}`;
 }
 

@@ -33,6 +33,18 @@ const ENDINGS: Readonly<Record<string, string>> = {
   unsupportedAudio: "the telephone company sent audio that cannot be decoded",
 };
 
+const ANALYSIS_ERRORS: Readonly<Record<string, string>> = {
+  llmFailed: "the LLM and its fallbacks failed",
+  invalidAnswer: "the LLM wrote nothing that fits the schema",
+  noLlm: "no provider of the agent can be used",
+  analysisRemoved: "the agent has no analysis any more",
+};
+
+/** Why an analysis failed, in a few words. */
+export function analysisErrorWords(error: string | null): string {
+  return ANALYSIS_ERRORS[error ?? ""] ?? error ?? "the reason is not known";
+}
+
 /** Why calls ended, in a few words; the reason itself where this console does not know it. */
 export function endReasonWords(reason: string): string {
   return ENDINGS[reason] ?? reason;

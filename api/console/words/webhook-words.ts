@@ -2,7 +2,7 @@ import type { Answered, Sent } from "../model/contract-paths.js";
 import { waitWords } from "./durations.js";
 
 /** Reserved ones are sent by nothing yet, and a test is sent whatever an endpoint wants. */
-type Unsubscribable = "call.ringing" | "call.analyzed" | "webhook.test";
+type Unsubscribable = "call.ringing" | "webhook.test";
 export type EventType = Exclude<Sent<"createWebhook">["eventTypes"][number], Unsubscribable>;
 
 /** What each event says, in the order in which the form lists them. */
@@ -13,6 +13,7 @@ export const EVENT_WORDS: Readonly<Record<EventType, string>> = {
   "call.transferred": "a caller was passed on",
   "call.ended": "a call is over",
   "call.failed": "a call has failed or was refused",
+  "call.analyzed": "a call was analyzed, or its analysis has failed",
   "recording.ready": "a recording can be downloaded",
   "endpoint.disabled": "another endpoint was disabled",
 };

@@ -186,9 +186,19 @@ test("calls are written line by line, and no cell is taken for a formula", () =>
     durationSec: 12,
     metrics: { turnCount: 2, avgLatencyMs: 640 },
     metadata: { direction: "inbound", from: "+15550100", to: "+15550199" },
+    analysis: { success: true, data: { topic: "=refund", items: [1, 2], none: null } },
   };
-  const [, line] = callsCsv([call], () => '=1+1 "x"').split("\r\n");
+  const other = { ...call, analysis: { success: null, data: { topic: "order" } } };
+  const lines = callsCsv([call, other, { ...call, analysis: undefined }], () => '=1+1 "x"');
+  const [head, line, second, third] = lines.split("\r\n");
+  assert.match(
+    head ?? "",
+    /,avgLatencyMs,success,"analysis.items","analysis.none","analysis.topic"$/,
+  );
+  assert.match(second ?? "", /,640,,,,"order"$/);
+  assert.match(third ?? "", /,640,,,,$/);
   const cells = [call.startedAt, '"c1"', `"'=1+1 ""x"""`, '"inbound"', `"'+15550100"`];
-  const rest = [`"'+15550199"`, "phone", "completed", "", 12, 2, 640];
-  assert.equal(line, [...cells, ...rest].join(","));
+  const rest = [`"'+15550199"`, "phone", "completed", "", 12, 2, 640, true];
+  const found = [`"[1,2]"`, "", `"'=refund"`];
+  assert.equal(line, [...cells, ...rest, ...found].join(","));
 });

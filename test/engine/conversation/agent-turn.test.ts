@@ -20,7 +20,7 @@ const STATES: readonly AgentTurn[] = [
   { state: "saying", turn },
 ];
 /** All that may follow one another; the rest ends the call. */
-const LEGAL = [
+const LEGAL = new Set([
   "silent speculating",
   "silent replying",
   "silent saying",
@@ -29,11 +29,11 @@ const LEGAL = [
   "replying replying",
   "replying silent",
   "saying silent",
-];
+]);
 
 for (const from of STATES) {
   for (const to of STATES) {
-    const isLegal = LEGAL.includes(`${from.state} ${to.state}`);
+    const isLegal = LEGAL.has(`${from.state} ${to.state}`);
     test(`the agent's turn ${isLegal ? "can" : "cannot"} go from ${from.state} to ${to.state}`, () => {
       const state = { ...newConversation(PLAIN_SETTINGS, []), agent: from };
       if (isLegal) {

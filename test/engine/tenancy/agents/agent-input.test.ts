@@ -46,6 +46,7 @@ test("an agent that is given its name and vendors only has the contract's defaul
     sealedToolHeaders: null,
     recording: { enabled: false, retentionDays: 30 },
     allowedOrigins: [],
+    analysis: null,
     active: true,
   });
   assert.equal(persona.language, "en-US");

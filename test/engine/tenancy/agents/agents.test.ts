@@ -38,6 +38,7 @@ test("what a new agent leaves out gets the contract's defaults", async () => {
     sealedToolHeaders: null,
     recording: { enabled: false, retentionDays: 30 },
     allowedOrigins: [],
+    analysis: null,
     active: true,
     createdAtMs: platform.clock.epochMs(),
     updatedAtMs: platform.clock.epochMs(),
