@@ -27,10 +27,11 @@ export class RefusingVendor {
     context: TestContext,
   ): Promise<RefusingVendor> {
     const requests = { count: 0 };
-    const baseUrl = await httpService(context, async (request, response) => {
-      const body = await text(request);
-      if (body.includes(`"content":"${QUESTION}"`)) requests.count += 1;
-      response.writeHead(429, { "retry-after": `${RETRY_AFTER_SEC}` }).end("{}");
+    const baseUrl = await httpService(context, (request, response) => {
+      void text(request).then((body) => {
+        if (body.includes(`"content":"${QUESTION}"`)) requests.count += 1;
+        response.writeHead(429, { "retry-after": `${RETRY_AFTER_SEC}` }).end("{}");
+      });
     });
     const customer = await customers.customer();
     const { id: llmProviderId } = await tenancy.providers.create(customer.tenant, {
