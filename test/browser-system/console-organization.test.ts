@@ -40,7 +40,7 @@ test("the plan says which models agents can have, and how many accounts of one's
   assert.equal(await accounts.locator("dd").textContent(), String(features.maxCustomProviders));
   const [first = ""] = models.tts;
   assert.equal(await page.getByText(first).isVisible(), false, "the list is folded");
-  await page.getByText(`${models.tts.length} voices`).click();
+  await page.getByText(`${models.tts.length} TTS models`).click();
   await page.getByText(first).waitFor();
   assert.deepEqual(viewer.faults, []);
 });
