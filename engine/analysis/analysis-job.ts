@@ -28,7 +28,7 @@ const REASON_CHARACTERS_MAX = 1_000;
 const EVENT_DATA_MAX_BYTES = 12_000;
 const TOKENS_MAX = 2_000;
 const CHARS_MAX = 20_000;
-/** In one try: the second time the LLM is told what was wrong. */
+/** Requests in one try: the second one tells the LLM what was wrong with its answer. */
 const ASKED_MAX = 2;
 
 const RUNNING_MAX = 8;
@@ -145,7 +145,7 @@ export class AnalysisJob implements JobHandler {
     const found = await llms.of(job.orgId, call.agentId, "analysis");
     const analysis = found?.agent.analysis ?? null;
     if (analysis === null) {
-      // Without a run nobody waits for it: its agent was changed since the call.
+      // The agent's analysis was removed after the call, and no run counts this result.
       if (runId === undefined) return this.#leaveOut(job, { callId, runId });
       return this.#giveUp(job, { call, runId }, "analysisRemoved");
     }

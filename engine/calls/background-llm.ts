@@ -29,7 +29,7 @@ export async function completeInBackground(
   const abort = new AbortController();
   const stop = () => abort.abort();
   const cancel = clock.after(ANSWER_TIMEOUT_MS, stop);
-  // A signal that is aborted already calls nobody.
+  // A signal that is aborted already fires no event.
   if (signal.aborted) stop();
   signal.addEventListener("abort", stop);
   let text = "";

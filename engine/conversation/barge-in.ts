@@ -38,6 +38,7 @@ import { beginReply } from "./reply.js";
 import {
   answersSent,
   type ConversationState,
+  dropCutSpeech,
   isAllSent,
   isFiller,
   isGrowing,
@@ -651,7 +652,7 @@ function noteSaid(
   state.user.endOfTurn = endOfTurn;
   state.user.unanswered = joinWords(state.user.unanswered, text);
   state.record.unsaved = [...state.record.unsaved, said];
-  state.cut = { ...state.cut, sentences: [], ending: undefined };
+  dropCutSpeech(state);
   state.user.reminders = 0;
   state.user.repeatRequests = 0;
 }

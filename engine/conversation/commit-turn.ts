@@ -225,7 +225,7 @@ function dropEcho(state: ConversationState, atMs: number): void {
   state.user.hearing = EMPTY_HEARING;
 }
 
-/** Words and keys of a turn that the call's end cuts off wait to be answered, though nobody will. */
+/** Keeps the words and digits of a turn that the end of the call cuts off, as unanswered. */
 function takePendingWords(state: ConversationState, atMs: number): void {
   const keys = state.user.digits === "" ? "" : keypadText(state.user.digits);
   const text = joinWords(pendingWords(state.user.hearing), keys);

@@ -488,13 +488,13 @@ function judgeOwn(
 ): EchoJudgement {
   const turn = turnOf(state);
   const { spokenBefore, returned, loudspeakerAtMs } = state.echo;
-  const { endedAtMs: callerEndedAtMs } = state.user;
+  const { endedAtMs } = state.user;
   const { outputPausedAtMs } = state;
-  const before = playedWords(spokenBefore.ledger, spokenBefore.untilMs, callerEndedAtMs);
+  const before = playedWords(spokenBefore.ledger, spokenBefore.untilMs, endedAtMs);
   const untilMs = outputPausedAtMs ?? Number.POSITIVE_INFINITY;
-  const now = turn === undefined ? [] : playedWords(turn.ledger, untilMs, callerEndedAtMs);
+  const now = turn === undefined ? [] : playedWords(turn.ledger, untilMs, endedAtMs);
   const standsStill = outputPausedAtMs !== undefined;
-  const isOnLoudspeaker = callerEndedAtMs - loudspeakerAtMs <= LOUDSPEAKER_KNOWN_MS;
+  const isOnLoudspeaker = endedAtMs - loudspeakerAtMs <= LOUDSPEAKER_KNOWN_MS;
   const isNow = turn !== undefined && now.length > 0;
   const turnBeganAtMs = beganAtMs(isNow ? turn.ledger : spokenBefore.ledger);
   const turnBeforeAtMs = isNow ? longTurnAtMs(spokenBefore) : spokenBefore.turnBeforeAtMs;
@@ -509,7 +509,7 @@ function judgeOwn(
     turnBeganAtMs,
     isTurnBeforeSilent: turnBeforeAtMs !== undefined && returnedUntilMs < turnBeforeAtMs,
   };
-  return judgeEcho(text, callerEndedAtMs, [...before, ...now], {
+  return judgeEcho(text, endedAtMs, [...before, ...now], {
     standsStill,
     isOnLoudspeaker,
     newestText,

@@ -400,8 +400,8 @@ function decideOnEndpointing(state: ConversationState, event: TranscriptEvent): 
   // The newest guess stands in the event's own words.
   const text = joinWords(state.user.hearing.finals, event.text);
   if (text === "") return { isDone: true, reason: "endpointing" };
-  const wordsLateMs = sttDelayMs(state, event);
-  const user = { ...state.user, endedAtMs: atMs - endedAgoMs, sttDelayMs: wordsLateMs };
+  const delayMs = sttDelayMs(state, event);
+  const user = { ...state.user, endedAtMs: atMs - endedAgoMs, sttDelayMs: delayMs };
   const said = { ...state, user };
   const continuation = continuationOf(said, text);
   if (continuation !== undefined) {
@@ -485,15 +485,15 @@ function untoldVoiceMs(
   { atMs, voiceAgoMs }: { readonly atMs: number; readonly voiceAgoMs?: number | undefined },
 ): number {
   const turn = turnOf(state);
-  const { endedAtMs: callerEndedAtMs, sttDelayMs: wordsLateMs } = state.user;
+  const { endedAtMs, sttDelayMs: delayMs } = state.user;
   // The voice may be the agent's own, out of the caller's loudspeaker.
   const isSpeaking = turn !== undefined && atMs < turn.ledger.endsAtMs;
-  const isSlow = wordsLateMs >= SLOW_WORDS_MIN_MS && wordsLateMs <= SLOW_WORDS_MAX_MS;
+  const isSlow = delayMs >= SLOW_WORDS_MIN_MS && delayMs <= SLOW_WORDS_MAX_MS;
   if (voiceAgoMs === undefined || !isSlow || isSpeaking) return 0;
   const voicedAtMs = atMs - voiceAgoMs;
-  if (voicedAtMs - callerEndedAtMs < UNTOLD_VOICE_MIN_MS) return 0;
-  const openUntilMs = callerEndedAtMs + wordsLateMs + VOICE_WITHOUT_WORDS_MAX_MS;
-  return Math.min(voicedAtMs + wordsLateMs + WORDS_DUE_MARGIN_MS, openUntilMs) - atMs;
+  if (voicedAtMs - endedAtMs < UNTOLD_VOICE_MIN_MS) return 0;
+  const openUntilMs = endedAtMs + delayMs + VOICE_WITHOUT_WORDS_MAX_MS;
+  return Math.min(voicedAtMs + delayMs + WORDS_DUE_MARGIN_MS, openUntilMs) - atMs;
 }
 
 /**

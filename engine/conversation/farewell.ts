@@ -10,7 +10,7 @@ import { commitTurn, endCall, stopTurn } from "./commit-turn.js";
 import { clearDeadline, setDeadline } from "./deadlines.js";
 import type { ConversationEffect } from "./effects.js";
 import { beginScripted } from "./playout.js";
-import { type ConversationState, type Turn, turnOf } from "./state.js";
+import { type ConversationState, dropCutSpeech, type Turn, turnOf } from "./state.js";
 import { pendingText } from "./transcript-buffer.js";
 import { leftInTransfer, providerFailureEnd } from "./transfer.js";
 
@@ -143,6 +143,6 @@ function sayLast(
   }
   clearDeadline(state, "endpointing");
   clearDeadline(state, "falseInterruption");
-  state.cut = { ...state.cut, sentences: [], ending: undefined };
+  dropCutSpeech(state);
   beginScripted(state, "farewell", [words], atMs, out, ending);
 }

@@ -26,6 +26,7 @@ import {
   answersOf,
   answersSent,
   type ConversationState,
+  dropCutSpeech,
   isBeingTransferred,
   newTurn,
   type PreemptiveReply,
@@ -179,7 +180,7 @@ export function beginReply(
   state.carriedOverWait = undefined;
   state.preemptiveTries = 0;
   state.wastedTokens = 0;
-  state.cut = { ...state.cut, sentences: [], ending: undefined };
+  dropCutSpeech(state);
   const turnId = ready?.turnId ?? state.lastTurnId + 1;
   if (endOfTurn !== undefined) out.push({ type: "reportEndOfTurn", turnId, endOfTurn });
   if (ready === undefined) startReply(state, fields, out);

@@ -485,7 +485,7 @@ export interface UserTurn {
   dtmfTakenAtMs: number;
   /** Said by the caller and not answered yet: while the agent spoke on, or before a reply that was dropped. */
   unanswered: string;
-  /** How often the caller was asked whether somebody is there, since the last words. */
+  /** Reminders to a silent caller since the caller's last words. */
   reminders: number;
   /** When the newest voice began that the STT has returned no words for, and that is not the agent's own. */
   unrecognizedVoiceAtMs: number | undefined;
@@ -543,7 +543,7 @@ export interface EchoState {
   spokenBefore: SpokenBefore;
   /** Words that may be an echo: they wait until the agent's sound has ended. */
   suspected: SuspectedEcho | undefined;
-  /** When so many of the agent's own words came back that the caller surely has a loudspeaker on. */
+  /** When enough of the agent's words last came back to tell that the caller is on a loudspeaker. */
   loudspeakerAtMs: number;
   returned: ReturnedEcho;
 }
@@ -555,6 +555,11 @@ export interface CutSpeech {
   readonly question: string;
   /** How the call was to end after them. */
   readonly ending: Ending | undefined;
+}
+
+/** Nothing of what an interruption left unheard is said any more; the question that it answered stays open. */
+export function dropCutSpeech(state: Pick<ConversationState, "cut">): void {
+  state.cut = { ...state.cut, sentences: [], ending: undefined };
 }
 
 /** What is kept of the call when it is over. */

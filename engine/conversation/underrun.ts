@@ -197,9 +197,8 @@ function apologizeForRest(
 }
 
 /**
- * The caller has heard nothing for too long in the middle of a sentence whose second try gives nothing either. It ends there, the
- * agent says that it is at work, and the rest becomes a sentence of its own, which is asked for once more. False where
- * nothing is ready to be said, or the caller speaks.
+ * TTS has underrun twice in this sentence. Cuts it, plays a filler and synthesizes the remaining text as a sentence of its own.
+ * Returns false where no filler is ready or the caller speaks.
  */
 function bridgeGap(
   state: ConversationState,

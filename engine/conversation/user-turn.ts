@@ -77,8 +77,8 @@ export function onTranscript(
   }
   const wasReported = isSameWords(detector.pendingText(state.user.hearing), text);
   const isOld = isRepeated(state, event);
-  noteWords(state, event, heard.state);
-  // A guess that is told again is no sign that the caller goes on.
+  noteWords(state, event, heard.state, isOld);
+  // A repeated interim result does not show that the caller goes on.
   const recheckOf =
     heard.turnText !== undefined || isOld
       ? undefined
@@ -260,12 +260,12 @@ function noteWords(
   state: ConversationState,
   event: TranscriptEvent,
   hearing: detector.HearingState,
+  isOld: boolean,
 ): void {
   const endedAtMs = event.atMs - event.endedAgoMs;
-  const isOld = event.text === "" || isRepeated(state, event);
   state.user.sttDelayMs = sttDelayMs(state, event);
   state.user.hearing = hearing;
   state.user.undecidedMaxMs = undecidedMaxMs(event);
   state.user.utteranceBeganAtMs ??= Math.min(endedAtMs, event.atMs);
-  if (!isOld) state.user.endedAtMs = endedAtMs;
+  if (event.text !== "" && !isOld) state.user.endedAtMs = endedAtMs;
 }

@@ -252,7 +252,7 @@ export async function startSandbox(options: SandboxOptions = {}): Promise<Sandbo
   };
 }
 
-/** Nobody talks at these vendors, so whoever answers hangs up soon. */
+/** These simulators open no audio stream, so an answered call ends soon. */
 const PLACED_TALK_MS = 10_000;
 
 type Routes = [prefix: string, simulator: Simulator][];

@@ -8,7 +8,7 @@ import type {
   SimulatedCallIds,
 } from "./phone-api-wires.js";
 
-/** The other side is the server under test; a report that it does not take is repeated by nobody. */
+/** Time-out of a report to the server under test. A report that fails is not repeated. */
 const REPORT_MAX_MS = 5_000;
 /** Calls that are over are forgotten beyond it, the oldest first; more than these at once are refused. */
 const CALLS_MAX = 1_000;

@@ -17,7 +17,7 @@ import { type DialInstruction, dialledIn, signatureHeader } from "./phone-webhoo
 import { simulatedTelephone, type TakenCall, type Telephone } from "./telephone.js";
 import { type OwnCall, TelephoneExchange } from "./telephone-exchange.js";
 
-/** The other side is the server under test; a report that it does not take is repeated by nobody. */
+/** Time-out of a report to the server under test. A report that fails is not repeated. */
 const REPORT_MAX_MS = 5_000;
 /** The vendor's own default for `Timeout`. */
 const RING_MAX_SEC = 60;
