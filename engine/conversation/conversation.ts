@@ -6,6 +6,7 @@ import {
 } from "./barge-in.js";
 import { endCall } from "./commit-turn.js";
 import { type DeadlineName, dueDeadlines, takeDueDeadline } from "./deadlines.js";
+import { onDigit, onDtmfDeadline } from "./dtmf.js";
 import type { ConversationEffect } from "./effects.js";
 import type { ConversationEvent, DeadlineReachedEvent, OpenedEvent, TurnEvent } from "./events.js";
 import {
@@ -43,8 +44,6 @@ import { onTransferDeadline, onTransferRefused, onTransferTaken } from "./transf
 import { onSentenceAudio, onSentenceFailed, onUnderrunDeadline } from "./underrun.js";
 import {
   onCallerTurnEnded,
-  onDigit,
-  onDtmfDeadline,
   onEndpointingDeadline,
   onFalseInterruptionDeadline,
   onSpeechStarted,

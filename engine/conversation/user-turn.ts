@@ -8,8 +8,7 @@ import {
   interruptFor,
   onFalseInterruption,
 } from "./barge-in.js";
-import { keypadText } from "./commit-turn.js";
-import { clearDeadline, setDeadline } from "./deadlines.js";
+import { setDeadline } from "./deadlines.js";
 import type { ConversationEffect } from "./effects.js";
 import {
   decideEndOfTurn,
@@ -22,7 +21,6 @@ import {
 import type {
   CallerTurnEndedEvent,
   DeadlineReachedEvent,
-  DigitEvent,
   SpeechStartedEvent,
   TranscriptEvent,
   UtteranceEndEvent,
@@ -34,14 +32,6 @@ import { considerPreemptiveReply } from "./preemptive-generation.js";
 import type { EndOfTurn, EndOfTurnDecision } from "./reasons.js";
 import { type ConversationState, roundMs } from "./state.js";
 import * as detector from "./transcript-buffer.js";
-
-/** Longer than any card or account number. */
-const DIGITS_MAX = 32;
-/** Where it is not known how many keys make an answer: behind one key, and behind several, which are a number. */
-const DIGITS_PAUSE_MS = 1_200;
-const NUMBER_PAUSE_MS = 2_000;
-/** No finger ends two numbers closer together: of a flood of pound keys not every one is a turn. */
-const DIGITS_APART_MIN_MS = 500;
 
 export function onSpeechStarted(
   state: ConversationState,
@@ -151,13 +141,17 @@ function recheck(state: ConversationState, decision: EndOfTurnDecision): void {
 
 type DoneEnd = Pick<EndOfTurn, "reason" | "waitedFor">;
 
-function endOfTurn(endedAtMs: number, { reason, waitedFor }: DoneEnd, atMs: number): EndOfTurn {
+export function endOfTurn(
+  endedAtMs: number,
+  { reason, waitedFor }: DoneEnd,
+  atMs: number,
+): EndOfTurn {
   const waitedMs = roundMs(Math.max(0, atMs - endedAtMs));
   return { reason, waitedMs, ...(waitedFor === undefined ? {} : { waitedFor }) };
 }
 
 /** A turn that ended without the recognizer's word may hold guesses, whose final version is still to come. */
-function turnEnded(
+export function turnEnded(
   state: ConversationState,
   heard: detector.TurnStep,
   decision: DoneEnd,
@@ -181,62 +175,6 @@ export function onFalseInterruptionDeadline(
   const isUnderway = detector.pendingText(state.user.hearing) !== "" || state.user.digits !== "";
   if (isUnderway) setDeadline(state, "falseInterruption", atMs + FALSE_INTERRUPTION_MAX_MS);
   else onFalseInterruption(state, atMs, out);
-}
-
-/** Keys are collected until a pause or the pound key, and then taken as one thing that was said. */
-export function onDigit(
-  state: ConversationState,
-  event: DigitEvent,
-  out: ConversationEffect[],
-): void {
-  const { settings } = state;
-  const { digit, atMs } = event;
-  const isApart = atMs - state.user.dtmfTakenAtMs >= DIGITS_APART_MIN_MS;
-  // People press the pound key after the last digit all the same, though that was enough.
-  const isClosing = digit === "#" && state.user.digits === "" && !isApart;
-  if (settings.dtmfDigits > 0 && isClosing) return;
-  state.user.digits = `${state.user.digits}${digit}`.slice(0, DIGITS_MAX);
-  state.user.utteranceBeganAtMs ??= atMs;
-  state.user.lastDigitAtMs = atMs;
-  const digitCount = state.user.digits.length;
-  interruptFor(state, { type: "dtmf" }, atMs, out);
-  const isWhole = settings.dtmfDigits > 0 && digitCount >= settings.dtmfDigits;
-  if ((isWhole || digit === "#") && isApart) {
-    takeDigits(state, isWhole ? "dtmfDigits" : "poundKey", atMs, out);
-    return;
-  }
-  const isNumber = digitCount > 1 || detector.pendingText(state.user.hearing) !== "";
-  setDeadline(state, "dtmf", atMs + (isNumber ? NUMBER_PAUSE_MS : DIGITS_PAUSE_MS));
-}
-
-/** No key has followed for a while. */
-export function onDtmfDeadline(
-  state: ConversationState,
-  atMs: number,
-  out: ConversationEffect[],
-): void {
-  takeDigits(state, "dtmfTimeout", atMs, out);
-}
-
-function takeDigits(
-  state: ConversationState,
-  reason: EndOfTurn["reason"],
-  atMs: number,
-  out: ConversationEffect[],
-): void {
-  if (state.user.digits === "") return;
-  clearDeadline(state, "dtmf");
-  const end = endOfTurn(state.user.lastDigitAtMs, { reason }, atMs);
-  // "My PIN is", and the keys of it: the words are not settled for the keys, but were said before them.
-  const { hearing } = state.user;
-  if (hearing.finals !== "" && hearing.interim === "") {
-    turnEnded(state, detector.onSilenceTimeout(hearing), { reason }, atMs, out);
-  }
-  const text = keypadText(state.user.digits);
-  state.user.digits = "";
-  state.user.dtmfTakenAtMs = atMs;
-  state.user.endedAtMs = atMs;
-  answerCaller(state, text, end, atMs, out);
 }
 
 /** Written words are whole and the caller's own: they stop the agent at once, and are answered at once. */
