@@ -223,7 +223,7 @@ export function loggedError(error: unknown, depth = 0): unknown {
     error instanceof AggregateError && depth < CAUSES_MAX
       ? { errors: error.errors.slice(0, CAUSES_MAX).map((each) => loggedError(each, depth + 1)) }
       : {};
-  const message = isQuoting(error) ? "data has not the expected form" : error.message;
+  const message = isQuoting(error) ? "data does not have the expected form" : error.message;
   const frames = (error.stack ?? "").split("\n").filter((line) => /^\s+at /.test(line));
   const stack = [`${error.name}: ${message}`, ...frames].join("\n");
   return { type: error.name, message, stack, ...Object.fromEntries(told), ...cause, ...several };
@@ -235,6 +235,6 @@ function isQuoting(error: Error): boolean {
 }
 
 function lossLine(lostLines: number, reason: string): string {
-  const words = JSON.stringify({ lostLines, reason, msg: "lines of this log were lost" });
+  const words = JSON.stringify({ lostLines, reason, msg: "log lines were dropped" });
   return `{"level":"warn"${pino.stdTimeFunctions.isoTime()},${words.slice(1)}\n`;
 }

@@ -28,7 +28,7 @@ export interface CallLine {
 function ownSocketClass(): CallSocketClass {
   const found: { WebSocket?: CallSocketClass } = globalThis;
   if (found.WebSocket !== undefined) return found.WebSocket;
-  throw new CallError("protocol", "this environment has no WebSocket: give one as an option");
+  throw new CallError("protocol", "this environment has no WebSocket: pass one as an option");
 }
 
 export interface SocketListener {

@@ -71,7 +71,7 @@ export class PageTools {
 
 /** Throws a CallError for a name that no tool can have, and for a 65th beside those that are offered. */
 export function requireTool(name: string, offered: ReadonlyMap<string, ToolHandler>): void {
-  if (!NAME.test(name)) throw new CallError("protocol", `"${name}" can be no tool's name`);
+  if (!NAME.test(name)) throw new CallError("protocol", `"${name}" is not a valid tool name`);
   if (offered.size >= TOOLS_MAX && !offered.has(name)) {
     throw new CallError("protocol", `a call can have at most ${TOOLS_MAX} tools`);
   }
@@ -79,7 +79,7 @@ export function requireTool(name: string, offered: ReadonlyMap<string, ToolHandl
 
 async function outcomeOf(handler: ToolHandler | undefined, given: Fields): Promise<Outcome> {
   try {
-    if (handler === undefined) throw new Error("the page does not offer this any more");
+    if (handler === undefined) throw new Error("the page no longer offers this tool");
     const result = await handler(given);
     // Throws for what is no JSON; undefined for what has no words in it, such as a function.
     const text: string | undefined = JSON.stringify(result);

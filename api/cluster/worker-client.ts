@@ -146,7 +146,7 @@ export class ClusterWorker implements WorkerSide {
   /** Resolves when the other workers know that what they keep may be out of date; never rejects. */
   async recordsChanged(): Promise<void> {
     await this.primary.ask("recordsChanged", undefined).catch((error: unknown) => {
-      this.#options.log.warn({ error }, "the other workers were not notified of a change");
+      this.#options.log.warn({ error }, "failed to notify the other workers of a change");
     });
   }
 

@@ -49,7 +49,7 @@ export const SignInBody = requestObject({
 
 /** As loose as in `SignInBody`, but for the new one. */
 export const PasswordBody = requestObject({
-  password: textField("the password of now", PASSWORD_CHARACTERS_MAX),
+  password: textField("the current password", PASSWORD_CHARACTERS_MAX),
   newPassword: Password,
 });
 
@@ -88,6 +88,6 @@ export const Me = v.object({
   organization: OwnOrganization,
   status: OrganizationStatus,
   isOperator: v.optional(
-    v.pipe(v.literal(true), v.description("only of an operator of the platform")),
+    v.pipe(v.literal(true), v.description("only for an operator of the platform")),
   ),
 });

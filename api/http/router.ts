@@ -32,7 +32,7 @@ export function answerToError(error: unknown, requestId: string, logger: Logger)
   }
   if (error instanceof Error && error.name === "StorageUnwritableError") {
     logger.warn({ requestId, error }, "request refused: nothing can be stored");
-    const words = { error: "nothing can be stored for the moment, try again" };
+    const words = { error: "nothing can be stored at the moment, try again" };
     return errorAnswer("database_unavailable", words, 5);
   }
   logger.error({ requestId, error }, "request failed");
@@ -252,7 +252,7 @@ export class Router {
     try {
       await ("file" in answer ? exchange.download(answer) : exchange.stream(answer, clock));
     } catch (error) {
-      logger.error({ requestId: exchange.requestId, error }, "a streamed answer broke off");
+      logger.error({ requestId: exchange.requestId, error }, "a streamed response was interrupted");
     }
     if (exchange.hasGone) return;
     server.requestClosed();

@@ -85,7 +85,7 @@ export class PlaylistWatch {
       onRead(streamKey, reading);
     } catch (error) {
       // Told once: the next look is seconds away.
-      if (!this.#isFailing) log.warn({ streamKey, error }, "a playlist cannot be read");
+      if (!this.#isFailing) log.warn({ streamKey, error }, "failed to read a playlist");
       this.#isFailing = true;
       onOutcome("failed");
     }

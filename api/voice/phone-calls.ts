@@ -94,10 +94,7 @@ export class PhoneCalls {
   constructor(options: PhoneCallsOptions) {
     this.#options = options;
     this.#pacer = new Pacer(options.clock, (error) => {
-      options.log.error(
-        { error },
-        "audio could not be sent to a telephone; the call's leg is closed",
-      );
+      options.log.error({ error }, "failed to send audio to a telephone; closing the call's leg");
     });
   }
 

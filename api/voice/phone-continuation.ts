@@ -30,7 +30,7 @@ import { requireSignature, SIGNED_HEADERS, type SignatureOptions } from "./webho
 /** The vendor's report on a call has some thirty short fields. */
 const BODY_BYTES_MAX = 64 * 1024;
 
-const UNSUPPORTED_WORDS = "its audio comes in a format that is not supported";
+const UNSUPPORTED_WORDS = "its audio format is not supported";
 
 export interface PhoneContinuationOptions extends SignatureOptions, StreamOpeningOptions {
   readonly continuations: Continuations;
@@ -101,7 +101,10 @@ async function answer(
   }
   if (opener.stopping && (await options.elsewhere()) === undefined) {
     const held = heldAnswer(request, CONTINUATION_PATH, documents, options.publicBaseUrl);
-    log.info({ vendor, orgId, isHeld: held !== undefined }, "a call broke while the server stops");
+    log.info(
+      { vendor, orgId, isHeld: held !== undefined },
+      "a call lost its stream while the server was stopping",
+    );
     return held ?? turnedAway(documents, serverStops().callerWords);
   }
   if (next.kind === "transfer") {
@@ -110,7 +113,7 @@ async function answer(
       continuations.transferTokenFor(claims),
     );
     const dial = { to: next.to, ringSec: TRANSFER_RING_SEC, resultUrl };
-    log.info({ vendor, orgId }, "a caller is transferred");
+    log.info({ vendor, orgId }, "transferring a caller");
     return documentAnswer(documents, documents.dial?.(dial) ?? documents.hangUp());
   }
   let otherAddress: string | undefined;
@@ -132,6 +135,6 @@ async function answer(
   const document =
     asked === undefined ? connect() : await answeredWebhooks.answerTo(asked, connect);
   const { attempt } = next.claims;
-  log.info({ vendor, orgId, attempt, kind: next.kind }, "a call that broke goes on");
+  log.info({ vendor, orgId, attempt, kind: next.kind }, "a call continues on a new stream");
   return documentAnswer(documents, document ?? documents.hangUp());
 }

@@ -60,7 +60,7 @@ const LEG_BROKEN: Ending = {
 const VENDOR_TOO_SLOW: Ending = {
   reason: "callerTooSlow",
   status: "failed",
-  message: "the telephony vendor does not read what it is sent",
+  message: "write buffer full: the telephony vendor reads too slowly",
 };
 
 export interface LegTiming {

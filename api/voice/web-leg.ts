@@ -240,10 +240,10 @@ const PENDING_MAX = 16;
 const RESULT_MAX_BYTES = 16 * 1024;
 
 const NOT_OFFERED = "the caller's page does not offer this";
-const TOO_MANY = "the caller's page has too much to do";
-const TOO_LONG = `what the caller's page answered was longer than ${RESULT_MAX_BYTES} bytes`;
+const TOO_MANY = "the caller's page has too many tools running";
+const TOO_LONG = `the caller's page returned more than ${RESULT_MAX_BYTES} bytes`;
 /** To write what is nested without end as JSON would overflow the stack. */
-const TOO_DEEP = `what the caller's page answered was nested more than ${JSON_DEPTH_MAX} deep`;
+const TOO_DEEP = `the caller's page returned JSON nested more than ${JSON_DEPTH_MAX} deep`;
 
 /** What the client of one call does for the agent: which tools it offers, and whose results are waited for. */
 export class ClientTools {
@@ -270,7 +270,7 @@ export class ClientTools {
     const id = this.#lastId;
     return new Promise((resolve, reject) => {
       const abort = () => {
-        if (this.#waiting.delete(id)) reject(new Error("nobody waits for the tool any more"));
+        if (this.#waiting.delete(id)) reject(new Error("the tool call is no longer pending"));
       };
       signal.addEventListener("abort", abort, { once: true });
       this.#waiting.set(id, (answer) => {
@@ -328,7 +328,7 @@ export interface CallerSocket {
 const CALLER_TOO_SLOW: Ending = {
   reason: "callerTooSlow",
   status: "failed",
-  message: "the client does not read what it is sent",
+  message: "write buffer full: the client reads too slowly",
 };
 const FRAME_TOO_BIG: Ending = {
   reason: "callerProtocol",

@@ -193,7 +193,7 @@ export class Bucket {
     if (answer.statusCode === NOT_FOUND) return undefined;
     const sizeBytes = Number(answer.headers["content-length"]);
     if (Number.isSafeInteger(sizeBytes)) return sizeBytes;
-    throw new BucketError("refused", `${this.#root} does not say how long its objects are`);
+    throw new BucketError("refused", `${this.#root} does not report the size of its objects`);
   }
 
   /**
@@ -218,14 +218,14 @@ export class Bucket {
 
   /** Whether the bucket is there, and takes, gives and deletes what it is asked to. */
   async check(): Promise<void> {
-    const text = new TextEncoder().encode("Parley looks whether it may write here.\n");
+    const text = new TextEncoder().encode("Parley checks whether it may write here.\n");
     // Servers that start at the same time would delete each other's.
     const key = CHECK_KEY + randomUUID();
     await this.put(key, once(text), text.byteLength, "text/plain");
     const size = await this.sizeOf(key);
     await this.remove(key);
     if (size === text.byteLength) return;
-    throw new BucketError("refused", `${this.#root} does not give back what was put there`);
+    throw new BucketError("refused", `${this.#root} does not return what was stored there`);
   }
 
   /** Breaks off what is under way. */

@@ -231,7 +231,7 @@ function usable<Named, Link>(
     }
   }
   const [first, ...others] = links;
-  if (first === undefined) throw fault ?? new Error("a chain of nobody");
+  if (first === undefined) throw fault ?? new Error("a chain without providers");
   return [first, ...others];
 }
 

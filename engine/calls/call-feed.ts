@@ -77,7 +77,7 @@ export class CallFeed {
     if (this.#hasRoom(orgId)) return;
     throw new RequestError(
       "concurrency_limit_reached",
-      "too many pages watch calls: close one, or try again later",
+      "too many event streams: close one, or try again later",
       {
         retryAfterSec: WATCH_MAX_MS / 1_000,
       },

@@ -177,7 +177,7 @@ export class CallJournal {
       kind: "note",
       chars: JSON.stringify(event).length,
       store: () => this.#deps.calls.refuse(event),
-      lossMessage: "the event of a refused call could not be stored",
+      lossMessage: "failed to store the event of a refused call",
     });
   }
 
@@ -357,7 +357,7 @@ export class CallEntry implements CallRecorder {
         isStored();
         feed.tell(orgId, { type: "turn", callId, metrics: save.metrics });
       },
-      lossMessage: "a turn could not be stored",
+      lossMessage: "failed to store a turn",
     });
   }
 
@@ -423,7 +423,7 @@ export class CallEntry implements CallRecorder {
 
   #writeEnd(save: TurnSave, store: CallWrite["store"]): void {
     const { callId } = this.#start;
-    const lossMessage = "the end of a call could not be stored";
+    const lossMessage = "failed to store the end of a call";
     void this.#writes.add({ callId, kind: "end", chars: charsOf(save), store, lossMessage });
   }
 

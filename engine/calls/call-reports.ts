@@ -158,7 +158,7 @@ export class CallReports {
   readonly #summaries = new Semaphore({
     runningMax: SUMMARIES_MAX,
     waitingMax: SUMMARIES_WAITING_MAX,
-    refusal: "too many calls are being summed up just now: try again in a moment",
+    refusal: "too many usage reports are in progress: try again in a moment",
     retryAfterSec: 2,
   });
   #searchCount = 0;
@@ -188,7 +188,7 @@ export class CallReports {
 
   async #searching(listing: () => Promise<CallPage>): Promise<CallPage> {
     if (this.#searchCount >= SEARCHES_MAX) {
-      const words = "others look for words just now: try again in a moment";
+      const words = "too many text searches are in progress: try again in a moment";
       throw new RequestError("concurrency_limit_reached", words, { retryAfterSec: 1 });
     }
     this.#searchCount += 1;

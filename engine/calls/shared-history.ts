@@ -68,6 +68,9 @@ export class SharedHistory {
       this.#known = (await this.#store.load(this.#id.orgId, this.#id.key, 0)) ?? [];
     }
     const fields = { orgId: this.#id.orgId, messages: added.length };
-    this.#log.warn(fields, "what a call added to a conversation waits: others write it too");
+    this.#log.warn(
+      fields,
+      "the history of a conversation is not stored yet: other calls write it too",
+    );
   }
 }

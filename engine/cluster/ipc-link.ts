@@ -157,7 +157,8 @@ export class Link<Asked extends Requests<Asked>, Served extends Requests<Served>
 }
 
 function faultOf(error: unknown): LinkFault {
-  const message = error instanceof Error ? error.message : "something was thrown that is no error";
+  const message =
+    error instanceof Error ? error.message : "a value that is not an Error was thrown";
   if (isRetryable(error)) return { message, store: toWireError(error) };
   return error instanceof RequestError ? { message, failure: error.code } : { message };
 }

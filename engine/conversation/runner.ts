@@ -99,7 +99,7 @@ export class CallPhrases {
   /** Throws for a phrase that is not ready. */
   play(text: string, { turnId, index }: SentenceId): void {
     const spoken = this.#ready.get(text);
-    if (spoken === undefined) throw new Error("a phrase that is not ready was to be played");
+    if (spoken === undefined) throw new Error("a phrase was played before it was ready");
     this.#deps.caller.sendAudio(spoken.audio, { turnId, index }, true);
   }
 
@@ -191,7 +191,7 @@ export interface EffectDeps {
 const TOOLS_AT_WORK_MAX = 16;
 const TOO_MANY_TOOLS = JSON.stringify({
   ok: false,
-  error: "not done: too many tools are at work; wait for their results first",
+  error: "not done: too many tools are running; wait for their results first",
 });
 
 interface TurnWork {

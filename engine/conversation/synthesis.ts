@@ -360,7 +360,7 @@ async function watched(
     await work({ signal: AbortSignal.any([signal, quiet.signal]), heard });
   } catch (error) {
     if (!quiet.signal.aborted || signal.aborted) throw error;
-    throw new VendorError(vendor, "timeout", "the voice gave nothing for too long", {
+    throw new VendorError(vendor, "timeout", "the TTS returned nothing for too long", {
       cause: error,
     });
   } finally {
@@ -393,7 +393,7 @@ async function askVoice(
   const request = { text, modelId, speed, language, format: format.request, onWords, onFormat };
   await client.synthesize(request, onChunk, signal);
   if (givenBytes <= bytesMax) return;
-  throw new VendorError(vendor, "badAnswer", "one sentence gave more audio than two minutes");
+  throw new VendorError(vendor, "badAnswer", "one sentence has more than two minutes of audio");
 }
 
 function bytesMaxOf(format: SpeechFormat): number {

@@ -53,7 +53,7 @@ export class CallControl {
       if (this.#reported.has(vendor)) return;
       this.#reported.add(vendor);
       const words =
-        "calls are hung up by the end of their streams only: no account, or calls without an id";
+        "calls are hung up only by closing their streams: no account, or calls without an id";
       this.#log.warn({ vendor }, words);
       return;
     }
@@ -73,7 +73,7 @@ export class CallControl {
       } catch (error) {
         const mayHelp = error instanceof VendorError && error.retryable;
         if (mayHelp && attempt < ATTEMPTS_MAX) continue;
-        this.#log.error({ vendor, error }, "a call could not be hung up at its vendor");
+        this.#log.error({ vendor, error }, "failed to hang up a call at its vendor");
         return;
       }
     }
@@ -98,7 +98,7 @@ export class CallControl {
       await api.transfer(callRef, dial);
       return true;
     } catch (error) {
-      this.#log.error({ vendor, error }, "a call could not be transferred");
+      this.#log.error({ vendor, error }, "failed to transfer a call");
       return false;
     }
   }

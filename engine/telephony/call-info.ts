@@ -216,7 +216,7 @@ export class BestEffortCallInfos {
   }
 
   async #inTime<Value>(work: () => MaybePromise<Value>): Promise<Value | undefined> {
-    const lost = "caller numbers could not be kept or read; the call goes on without them";
+    const lost = "failed to store or read caller numbers; the call continues without them";
     try {
       const asked = work();
       if (!(asked instanceof Promise)) return asked;

@@ -32,7 +32,7 @@ export async function changeNewest<Known extends Versioned, Changed>(
     const changed = await of.change(known);
     if (changed !== undefined) return changed;
   }
-  throw new RequestError("conflict", `others change the ${of.what} all the time: try again`);
+  throw new RequestError("conflict", `the ${of.what} keeps changing: try again`);
 }
 
 /** When a record is updated that was read: later than before, whatever the clock says, so that it tells one state from the next. */

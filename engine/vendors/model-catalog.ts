@@ -408,7 +408,7 @@ const DEEPGRAM_SPEECH = rowsOf(
 );
 
 const DECIDES_TURNS = {
-  description: "Decides by itself when the caller's turn ends",
+  description: "Detects the end of the caller's turn itself",
   plan: "free",
   hasTurnDetection: true,
 } as const;

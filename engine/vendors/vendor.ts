@@ -87,6 +87,6 @@ export const BASE_URL = setting("baseUrl", "Base URL, for a compatible server", 
 
 export const REASONING_EFFORT = setting(
   "reasoningEffort",
-  "Effort of models that reason, none to max",
+  "Reasoning effort, none to max",
   "string",
 );

@@ -73,7 +73,7 @@ test("an operator finds an organization, suspends it, lets it in again and chang
   await page.getByRole("heading", { level: 2, name: "Plan Pro" }).waitFor();
   await page.getByRole("link", { name: "All organizations" }).click();
   await page.getByLabel("Status").selectOption("pending");
-  await page.getByText("No organization is like that").waitFor();
+  await page.getByText("No organizations match").waitFor();
   assert.deepEqual(viewer.faults, []);
 });
 

@@ -36,7 +36,7 @@ test("usage is shown by agent and by the key that a call came with, and can be s
   const link = faults.getByRole("link", { name: /last in the call of/ });
   assert.equal(await link.getAttribute("href"), `/console/calls/${failedId}`);
   const agents = page.getByRole("region", { name: "By agent" });
-  await agents.getByText("the recognizer failed").waitFor();
+  await agents.getByText("the STT failed").waitFor();
   await page.getByRole("button", { name: "95 % within" }).click();
   const saving = page.waitForEvent("download");
   await page.getByRole("button", { name: "CSV by agent" }).click();

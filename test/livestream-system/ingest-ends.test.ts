@@ -89,7 +89,7 @@ test("segments cannot be written though the disk has room: un-listed until they 
   const transcoderId = stand.processIdOf("transcoder");
   // A segment is larger than that; ffmpeg fails at once, and each that is started after it too.
   for (const id of [transcoderId, ladder.id]) limitFileBytes(id, "8000:unlimited");
-  await stand.untilLogged(/un-listed: no new segment/);
+  await stand.untilLogged(/unlisted: no new segment/);
   await listing.until("removed");
   await stand.untilLogged(/"reason":"ffmpeg [^"]+","afterSec":1/);
   limitFileBytes(transcoderId, "unlimited");

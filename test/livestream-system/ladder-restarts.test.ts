@@ -62,7 +62,7 @@ test("ffmpeg stalls: it is started again in place", async (t) => {
   const [ladder] = stand.ladders("demo");
   assert.ok(ladder !== undefined, stand.log);
   process.kill(ladder.id, "SIGSTOP");
-  await stand.untilLogged(/"reason":"made no segment for 2 s","afterSec":0/);
+  await stand.untilLogged(/"reason":"produced no segment for 2 s","afterSec":0/);
   const after = await files.untilAbove("240p", (before.segments.at(-1) ?? 0) + 1);
   assert.ok(areInOrder(after.segments), after.text);
   assert.equal(stand.ladders("demo").length, 1);

@@ -295,7 +295,7 @@ export class Conversation {
 
   #loseIt(): void {
     const seconds = Math.round(this.#replyTimeoutMs / 1000);
-    const fault = new CommandError(`the agent was silent for ${seconds} s; the call was given up`);
+    const fault = new CommandError(`the agent was silent for ${seconds} s; the call was ended`);
     for (const { reject } of this.#waiters) reject(fault);
     this.#waiters.clear();
   }

@@ -22,7 +22,7 @@ export class ApiError extends Error {
 /** Nothing was asked of the server, or it refused to answer, because the person has to sign in again. */
 export class SessionOverError extends ApiError {
   constructor() {
-    super(401, "Your session is over. Sign in again: what you typed is kept.");
+    super(401, "Your session has expired. Sign in again: what you typed is kept.");
   }
 }
 
@@ -32,7 +32,7 @@ export function wordsOfFault(error: unknown, path: string): string | undefined {
   return error.details.find((detail) => detail.path === path)?.message;
 }
 
-const NO_ANSWER = "The server does not answer. Check that it runs and that you are online.";
+const NO_ANSWER = "The server does not respond. Check that it is running and that you are online.";
 
 /** Typed by the route table. `answered` turns what comes back into the answer or an ApiError. */
 export const api = createClient<ContractPaths>({

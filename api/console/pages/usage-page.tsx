@@ -181,7 +181,7 @@ export function WaitsChart({ waits }: { waits: Waits }) {
   ];
   return (
     <Plot
-      label="Waits a day: the median and the 95th percentile"
+      label="Waits per day: median and 95th percentile"
       data={data}
       valueWords={waitWords}
       ends={["95 %", "median"]}

@@ -31,5 +31,5 @@ export const SETTING_COST_WORDS = {
   endpointingMs: `Measured: every reply waits as long. Of ${pausingCallers} callers who paused it cut off ${callers.join(", ")}.`,
   maxEndpointingDelayMs: `Measured: a reply to a dictated number waits ${waitWords(dictationWaitMs)}; other replies wait no longer.`,
   preemptiveGeneration: `Measured: up to ${waitWords(preemptiveGainMs)} sooner, after sentences that just stop.`,
-  hedging: `Measured: with a model that is late one time in 20, the slowest replies began after ${waitWords(hedging.hedgedSlowestMs)} in place of ${waitWords(hedging.slowestMs)}, for ${hedging.tokensPercent} % more tokens.`,
+  hedging: `Measured: with a model that is late one time in 20, the slowest replies began after ${waitWords(hedging.hedgedSlowestMs)} instead of ${waitWords(hedging.slowestMs)}, for ${hedging.tokensPercent} % more tokens.`,
 } as const;

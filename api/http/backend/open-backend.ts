@@ -35,7 +35,7 @@ export async function openBackend(choice: BackendChoice, log: Logger): Promise<H
     }
     log.warn(
       { here },
-      "uWebSockets.js does not load here: serving with node:http, which costs more",
+      "uWebSockets.js does not load here: serving with node:http, which uses more CPU",
     );
     return new NodeBackend();
   }

@@ -59,7 +59,7 @@ export const CONSOLE_PATH = "/console";
 /** Where `build-console.sh` leaves the console's files. */
 const BUILT_CONSOLE = new URL("../../../console/", import.meta.url);
 const ASSETS_PATH = `${CONSOLE_PATH}/assets`;
-const NOT_BUILT = "the console is not built: `npm run build` does it";
+const NOT_BUILT = "the console is not built: run `npm run build`";
 const NONCE_BYTES = 16;
 
 const CONTENT_TYPES: Readonly<Record<string, string>> = {

@@ -220,7 +220,7 @@ export class Ladder {
     this.#reason = `made at ${speed} of real time: reduced to ${plan.names.join(" ")}`;
     log.warn(
       { streamKey: this.streamKey, speed, rungs: plan.names.join(" ") },
-      "overload: rungs are dropped",
+      "overload: dropping rungs",
     );
     run.change({ ...run.content, plan });
     this.#remember(plan);
@@ -291,10 +291,7 @@ export class Ladder {
       // A disk that fails: the next look is a second away.
       this.#mendedMs = this.#parts.clock.monotonicMs();
       this.#beginAtMs = this.#mendedMs + MEND_PERIOD_MS;
-      this.#parts.log.error(
-        { streamKey: this.streamKey, error },
-        "a ladder cannot be looked after",
-      );
+      this.#parts.log.error({ streamKey: this.streamKey, error }, "failed to supervise a ladder");
     }
   }
 
@@ -343,7 +340,7 @@ export class Ladder {
     const isAlive = run.progressedMs > 0 && nowMs - run.progressedMs <= config.deadMs;
     if (isAlive) return this.#listing.keep(nowMs, run.plan.names);
     if (!this.#listing.isListed) return;
-    log.error({ streamKey: this.streamKey }, "un-listed: no new segment");
+    log.error({ streamKey: this.streamKey }, "unlisted: no new segment");
     void this.#listing.withdraw();
   }
 

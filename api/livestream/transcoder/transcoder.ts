@@ -64,7 +64,7 @@ export class TurnedAway {
     if (!this.#lines.takes()) return;
     log.error(
       { streamKey, broadcastsMax },
-      "a broadcast is refused: this machine takes no more of them (BROADCASTS_MAX)",
+      "refused a broadcast: this machine has reached BROADCASTS_MAX",
     );
   }
 
@@ -212,14 +212,14 @@ export class Transcoder {
     try {
       const published = await this.#parts.mediaServer.published();
       this.#answeredMs = this.#clock.monotonicMs();
-      if (this.#isSilent) this.#log.info({}, "the media server answers again");
+      if (this.#isSilent) this.#log.info({}, "the media server responds again");
       this.#isSilent = false;
       return published;
     } catch (error) {
       const silentMs = this.#clock.monotonicMs() - this.#answeredMs;
       if (!this.#isSilent && silentMs > SILENCE_MAX_MS) {
         this.#isSilent = true;
-        this.#log.error({ error }, "the media server does not answer");
+        this.#log.error({ error }, "the media server does not respond");
       }
       const isGone = error instanceof MediaServerGoneError && this.#hasLookedBack;
       return isGone || silentMs > SILENCE_MAX_MS ? [] : undefined;
@@ -269,7 +269,7 @@ export class Transcoder {
     try {
       await ladder.leave(true);
     } catch (error) {
-      this.#log.error({ streamKey, error }, "a ladder did not end as it should");
+      this.#log.error({ streamKey, error }, "a ladder failed to stop");
     }
     if (this.#ladders.get(streamKey) !== ladder) return;
     this.#ladders.delete(streamKey);

@@ -53,7 +53,7 @@ export function callsTaken(callsMax: number): RequestError {
 export function placingFailed(error: unknown, log: Logger): unknown {
   if (!(error instanceof VendorError)) return error;
   const what = mayHaveBeenPlaced(error)
-    ? "it is not known whether a call was placed: its answer was lost"
+    ? "unknown whether a call was placed: the vendor's response was lost"
     : "a call could not be placed";
   log.warn({ vendor: error.vendor, reason: error.message }, what);
   const options = { cause: error, retryAfterSec: RETRY_AFTER_SEC };

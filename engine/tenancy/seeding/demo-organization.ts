@@ -120,8 +120,5 @@ async function followVendors(options: DemoOptions, tenant: Tenant, agent: AgentR
   });
   if (Object.keys(changes).length === 0) return;
   await agents.update(tenant, agent.id, changes);
-  log.info(
-    { agentId: agent.id, ...changes },
-    "the demo agent moved to the vendors that are set up",
-  );
+  log.info({ agentId: agent.id, ...changes }, "the demo agent now uses the configured vendors");
 }

@@ -94,7 +94,7 @@ export async function warnOfRetiringModels({
     agentsOf.set(`${category} ${providerKey}/${modelId}`, known);
   }
   for (const { facts, agents } of [...agentsOf.values()].slice(0, WARNINGS_MAX)) {
-    log.warn({ ...facts, agents }, "active agents use a model that its vendor retires");
+    log.warn({ ...facts, agents }, "active agents use a model that its vendor is retiring");
   }
 }
 

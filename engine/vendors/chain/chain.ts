@@ -104,7 +104,7 @@ export class Chain<Client, Link extends ChainLink<Client> = ChainLink<Client>> {
 /** What is told when nobody is left: a fault that may pass, if there was one, so that the call asks once more. */
 export function worstOf(failures: readonly VendorError[]): VendorError {
   const error = failures.find(({ retryable }) => retryable) ?? failures.at(-1);
-  return error ?? new VendorError("chain", "unavailable", "there is nobody to ask");
+  return error ?? new VendorError("chain", "unavailable", "the chain has no vendor");
 }
 
 /** A client that breaks its contract has failed like any other. */

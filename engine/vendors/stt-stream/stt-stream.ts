@@ -426,7 +426,7 @@ export class RecognizerStream implements SpeechStream {
   #countGarbage(): void {
     this.#garbageCount++;
     if (this.#garbageCount > GARBAGE_MESSAGES_MAX) {
-      this.#lose(this.#fault("badAnswer", "sends unreadable messages"));
+      this.#lose(this.#fault("badAnswer", "sent an unreadable message"));
     }
   }
 

@@ -175,7 +175,7 @@ export class OrganizationLookups {
     try {
       addresses = await this.#find(hostname);
     } catch (error) {
-      callback(error instanceof Error ? error : new Error("the look-up failed"), []);
+      callback(error instanceof Error ? error : new Error("the DNS lookup failed"), []);
       return;
     }
     const [first] = addresses;

@@ -68,7 +68,7 @@ export class Recording {
     try {
       await endPlaylist(this.folder);
     } catch (error) {
-      this.#log.error({ streamKey: this.#streamKey, error }, "a recording has no end: it gets one");
+      this.#log.error({ streamKey: this.#streamKey, error }, "finalizing an unfinished recording");
     }
     this.#room.ended();
   }
