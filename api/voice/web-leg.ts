@@ -281,7 +281,7 @@ export class ClientTools {
     });
   }
 
-  /** Answers what is wrong with a result; nothing is with one that comes too late. */
+  /** Returns what is wrong with a result; a late result is not an error. */
   take({ id, result, error }: ToolResult): string | undefined {
     if (id > this.#lastId) return "id: expected that of a `toolCall`";
     const settle = this.#waiting.get(id);

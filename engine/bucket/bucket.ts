@@ -8,8 +8,8 @@ import { trust } from "../vendors/transport/tls-trust.js";
 import type { BucketSettings } from "./bucket-settings.js";
 
 /**
- * A bucket that does not do what it is asked. `away`: it may later, as it is; `refused`: somebody has to mend the settings or
- * the bucket first. The message says in words what to do, and holds no secret.
+ * A bucket failure. `away`: a retry may succeed; `refused`: the settings or the bucket must be fixed first. The message
+ * says what to do, and contains no secret.
  */
 export class BucketError extends ParleyError {
   override readonly name = "BucketError";

@@ -85,8 +85,8 @@ export class CallFeed {
   }
 
   /**
-   * Resolves when the signal aborts, after `WATCH_MAX_MS`, or when the server stops; at once where there is no room. Who watches
-   * one call is told first what was said in it so far of turns that are not stored.
+   * Resolves when the signal aborts, after `WATCH_MAX_MS`, or when the server stops; at once if there is no capacity. A
+   * watcher of one call first gets the words that are in no stored turn.
    */
   watch(watched: Watched, watcher: Watcher, signal: AbortSignal): Promise<void> {
     const { orgId, callId } = watched;

@@ -12,8 +12,8 @@ export type HistoryAccess = Pick<HistoryStore, "load" | "replace">;
 type SaveTurn = (history: HistoryChange | undefined) => Promise<boolean>;
 
 /**
- * One call's part in a conversation that other calls may go on with at the same time: what it adds is put behind what is
- * stored by then, so that nobody's words are lost.
+ * One call's part of a conversation that other calls may continue at the same time: it appends to what is stored by
+ * then, so no words are lost.
  */
 export class SharedHistory {
   readonly #store: HistoryAccess;

@@ -192,7 +192,7 @@ interface Waiting {
 
 type Reply = Exclude<RpcMessageOf, { readonly kind: "question" }>;
 
-/** Questions between nodes, each answered by the one that has the call; what is lost on the way is asked again, and done once. */
+/** Requests between nodes, answered by the node that has the call. A lost request is repeated, and executed once. */
 export class NodeBus {
   readonly #options: NodeBusOptions;
   readonly #waiting = new Map<number, Waiting>();

@@ -399,8 +399,8 @@ export function interruptFor(
 }
 
 /**
- * First stage of an interruption: a voice, of which nobody knows what it will say. Paced audio stands still; where the
- * server does not pace it, it is stopped, and what was not heard is kept. LLM and TTS continue meanwhile.
+ * First stage of an interruption: a voice without words yet. Paced audio pauses. Where the server does not pace it,
+ * audio is stopped, and what was not heard is kept. LLM and TTS continue meanwhile.
  */
 function pauseOutput(
   state: ConversationState,
@@ -516,7 +516,7 @@ export function onOverlapDeadline(
   advanceSpeech(state, turn, atMs, out);
 }
 
-/** The next word tells "no" from "no problem"; when none has come by then, the word stands for itself. */
+/** The next word tells "no" from "no problem"; without one in time, the word counts alone. */
 const NEXT_WORD_MAX_MS = 250;
 
 /** The caller says words: the agent stops where they ask for that. */

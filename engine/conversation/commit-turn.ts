@@ -56,7 +56,7 @@ export function unheardText(turn: Turn, outcome: TurnOutcome, atMs: number): str
   return text === "" ? undefined : text;
 }
 
-/** A caller has heard nothing of an answer for so long, over all turns that were begun anew: it is given up. */
+/** Maximum time without an answer, over all restarted turns; then the answer is given up. */
 const REPLY_WAIT_MAX_MS = 20_000;
 /** When that time is nearly over as a turn begins, a vendor that is well again has so long to answer. */
 const LAST_TRY_MS = 2_500;

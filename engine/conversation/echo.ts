@@ -180,8 +180,8 @@ const SKIPPED_MIN_MS = 350;
 /** On a known loudspeaker a recognizer leaves out more; behind a longer gap the words must come when this loudspeaker's echo comes. */
 const SKIPPED_ON_LOUDSPEAKER_MIN_MS = 1_200;
 /**
- * Nobody who has to hear words first says them along with the agent so closely. What is asked for is known to many before they
- * have heard it all.
+ * A caller who has to hear the words first cannot speak along so closely. Many know what a question asks for before it
+ * is over.
  */
 const ALONG_MAX_MS = 500;
 /** Nor so many, from a sentence's first word on, a little later. */
@@ -259,10 +259,10 @@ export interface Circumstances {
 }
 
 /**
- * Compares what the recognizer heard, ended at `endedAtMs` on the call's clock, with what was played until now, oldest
- * word first. An echo stands in it nearly whole, in order and close together, and is back sooner than anybody repeats it.
- * Where the agent's sound stands still, a word that breaks off in its middle has broken off with the agent's: nobody else
- * ends so. On a loudspeaker more of them may have been misheard.
+ * Compares the STT's words, which ended at `endedAtMs` on the call's clock, with what was played until now, oldest word
+ * first. An echo contains nearly all played words, in order and close together, and returns sooner than a person
+ * repeats them. While the agent's audio is paused, a word that breaks off in its middle is the agent's. On a
+ * loudspeaker more words may have been misheard.
  */
 export function echoOf(
   callerText: string,

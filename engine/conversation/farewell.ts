@@ -122,7 +122,7 @@ function sttOutageEnd({ transferTo }: Ending): Ending {
     : { ...LISTENING_FAILED, transferTo };
 }
 
-/** Empty where there is nobody to be told, or nothing to be told. */
+/** Empty if no caller is left, or if there is nothing to say. */
 function lastWordsOf({ settings }: ConversationState, { reason }: Ending): string {
   if (reason === "suspended") return settings.suspended;
   return reason === "organizationEnded" ? settings.callEndedByOrganization : "";

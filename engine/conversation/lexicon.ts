@@ -197,7 +197,9 @@ export function tablePhrases(table = ""): readonly string[] {
     .filter((phrase) => phrase !== "");
 }
 
-/** What stands under these fields in all languages: callers mix them, and no setting tells which ones an STT understands. */
+/**
+ * The entries of these fields in all languages: callers mix them, and no setting says which ones an STT understands.
+ */
 export function wordsOfAll(...fields: readonly WordField[]): ReadonlySet<string> {
   return new Set(ALL.flatMap((lexicon) => fields.flatMap((field) => tableWords(lexicon[field]))));
 }

@@ -25,8 +25,8 @@ const lists = new Map(
 );
 
 /**
- * Whether somebody who says this into a goodbye lets it be one: "thanks, bye", or just "okay". `language` is the first part
- * of a tag; English is taken for one that is not known.
+ * Whether these words let a goodbye finish: "thanks, bye", or just "okay". `language` is the first part of a tag; an
+ * unknown one counts as English.
  */
 export function isClosing(text: string, language: string): boolean {
   return (lists.get(language) ?? lists.get(FALLBACK_LANGUAGE))?.makesUp(text) === true;

@@ -141,7 +141,9 @@ export function giveUpRest(
   advanceSpeech(state, turn, atMs, out);
 }
 
-/** Where the sound is at `atMs`: what stands still goes on where it stood, with what was sent meanwhile right behind it. */
+/**
+ * The playback position at `atMs`: paused audio resumes where it paused, followed directly by what was sent meanwhile.
+ */
 export function soundAtMs(
   { outputPausedAtMs }: Pick<ConversationState, "outputPausedAtMs">,
   atMs: number,

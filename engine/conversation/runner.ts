@@ -466,7 +466,7 @@ export class EffectRunner implements EffectPerformer {
     this.#deps.recorder.ended(ending, save);
   }
 
-  /** The newest turn is the only one that work is begun for; what is left of older ones is let go. */
+  /** Only the newest turn starts work; leftovers of older turns are dropped. */
   #workOf(turnId: number): TurnWork {
     const known = this.#turns.get(turnId);
     if (known !== undefined) return known;

@@ -592,7 +592,7 @@ export interface ConversationState {
   wastedTokens: number;
   /** What was done for a reply that the caller did not hear to its end. */
   toolsDone: ToolsDone | undefined;
-  /** What was waited for an answer in turns that were begun anew since the caller last heard one. */
+  /** The wait for an answer in restarted turns since the caller last heard one. */
   carriedOverWait: CarriedOverWait | undefined;
   /** The vendor was asked to take the call on, and has not refused: one that takes it late has taken it. */
   transfer: Transfer | undefined;

@@ -183,7 +183,7 @@ const EdgeSettings = v.strictObject({
 const TwilioSettings = v.strictObject({
   ...faultCount,
   fault: v.exactOptional(v.picklist([...TWILIO_REFUSALS, ...TWILIO_FATES])),
-  /** Until somebody answers, or it is told that nobody does. */
+  /** Until an answer arrives, or the absence of one is reported. */
   ringMs: v.exactOptional(delay),
   /** For so long two people talk, when a call was handed on. */
   talkMs: v.exactOptional(delay),

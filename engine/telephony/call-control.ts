@@ -14,7 +14,7 @@ export interface CallToPlace {
   readonly answerUrl: string;
   /** The vendor reports there what becomes of the call. */
   readonly statusUrl: string;
-  /** The verdict comes to `statusUrl` while the call already goes on. */
+  /** The result is sent to `statusUrl` while the call already continues. */
   readonly detectMachine: boolean;
   readonly ringTimeoutSec: number;
 }
@@ -37,7 +37,7 @@ export class CallControl {
   readonly #apis: Readonly<Record<string, CallControlApi | undefined>>;
   readonly #log: Logger;
   readonly #pending = new Set<Promise<void>>();
-  /** Vendors of which the log has been told that they have no account: one line each, not one a call. */
+  /** Vendors whose missing account is already logged: one line per vendor, not per call. */
   readonly #reported = new Set<string>();
 
   /** `apis` are named by their vendors. */
@@ -65,7 +65,7 @@ export class CallControl {
     await Promise.all(this.#pending);
   }
 
-  /** A second time where that may help: a call that goes on costs money, and somebody sits in silence. */
+  /** Retried if that may help: a call that stays open costs money, and its caller sits in silence. */
   async #insist(vendor: string, hangUp: () => Promise<void>): Promise<void> {
     for (let attempt = 1; ; attempt += 1) {
       try {

@@ -129,8 +129,8 @@ export function callInfoIn(metadata: JsonObject): CallInfo | undefined {
 }
 
 /**
- * The information on calls whose stream has not begun, by the call's key: a stream's token has no room for it. Implemented
- * by this process, the owner of the server, or the database of several servers.
+ * The information on calls whose stream has not started, by the call's key: a stream's token has no space for it.
+ * Implemented by this process, the primary, or the database of several servers.
  */
 export interface CallInfoStore {
   keep(call: CallInfoKey, info: CallInfo): MaybePromise<void>;

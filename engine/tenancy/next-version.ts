@@ -1,7 +1,7 @@
 import { RequestError } from "../request-error.js";
 import type { Clock } from "../time/clock.js";
 
-/** Each time somebody else was first: so many change one record in the same moment only by mistake. */
+/** Attempts, each lost to another writer: so many simultaneous changes of one record are an error. */
 const UPDATE_ATTEMPTS_MAX = 20;
 
 interface Versioned {
@@ -20,7 +20,10 @@ export interface VersionedChange<Known extends Versioned, Changed> {
   readonly what: string;
 }
 
-/** What is changed is what the record has become, whoever has changed it since it was read. RequestError `conflict` where that never ends. */
+/**
+ * Applies the change to the record's newest version, whoever has changed it since it was read. RequestError `conflict`
+ * when that never succeeds.
+ */
 export async function changeNewest<Known extends Versioned, Changed>(
   of: VersionedChange<Known, Changed>,
 ): Promise<Changed> {

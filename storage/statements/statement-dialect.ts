@@ -81,7 +81,7 @@ class PortDriver implements Driver {
 
   async releaseConnection(): Promise<void> {}
 
-  /** What is below the port is closed by who has opened it. */
+  /** The owner of the port closes what is below it. */
   async destroy(): Promise<void> {}
 }
 

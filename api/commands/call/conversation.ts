@@ -20,7 +20,9 @@ export interface ConversationOptions {
   readonly sessionId?: string | undefined;
   /** Silence after which the call is given up. */
   readonly replyTimeoutMs?: number | undefined;
-  /** How long an agent may take to begin to greet before it is taken for one that greets nobody; the medium knows. */
+  /**
+   * How long an agent may take to start its greeting before it counts as one without a greeting; the medium sets it.
+   */
   readonly greetingWaitMs?: number | undefined;
 }
 

@@ -41,8 +41,8 @@ export const api = createClient<ContractPaths>({
 });
 
 /**
- * With the token of who is signed in; one that is not taken any more ends the session, and nothing is asked before the next one.
- * Throws an ApiError where no answer comes.
+ * Sends the signed-in user's token. A rejected token ends the session, and no requests are sent until the next one.
+ * Throws an ApiError when there is no response.
  */
 export async function fetchAsUser(request: Request): Promise<Response> {
   if (isSessionOver()) throw new SessionOverError();

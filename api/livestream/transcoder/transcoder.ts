@@ -144,8 +144,8 @@ export interface TranscoderParts extends Omit<LadderParts, "admit" | "segmentEpo
 }
 
 /**
- * Has one ladder for each broadcaster whom the media server has, and none else: what is to run follows from what the
- * server says now, never from what somebody said before. So nobody who left quickly leaves anything behind.
+ * Keeps exactly one ladder per broadcaster that the media server reports. The current answer of the server decides,
+ * never an earlier notification, so a broadcaster who leaves quickly leaves nothing behind.
  */
 export class Transcoder {
   readonly #parts: TranscoderParts;

@@ -174,8 +174,9 @@ export class OutboundCalls implements PlacedCalls {
       this.#placed(ringing, await placing.place(order, token, RING_TIMEOUT_SEC));
     } catch (error) {
       const failure = placingFailed(error, log);
-      // Else the vendor has called all the same: the call is answered by now, or recorded as over. Or it may have: it tells, or
-      // the call is recorded as failed when it has not; whoever was told to order again would have somebody called twice.
+      // Otherwise the vendor has placed the call: it is answered by now, or recorded as over. If that is unknown, the
+      // vendor reports it, or the call is recorded as failed without a report. An order to retry could call the
+      // person twice.
       if (this.#ringing.has(claims.callId) && !mayHaveBeenPlaced(error)) {
         this.#release(claims.callId);
         throw failure;

@@ -25,8 +25,8 @@ export interface TargetsOfOrganization {
 }
 
 /**
- * Whom the agents of which organization may call or hand callers on to: the platform's account pays for it, so an
- * organization reaches nobody until the operator has said whom.
+ * Whom an organization's agents may call or transfer callers to. The platform's account pays for the calls, so no
+ * target is allowed until the operator adds it.
  */
 export class DialTargets {
   readonly #database: DialTargetsOptions["database"];

@@ -133,8 +133,8 @@ async function addModels(
 }
 
 /**
- * A platform's key comes from the environment alone, so what stands there now is right. A variable that was removed changes nothing:
- * calls go on with the stored key. True when the key was changed.
+ * A platform's key comes from the environment alone, so the current value there is right. Removing a variable changes
+ * nothing: calls continue with the stored key. True when the key was changed.
  */
 async function followKey(
   { database, cipher, clock, newId, vendorKeys, sandbox }: SeedOptions,
