@@ -138,7 +138,7 @@ export class AgentCall {
   #historyKey: string | undefined;
   #lastError = "";
   #lacksToken = false;
-  /** The server counts anew with each connection. */
+  /** The server restarts the count with each connection. */
   #turns: { server: number; own: number; playedMs: number } | undefined;
   #isMuted = false;
 

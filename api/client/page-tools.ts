@@ -81,7 +81,7 @@ async function outcomeOf(handler: ToolHandler | undefined, given: Fields): Promi
   try {
     if (handler === undefined) throw new Error("the page no longer offers this tool");
     const result = await handler(given);
-    // Throws for what is no JSON; undefined for what has no words in it, such as a function.
+    // Throws for a value that is not JSON; undefined for a value without a JSON form, such as a function.
     const text: string | undefined = JSON.stringify(result);
     if (text !== undefined && new TextEncoder().encode(text).length > RESULT_MAX_BYTES) {
       throw new Error(`the result has more than ${RESULT_MAX_BYTES} bytes`);

@@ -45,7 +45,7 @@ export interface ClusterWorkerOptions {
   readonly jwtSecret: string;
   readonly clock: Clock;
   readonly log: Logger;
-  /** What is kept in memory may be out of date. */
+  /** Cached records may be out of date. */
   readonly onRecordsChanged: () => void;
   readonly stop: (drainTimeoutMs: number) => Promise<void>;
   readonly endAll: () => void;

@@ -284,7 +284,7 @@ export class RestartWait {
   }
 }
 
-/** The workers of a server: each carries calls of its own, and one that ends takes only those with it. */
+/** The workers of a server: each carries its own calls, and a worker that ends takes only those with it. */
 export class WorkerProcesses {
   readonly #options: WorkerProcessesOptions;
   readonly #running = new Map<number, Running>();

@@ -11,7 +11,7 @@ import type { CommandSettings } from "./data-folder.js";
 import type { Terminal } from "./terminal.js";
 import { printTable } from "./text-table.js";
 
-/** Enough to see which ones they are; whoever has more has lost a key, not a provider. */
+/** Enough to identify them; with more, a key was lost, not a provider. */
 const NAMED_MAX = 20;
 
 /** With the keys that the server has; CommandError where they cannot be known. */

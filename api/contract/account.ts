@@ -41,7 +41,7 @@ export const SignUpBody = requestObject({
   orgName: v.optional(nameField("the organization's name")),
 });
 
-/** As loose as can be: whoever got the password wrong is told so by 401, not by its length. */
+/** As loose as possible: a wrong password is reported by 401, not by its length. */
 export const SignInBody = requestObject({
   email: textField("the e-mail address", EMAIL_CHARACTERS_MAX),
   password: textField("the password", PASSWORD_CHARACTERS_MAX),

@@ -94,7 +94,7 @@ const NO_HEADERS: readonly HeaderLine[] = [];
 /** Only in the log: what other servers write too when the client did not wait for the answer. */
 const STATUS_CLIENT_GONE = 499;
 
-/** Brings requests to endpoints and their answers back; what is not an endpoint is refused here. */
+/** Dispatches requests to endpoints and returns their answers; other paths are refused here. */
 export class Router {
   readonly #options: RouterOptions;
   readonly #methodsByPath = new Map<string, Set<Method>>();

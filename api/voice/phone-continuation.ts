@@ -45,8 +45,9 @@ export interface PhoneContinuationOptions extends SignatureOptions, StreamOpenin
 }
 
 /**
- * `POST /api/telephony/continue?token=…`: a stream has ended, or came to nobody. Where the caller is still there and nobody
- * ended the call, the answer is another stream, or word to wait for a server that stops; otherwise it hangs up.
+ * `POST /api/telephony/continue?token=…`: a stream has ended, or never became a call. If the caller is still connected
+ * and the call was not ended, the answer is another stream, or an instruction to wait for a stopping server; otherwise
+ * it hangs up.
  */
 export function phoneContinuation(options: PhoneContinuationOptions): Endpoint {
   return {

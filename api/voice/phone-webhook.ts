@@ -40,7 +40,7 @@ export interface PhoneWebhookOptions extends SignatureOptions, StreamOpeningOpti
   readonly elsewhere: OtherServer;
   /** Whose calls are taken. */
   readonly telephonyVendors: readonly string[];
-  /** By key; and by address, of whoever tries keys. */
+  /** By key; and by address, for clients that guess keys. */
   readonly requestLimiter: UseLimiter;
   readonly log: Logger;
 }

@@ -73,7 +73,7 @@ export class AudioIntake {
   }
 }
 
-/** Twice the largest result of a tool, so that one that is too large is told by its name. */
+/** Twice the largest tool result, so that an oversized result can be reported by its name. */
 const MESSAGE_BYTES_MAX = 32_768;
 
 /** A text frame of a client in the stream mode. RequestError `invalid_request` names the field, and what was expected. */
@@ -108,8 +108,8 @@ function parsed(message: Uint8Array): unknown {
 /** The contract's bound on one binary frame of the stream mode. */
 export const PIECE_MAX_MS = 100;
 /**
- * While more than this is unread, audio waits here: what is in the network cannot be taken back when the caller interrupts.
- * The system's own buffers are enough to keep a fast connection busy.
+ * While more than this is unread, audio waits here: audio in the network cannot be withdrawn when the caller
+ * interrupts. The system's own buffers are enough to keep a fast connection busy.
  */
 export const UNREAD_TARGET_BYTES = 16 * 1024;
 /** A session has ten seconds and two of the longest sentences ahead of the caller's ear, and no more. */
@@ -242,7 +242,7 @@ const RESULT_MAX_BYTES = 16 * 1024;
 const NOT_OFFERED = "the caller's page does not offer this";
 const TOO_MANY = "the caller's page has too many tools running";
 const TOO_LONG = `the caller's page returned more than ${RESULT_MAX_BYTES} bytes`;
-/** To write what is nested without end as JSON would overflow the stack. */
+/** Serializing endlessly nested values as JSON would overflow the stack. */
 const TOO_DEEP = `the caller's page returned JSON nested more than ${JSON_DEPTH_MAX} deep`;
 
 /** What the client of one call does for the agent: which tools it offers, and whose results are waited for. */
@@ -493,7 +493,7 @@ export class WebLeg implements CallerChannel {
     this.#fail(ending);
   }
 
-  /** Gives the session what the client tells; otherwise answers what is wrong with it. */
+  /** Passes the client's message to the call; otherwise returns what is wrong with it. */
   #takeMessage(bytes: Uint8Array, voice: StreamedVoice): string | undefined {
     try {
       const message = callerMessage(bytes);

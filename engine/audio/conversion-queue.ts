@@ -106,7 +106,7 @@ interface Waiting {
   readonly sinceMs: number;
 }
 
-/** One sentence under way. */
+/** One sentence in progress. */
 export interface Conversion {
   /** Copies nothing: the bytes must stay as they are. */
   write(bytes: Uint8Array): void;
@@ -117,8 +117,8 @@ export interface Conversion {
 }
 
 /**
- * Sentences on their way through one thread: whatever has come while it was busy goes to it as one batch. Owners, which are
- * organizations, take turns, and where the queue is full the one that fills it gives way.
+ * Sentences on their way through one thread: everything that arrives while it is busy becomes one batch. Owners, which
+ * are organizations, take turns, and when the queue is full, the owner with most entries loses one.
  */
 export class ConversionQueue {
   readonly waits: RecentWaits;

@@ -121,7 +121,7 @@ const CONNECT_TIMEOUT_MS = 5_000;
 const CONNECTIONS_MAX = 16;
 /** Connections that are open and idle are closed by then. */
 const IDLE_CONNECTION_MS = 10_000;
-/** An upload or download in which nothing moves for so long is broken off. */
+/** An upload or download without progress for this long is aborted. */
 export const STALL_MAX_MS = 30_000;
 /** Stores explain themselves in less. */
 const REFUSAL_BYTES_MAX = 16 * 1024;
@@ -228,7 +228,7 @@ export class Bucket {
     throw new BucketError("refused", `${this.#root} does not return what was stored there`);
   }
 
-  /** Breaks off what is under way. */
+  /** Aborts requests in progress. */
   async close(): Promise<void> {
     await this.#agent.destroy();
   }

@@ -62,7 +62,7 @@ export class CallFeed {
     this.#tell(callTopic(orgId, news.callId), news);
   }
 
-  /** This process has the call, and `words` tells what was said in it and is in no stored turn yet. */
+  /** This process has the call, and `words` returns what was said in it and is in no stored turn yet. */
   callBegins(orgId: string, callId: string, words: () => readonly SaidWords[]): void {
     const present = (): CallEvent => ({ type: "present", callId, words: words() });
     this.#calls.set(callTopic(orgId, callId), present);
@@ -114,7 +114,7 @@ export class CallFeed {
     });
   }
 
-  /** The server stops: nobody watches any more. */
+  /** The server stops: all watchers leave. */
   close(): void {
     this.#isClosed = true;
     for (const watchers of this.#watched.values()) watchers.endAll();

@@ -142,7 +142,7 @@ export interface ConversationParts {
   readonly entry: CallEntry;
   /** What the recognizer is given. */
   readonly input: InputFormat;
-  /** Takes the audio of a call that is recorded; undefined for one that is not. */
+  /** Receives the audio of a recorded call; undefined for other calls. */
   readonly tap: CallAudioTap | undefined;
 }
 

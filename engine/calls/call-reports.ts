@@ -106,7 +106,7 @@ export interface CallWish {
   readonly startedBeforeMs?: number | undefined;
   /** Said by either side. */
   readonly words?: string | undefined;
-  /** Only calls that somebody should look at. */
+  /** Only calls that need attention. */
   readonly attention?: boolean | undefined;
   readonly analysisStatus?: "completed" | "failed" | undefined;
   readonly analysisSuccess?: boolean | undefined;
@@ -144,7 +144,7 @@ const CALLER_SAID_NOTHING: EndReason = "callerIdle";
 const ATTENTION: AttentionSigns = {
   /** A caller who had to interrupt so often was not understood, or talked to for too long. */
   interruptionsMin: 4,
-  /** Callers ask whether anybody is there when they wait so long on average. */
+  /** With such an average wait, callers ask whether the agent is still there. */
   waitMinMs: 2_500,
   fields: [LONG_STT_OUTAGE, EVERY_REPLY_FAILED, WAITED_FOR_LONG],
   value: CALLER_SAID_NOTHING,

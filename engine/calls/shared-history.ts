@@ -3,7 +3,7 @@ import type { HistoryMessage } from "../../storage/records.js";
 import { withMessages } from "../conversation/state.js";
 import type { Logger } from "../log.js";
 
-/** Each lost try means that another call has stored something; nobody says so many things between two of them. */
+/** Each failed attempt means that another call has stored something; no call says so much between two of them. */
 const TRIES_MAX = 5;
 
 export type HistoryAccess = Pick<HistoryStore, "load" | "replace">;

@@ -26,7 +26,7 @@ export class TopicWatchers {
   readonly #togetherMs: number;
   readonly #watches = new Set<Watch>();
   #waiting: CallEvent[] = [];
-  /** What the round in progress tells, and to whom it is still to be told. */
+  /** The events of the round in progress, and the watchers that still have to get them. */
   #delivered: readonly CallEvent[] = [];
   #left: Watch[] = [];
   /** The next round begins when this one is over. */

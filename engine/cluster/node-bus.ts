@@ -141,7 +141,7 @@ export const NODE_ANSWERS = {
 export const RpcMessage = v.variant("kind", [
   v.object({
     kind: v.literal("question"),
-    /** Undefined where nobody waits for an answer: the version before this one told the end of a call so. */
+    /** Undefined if no response is expected: the previous version sent the end of a call that way. */
     id: v.optional(v.number()),
     from: v.string(),
     question: NodeAsks,
@@ -155,7 +155,9 @@ export type NodeAsk = v.InferOutput<typeof NodeAsks>;
 
 /** A node that has not answered by then is dead or out of reach. */
 const ANSWER_MAX_MS = 2_000;
-/** By then an answer is there, unless it or its question came while somebody did not listen: it is asked again. */
+/**
+ * The response has arrived by then, unless it or the request came while a side did not listen: the request is repeated.
+ */
 export const ASKED_AGAIN_MS = 700;
 /** What is asked again is on its way for some moments, too. */
 const ANSWER_KEPT_MS = 2 * ANSWER_MAX_MS;
@@ -239,7 +241,7 @@ export class NodeBus {
     else if (text !== startId) onRecordsChanged();
   }
 
-  /** What was said meanwhile is lost: who asks does so again, and what stands in the database is read again. */
+  /** Messages in between are lost: requests are repeated, and rows in the database are read again. */
   #openAgain(waitMs: number): void {
     if (this.#isClosed) return;
     const { clock, log, onChange } = this.#options;

@@ -88,7 +88,7 @@ export class SilenceWatch {
 }
 
 const BEAT_MS = 2_000;
-/** A node that is silent for so long is taken for dead. */
+/** A node without a heartbeat for this long counts as dead. */
 export const SILENCE_MAX_MS = 15_000;
 /** Slots of calls that are over, and calls of nodes that are gone: what an unlucky moment has left. */
 const SWEEP_BEATS = 15;
@@ -310,7 +310,7 @@ export class NodeRegistry {
     }
   }
 
-  /** After a restart of the database the name's lock says nothing: one that lives goes on to beat. */
+  /** After a restart of the database the name's lock proves nothing: a live node continues its heartbeats. */
   async #isSilent(earlier: NodeRecord): Promise<boolean> {
     const { clock } = this.#options;
     const endMs = clock.monotonicMs() + SILENCE_MAX_MS;
@@ -332,7 +332,7 @@ export class NodeRegistry {
   }
 }
 
-/** `silent`: not heard of for so long that it is taken for dead; `full`: takes no more calls just now. */
+/** `silent`: no heartbeat for so long that it counts as dead; `full`: takes no more calls at the moment. */
 export type NodeState = "taking" | "full" | "draining" | "silent";
 
 export interface ListedNode {

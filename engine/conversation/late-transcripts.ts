@@ -79,7 +79,7 @@ export function withoutLateWords<Heard extends Transcript>(
       }
     : { ...late, guessedSince: text };
   const rest = restOf(late, transcript, atMs) ?? restOfFinal(late, transcript);
-  // A turn whose end is never told stands in every guess at it, however long it lasts.
+  // A turn whose end is never reported is in every interim result of it, however long it lasts.
   const isGoingOn = rest !== undefined && !settles && transcript.hasTurnDetection === true;
   return {
     late: isGoingOn ? { ...noted, givenAtMs: atMs } : noted,

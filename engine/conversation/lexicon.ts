@@ -241,7 +241,7 @@ export const REFUSALS = wordsOfAll("refusals");
 
 /** "Zero" is said wherever it stands. */
 const ZERO = "0\\d*";
-/** What is said between the digits of a number and behind them, and stands in none of them. */
+/** Words between and after the digits of a number that are not digits. */
 const JOINTS = wordsOfAll("magnitudes", "numberJoints", "numberUnits");
 /** Shorter words stand in others by chance. */
 const PART_CHARS_MIN = 4;

@@ -146,7 +146,7 @@ export interface AgentLlm {
   readonly maxTokens: number;
 }
 
-/** Where a call is written down, and who is told of its end. */
+/** Where a call is recorded, and who is notified of its end. */
 export interface CallRecorder {
   /** What the caller's client was told. */
   said(message: ClientMessage): void;
@@ -298,7 +298,7 @@ export class EffectRunner implements EffectPerformer {
     this.#deadline.arm(dueMs === undefined ? undefined : dueMs + this.#startedAtMs);
   }
 
-  /** Stops everything under way; also after a crash, when no transition asks for it. */
+  /** Stops all work in progress; also after a crash, when no step requests it. */
   dispose(): void {
     this.#phrases.close();
     this.#callEnds.abort();
@@ -392,7 +392,7 @@ export class EffectRunner implements EffectPerformer {
     );
   }
 
-  /** A second try goes on where the first has been heard, and replaces what nobody has heard of it. */
+  /** A second attempt continues where the first was heard, and replaces its unheard rest. */
   #beginDelivery(work: TurnWork, id: SentenceId, text: string): SentenceDelivery {
     const { caller, clock, tts, playoutDelays, voicePaces } = this.#deps;
     const known = work.deliveries.get(id.index);

@@ -90,7 +90,7 @@ const NO_AUDIO = new Uint8Array(0);
 /** Words that wait to be told; a sentence of two minutes has fewer. */
 export const TIMED_WORDS_MAX = 500;
 
-/** What is told of a sentence while its audio comes; times are on the monotonic clock. */
+/** Progress reports of a sentence while its audio arrives; times are on the monotonic clock. */
 export interface SentenceSound {
   readonly type: "sentenceGrew" | "sentenceWhole";
   /** The length of all audio that has come. */

@@ -88,7 +88,7 @@ export function sendDtmf(turn: Turn, atMs: number, out: ConversationEffect[]): v
   turn.progressAtMs = atMs;
 }
 
-/** Keys of the agent's sound: nobody's words stop them, and it says nothing meanwhile. */
+/** DTMF in the agent's audio: speech does not stop it, and the agent says nothing meanwhile. */
 export function isSendingDtmf(turn: Turn, atMs: number): boolean {
   const { dtmfCallIds, keysToPress, toolsWaiting, ledger } = turn;
   const isPressing = dtmfCallIds.some((id) => toolsWaiting.includes(id));

@@ -27,7 +27,7 @@ export interface TroubledVendor {
   readonly vendor: string;
 }
 
-/** What is read when it is asked for. */
+/** Values that are read at each scrape. */
 export interface MetricsSources {
   readonly callsActive: () => number;
   readonly storageRequestsWaiting: () => number;

@@ -33,7 +33,7 @@ export function plainAddress(url: string): string {
   return url;
 }
 
-/** The caller is connected to somebody else. */
+/** The caller is connected to another party. */
 export interface Dial {
   /** E.164, or a SIP address. */
   readonly to: string;

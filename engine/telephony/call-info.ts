@@ -25,7 +25,7 @@ export interface CallInfo {
   readonly apiKeyId?: string;
 }
 
-/** The fields of a vendor's webhook in which the information stands. */
+/** The fields of a vendor's webhook that have the information. */
 export interface CallInfoFields {
   readonly from: string;
   readonly to: string;

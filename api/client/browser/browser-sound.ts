@@ -210,7 +210,7 @@ export class BrowserSound implements Sound {
     this.#listener?.played(turn, ms);
   }
 
-  /** The server is to wait for what nobody hears, and to stop it when the caller interrupts. */
+  /** The server has to wait for audio that is not heard, and stop it when the caller interrupts. */
   #tellStill(): void {
     if (this.#playing !== undefined) this.#listener?.played(this.#playing.turn, this.#playing.ms);
     this.#cancelStill = this.#clock.after(STILL_PERIOD_MS, () => this.#tellStill());

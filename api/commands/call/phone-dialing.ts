@@ -250,7 +250,7 @@ function isEnd(event: ToTelephone, number?: string): boolean {
   return number === undefined || event.number === number;
 }
 
-/** One of the numbers that are nobody's, and that the sandbox lets answer. */
+/** An unassigned number, which the sandbox lets answer. */
 function someNumber(): string {
   return `+1555${randomInt(1_000_000, 10_000_000).toString().slice(0, 6)}7`;
 }

@@ -283,7 +283,7 @@ function ingestTemplate(): string {
 export interface StateApiOptions {
   readonly port: number;
   readonly hlsRoot: string;
-  /** The operator's own settings of it; what is given here wins. */
+  /** The operator's own settings; values given here take precedence. */
   readonly environment: Readonly<Record<string, string>>;
 }
 

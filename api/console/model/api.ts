@@ -9,7 +9,7 @@ export class ApiError extends Error {
   override readonly name = "ApiError";
   /** 0 where no answer came. */
   readonly status: number;
-  /** What is wrong with which field of what was sent. */
+  /** The errors by field. */
   readonly details: readonly { readonly path: string; readonly message: string }[];
 
   constructor(status: number, message: string, details: ApiError["details"] = []) {
@@ -26,7 +26,7 @@ export class SessionOverError extends ApiError {
   }
 }
 
-/** What is wrong with this field of what was sent; undefined where nothing was said of it. */
+/** The error of this field; undefined if there is none. */
 export function wordsOfFault(error: unknown, path: string): string | undefined {
   if (!(error instanceof ApiError)) return undefined;
   return error.details.find((detail) => detail.path === path)?.message;

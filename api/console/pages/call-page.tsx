@@ -81,7 +81,7 @@ export function EndCall({ callId }: { callId: string }) {
 interface LiveWordsProps {
   readonly callId: string;
   readonly isActive: boolean;
-  /** Whether the server tells what is said. */
+  /** Whether the server sends live words. */
   readonly onTold: (isTold: boolean) => void;
 }
 
@@ -262,7 +262,7 @@ function newWave(container: HTMLElement, turns: readonly SaidTurn[]): WaveSurfer
   return wave;
 }
 
-/** The tools that were at work for what was said; what they were given and answered is folded. */
+/** The tool calls of this turn; arguments and results are collapsed. */
 export function ToolsUsed({ turn: { tools, moreTools } }: { turn: SaidTurn }) {
   if (tools.length === 0) return null;
   return (

@@ -58,8 +58,8 @@ export const CONTINUATION_WORDS: Readonly<Record<string, string>> = {
 type Fields = Readonly<Record<string, unknown>>;
 
 /**
- * Why the caller's turn ended that the agent answers, and why the agent stopped or went on; each of them once. A reason that
- * this console does not know stands for itself.
+ * Why the caller's turn ended, and why the agent stopped or continued; each once. A reason that this console does not
+ * know is shown as it is.
  */
 export function decisionsOf(record: Fields | undefined): readonly string[] {
   const bargeIns: unknown = record?.["bargeIns"];

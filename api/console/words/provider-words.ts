@@ -65,7 +65,7 @@ export interface ProviderState {
 
 type Told = Pick<Provider, "active" | "breaker" | "recentFailures">;
 
-/** How it stands with a provider, as calls have found it. */
+/** The state of a provider, as calls have found it. */
 export function providerState({ active, breaker, recentFailures }: Told): ProviderState {
   if (!active) return { tone: "", text: "switched off" };
   if (breaker === "open") return { tone: "fault", text: "failing: calls use their fallbacks" };

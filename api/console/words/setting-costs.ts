@@ -15,7 +15,9 @@ export const SETTING_COSTS = {
   pausingCallers: 22,
   /** After a dictated number, where the caller may pause. */
   dictationWaitMs: 1_464,
-  /** The model is asked so much earlier where the recognizer waits in vain for a full stop, and no earlier elsewhere. */
+  /**
+   * How much earlier the LLM is asked if the STT waits for a full stop that never comes; elsewhere it is not earlier.
+   */
   preemptiveGainMs: 400,
   hedging: { slowestMs: 2_000, hedgedSlowestMs: 1_248, tokensPercent: 4.5 },
 } as const;

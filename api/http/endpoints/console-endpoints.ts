@@ -20,7 +20,9 @@ export interface ConsolePage {
 export interface ConsoleAnswer {
   /** A word for this answer alone: letters, digits, `-` and `_`. */
   readonly nonce: string;
-  /** Whether a token behind the address's `#` signs in: with a link, anybody could sign anybody in as himself. */
+  /**
+   * Whether a token behind the address's `#` signs in: otherwise any user's link could sign another user in as them.
+   */
   readonly takesTokens: boolean;
   /** The sub-path of PUBLIC_BASE_URL; empty where there is none. */
   readonly basePath: string;

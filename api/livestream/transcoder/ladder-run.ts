@@ -27,7 +27,7 @@ export class RealtimeFactorMonitor {
   readonly #speedMin: number;
   #samples: Sample[] = [];
 
-  /** What is made slower than `speedMin`, a part of real time, is slow. */
+  /** A ladder below `speedMin`, a part of real time, is slow. */
   constructor(speedMin: number) {
     this.#speedMin = speedMin;
   }

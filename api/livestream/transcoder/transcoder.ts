@@ -181,7 +181,7 @@ export class Transcoder {
     return this.#ladders.values();
   }
 
-  /** Asks the media server now: somebody came or went. Resolves when its answer has been followed. */
+  /** Asks the media server now, after a broadcaster came or left. Resolves when its answer has been applied. */
   look(): Promise<void> {
     // What is being answered may be older than this call.
     if (this.#asking !== undefined) this.#isAskedAgain = true;
@@ -294,7 +294,7 @@ export class Transcoder {
       if (isGoingOn) continue;
       records.forget(streamKey);
       void api.unlist(streamKey, record?.session).then(() => {
-        // Somebody may have begun anew under the key.
+        // Another broadcast may have started under the key.
         if (!this.#ladders.has(streamKey)) folderOf(config, streamKey).remove();
       });
     }

@@ -93,7 +93,7 @@ export class RecordingUploads {
     await this.#try(key);
   }
 
-  /** Sends everything that waits, one after the other; a round that is under way is not begun again. */
+  /** Uploads all pending recordings, one after the other; a round in progress is not started again. */
   sendWaiting(): Promise<void> {
     this.#round ??= this.#sendAll().finally(() => {
       this.#round = undefined;
@@ -277,8 +277,8 @@ export class Recordings {
   }
 
   /**
-   * Records from now on until the tap is told that the call has ended; undefined when the agent does not want it. Whatever
-   * goes wrong, the call goes on.
+   * Records until the tap gets the end of the call; undefined when the agent does not record. Whatever fails, the call
+   * continues.
    */
   begin(
     key: RecordingKey,

@@ -40,8 +40,9 @@ interface Shelved {
 }
 
 /**
- * All recordings, under `root/KEY/START/`. Those that have ended are removed when they are too old, and the oldest of
- * them when one that grows needs their share of RECORD_MAX_MB; one that grows is never removed. For a disk that others have filled none is.
+ * All recordings, under `root/KEY/START/`. Finished ones are removed when they are too old, and the oldest of them when
+ * a growing one needs their share of RECORD_MAX_MB; a growing one is never removed. When other files fill the disk,
+ * none is removed.
  */
 export class RecordingArchive {
   readonly #settings: ShelfSettings;

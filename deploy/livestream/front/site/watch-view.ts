@@ -290,7 +290,7 @@ export class WatchView {
   }
 }
 
-/** A token stands in the path, so that what the playlist names is asked for with it, too. */
+/** The token is part of the path, so requests for the playlist's files carry it, too. */
 function playlistPathOf({ playlistPath }: LiveStream, token: string | undefined): string {
   return token === undefined ? playlistPath : playlistPath.replace("/hls/", `/hls/~${token}/`);
 }
