@@ -94,7 +94,7 @@ test("whoever is no operator is not led there, and is refused who goes there", a
   assert.equal(await page.getByRole("link", { name: "Platform" }).count(), 0);
   for (const path of ["", "/servers", "/organizations/any"]) {
     await page.goto(`${server.url}/console/platform${path}`);
-    await page.getByText("This is for the operators of the platform.").first().waitFor();
+    await page.getByText("Only operators of the platform may do this.").first().waitFor();
   }
 });
 
