@@ -109,7 +109,7 @@ test("by keyboard alone: the widget opens, talks, shows the words as text, mutes
 });
 
 for (const { reason, explained, ...visit } of [
-  { reason: "refused", flags: REFUSED, explained: /not allowed here\. Allow it in/ },
+  { reason: "refused", flags: REFUSED, explained: /access is blocked\. Allow it for/ },
   { reason: "missing", flags: NO_DEVICE, explained: /No microphone was found\. Plug one in/ },
   {
     reason: "used by another program",

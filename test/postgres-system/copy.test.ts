@@ -134,7 +134,7 @@ test("the administrator's commands work on PostgreSQL", async () => {
   assert.equal((await admin("org", "suspend", "owner@example.com")).exitCode, 0);
   assert.match((await admin("audit")).output, /suspend/);
   const whole = await admin("check");
-  assert.match(whole.output, /organizations +1[^]*The database is whole/);
+  assert.match(whole.output, /organizations +1[^]*The database is intact/);
   await cluster.query(`update "auditTotals" set "entries" = 77`, url);
   assert.match((await admin("check")).errors, /and auditTotals says 77/);
   const settings = { dataDir: dirname(temporaryFile()), databaseUrl: url, port: 0 };

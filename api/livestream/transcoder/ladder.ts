@@ -53,7 +53,7 @@ export class ListingKeeper {
     this.#asking = { done, abort };
   }
 
-  /** Resolves when it is un-listed, or nothing more can be done: its lease ends it then. */
+  /** Resolves when it is unlisted, or nothing more can be done: its lease ends it then. */
   async withdraw(): Promise<void> {
     const asking = this.#asking;
     if (!this.#isListed && asking === undefined) return;
@@ -62,7 +62,7 @@ export class ListingKeeper {
     await asking?.done;
     const { streamKey, session } = this.#broadcast;
     if (!(await this.#api.unlist(streamKey, session))) {
-      this.#log.error({ streamKey }, "could not be un-listed: its lease will end it");
+      this.#log.error({ streamKey }, "failed to unlist a stream: its lease will expire");
     }
   }
 
@@ -199,7 +199,7 @@ export class Ladder {
 
   /**
    * Falls behind real time and can drop a rung. False while a track may have ended, because a new ffmpeg would wait for that
-   * track until the stream is un-listed.
+   * track until the stream is unlisted.
    */
   isTooSlow(nowMs: number): boolean {
     if (this.#run?.flow.isUnsure(nowMs) === true) return false;

@@ -282,7 +282,7 @@ export class Transcoder {
     void this.look();
   }
 
-  /** What an earlier transcoder left: streams that are not published any more are un-listed, and their files removed. */
+  /** What an earlier transcoder left: streams that are not published any more are unlisted, and their files removed. */
   #lookBack(published: ReadonlyMap<string, PublishedStream>): void {
     this.#hasLookedBack = true;
     const { config, records, api } = this.#parts;
