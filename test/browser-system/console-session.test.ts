@@ -67,7 +67,7 @@ test("somebody else who signs in after a session sees their own pages", async ()
   await end();
   await page.getByRole("link", { name: "Settings" }).click();
   await page.getByRole("button", { name: "Sign in again" }).click();
-  await page.getByRole("button", { name: "Sign in as someone else" }).click();
+  await page.getByRole("button", { name: "Use another account" }).click();
   await page.getByLabel("E-mail").fill(other.email);
   await page.getByLabel("Password").fill(PASSWORD);
   await page.getByRole("button", { name: "Sign in" }).click();

@@ -262,7 +262,7 @@ function SignInAgain({ onClose }: { onClose: () => void }) {
       />
       <div>
         <button type="button" className="button plain" onClick={signOut}>
-          Sign in as someone else
+          Use another account
         </button>
       </div>
     </FormDialog>
