@@ -115,7 +115,7 @@ for (const { reason, explained, ...visit } of [
     reason: "used by another program",
     flags: REFUSED,
     scriptBefore: BUSY_MICROPHONE,
-    explained: /another program may be using it\. Close that one/,
+    explained: /another program may be using it\. Close that program/,
   },
   {
     reason: "denied to the page by its site",
