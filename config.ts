@@ -62,7 +62,7 @@ export interface Config extends TelephonySettings, RecordingSettings {
   /** Where this server alone is reached; undefined where one address serves all. */
   readonly nodeUrl: string | undefined;
   readonly publicBaseUrl: string | undefined;
-  /** What the start expects of the database: anything, one that exists, or one that was put back from a backup. */
+  /** What the start expects of the database: anything, an existing one, or one restored from a backup. */
   readonly databaseStart: "any" | "existing" | "restored";
   /** Absent only outside production: then they are made and kept in `dataDir`. */
   readonly jwtSecret: string | undefined;
@@ -96,7 +96,7 @@ export interface Config extends TelephonySettings, RecordingSettings {
     readonly firstByteMs: number;
     readonly connectMs: number;
   };
-  /** An organization's early replies may waste so many tokens. */
+  /** Preemptive replies of an organization may waste this many tokens. */
   readonly preemptiveWasteTokensPerHour: number;
   /** Asking a second model, because the first is late, may cost such a share of an organization's tokens. */
   readonly hedgingTokensPercent: number;

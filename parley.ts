@@ -157,7 +157,7 @@ async function openInstallation(config: Config, log: Logger, clock: Clock, onLos
   return orClosed(install(config, opened, log, clock, onLost), database);
 
   function onStorageFailure(error: Error): void {
-    log.error({ error }, "storage failed; the server stops");
+    log.error({ error }, "storage failed; stopping the server");
     process.exitCode = 1;
     onLost();
   }
@@ -249,7 +249,7 @@ async function install(
   }
 
   function onTakenForDead(): void {
-    log.error({}, "other servers have taken this one for dead and closed its calls; it stops");
+    log.error({}, "other servers declared this one dead and closed its calls; stopping");
     process.exitCode = 1;
     onLost();
   }

@@ -1,4 +1,4 @@
-// By hand, since lru-cache forgets what was unused for longest, whoever filled the cache meanwhile.
+// By hand, because lru-cache evicts the least recently used entry, regardless of which owner filled the cache.
 
 export interface FairCacheOptions<Value> {
   /** All entries together have at most this size. */

@@ -30,7 +30,10 @@ export class LogLines {
   #lossReason = "";
   #isReaderGone = false;
 
-  /** `lossLine` makes the line, with its end, that tells of lines that were lost. What is left is written when the process exits. */
+  /**
+   * `lossLine` creates the line, with its end, that reports dropped lines. Pending lines are written when the process
+   * exits.
+   */
   constructor(fd: number, lossLine: (lostLines: number, reason: string) => string, clock: Clock) {
     this.#fd = fd;
     this.#lossLine = lossLine;
@@ -106,7 +109,7 @@ export class LogLines {
     this.#next();
   }
 
-  /** Nobody reads any more, or what was to be written has no room. */
+  /** The reader has gone, or there is no space for the lines. */
   #abandon(error: NodeJS.ErrnoException, bytes: Buffer): void {
     if (error.code === "EPIPE") {
       this.#isReaderGone = true;
@@ -122,7 +125,8 @@ export class LogLines {
   }
 
   #writeLast(): void {
-    // What was asked for is written before the process ends, since its threads are waited for: what follows lets it go first.
+    // Requested writes finish before the process ends, because its threads are awaited: the next write lets them go
+    // first.
     if (this.#isAsked) standStill(THREAD_MS);
     // Nobody is left to hear that it went through.
     this.#addLoss();
@@ -159,7 +163,10 @@ const STANDARD_OUTPUT = 1;
 
 /** Causes of an error that a log line tells. */
 const CAUSES_MAX = 5;
-/** What a line tells of an error beside its name, message and stack. Others may hold what was received: a body, a row. */
+/**
+ * An error's fields in a log line beside its name, message and stack. Other fields may hold received data: a body, a
+ * row.
+ */
 const ERROR_FIELDS = [
   "code",
   "databaseCode",
@@ -207,7 +214,7 @@ export function newLogger(level: LogLevel, every: LogFields | null = null): Logg
   return pino(options, new LogLines(STANDARD_OUTPUT, lossLine, new SystemClock()));
 }
 
-/** An error as it stands in a log line, without what it quotes of data that could not be read. */
+/** An error in the form of a log line, without quotes of data that could not be parsed. */
 export function loggedError(error: unknown, depth = 0): unknown {
   if (!(error instanceof Error)) return { type: typeof error };
   const fields = new Map(Object.entries(error));
@@ -223,7 +230,7 @@ export function loggedError(error: unknown, depth = 0): unknown {
     error instanceof AggregateError && depth < CAUSES_MAX
       ? { errors: error.errors.slice(0, CAUSES_MAX).map((each) => loggedError(each, depth + 1)) }
       : {};
-  const message = isQuoting(error) ? "data has not the expected form" : error.message;
+  const message = isQuoting(error) ? "data does not have the expected form" : error.message;
   const frames = (error.stack ?? "").split("\n").filter((line) => /^\s+at /.test(line));
   const stack = [`${error.name}: ${message}`, ...frames].join("\n");
   return { type: error.name, message, stack, ...Object.fromEntries(told), ...cause, ...several };
@@ -235,6 +242,6 @@ function isQuoting(error: Error): boolean {
 }
 
 function lossLine(lostLines: number, reason: string): string {
-  const words = JSON.stringify({ lostLines, reason, msg: "lines of this log were lost" });
+  const words = JSON.stringify({ lostLines, reason, msg: "log lines were dropped" });
   return `{"level":"warn"${pino.stdTimeFunctions.isoTime()},${words.slice(1)}\n`;
 }

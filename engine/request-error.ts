@@ -1,6 +1,6 @@
 import { ParleyError, type RequestErrorCode } from "../storage/parley-error.js";
 
-/** One wrong field of a request: where it stands and what was expected. */
+/** One invalid field of a request: its path and what was expected. */
 export interface FieldFault {
   readonly path: string;
   readonly message: string;

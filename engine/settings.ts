@@ -172,7 +172,7 @@ export function defaultsOf(entries: v.ObjectEntries): Defaults {
   return v.parse(v.record(v.string(), v.optional(v.string())), v.getDefaults(v.object(entries)));
 }
 
-/** An empty variable counts as one that is not set. */
+/** An empty variable counts as unset. */
 export function variablesSet(environment: Environment): Environment {
   return Object.fromEntries(
     Object.entries(environment).filter(([, value]) => value !== undefined && value !== ""),

@@ -152,7 +152,7 @@ export type InterruptionSensitivity = "low" | "medium" | "high";
 /** What the agent does with backchannels ("uh-huh") that it hears while it speaks: nothing, or a reply once it has spoken. */
 export type BackchannelHandling = "ignore" | "reply";
 
-/** What becomes of a call that cannot go on for want of vendors; `transfer`: by the agent's first tool of that kind. */
+/** What happens to a call without working vendors; `transfer`: with the agent's first transfer tool. */
 export type OnProviderFailure = "end" | "transfer";
 
 /** What the agent does when the caller spoke and the STT returned no words: asks the caller to repeat it, or nothing. */
@@ -167,7 +167,7 @@ export interface AgentThresholds {
   readonly backchannelPhrases: readonly string[];
   /** These stop the agent at every sensitivity, beside the stop words of its language. */
   readonly interruptionPhrases: readonly string[];
-  /** The model is asked before the end of the caller's turn is certain, which may cost replies that nobody hears. */
+  /** The LLM is asked before the end of the caller's turn is certain, which may waste replies. */
   readonly preemptiveGeneration: boolean;
   readonly onProviderFailure: OnProviderFailure;
   /** null: `ask` on the telephone, `ignore` on the web. */
@@ -177,9 +177,12 @@ export interface AgentThresholds {
   readonly maxEndpointingDelayMs: number;
   /** Number of DTMF digits that completes an answer; 0 if unknown. */
   readonly dtmfDigits: number;
-  /** After so long a silence of the agent's own making it says that it is at work; 0: never. */
+  /** Time in ms without agent audio after which the agent plays a filler; 0: never. */
   readonly fillerAfterMs: number;
-  /** After so long a silence of the caller the agent asks whether somebody is there; 0: never, null: as the line's kind has it. */
+  /**
+   * Caller silence in ms after which the agent asks whether the caller is still there; 0: never, null: the line's
+   * default.
+   */
   readonly idleTimeoutMs: number | null;
 }
 

@@ -20,9 +20,9 @@ export interface CredentialSource {
 
 /** A page's own function may never answer. */
 const TOKEN_MAX_MS = 15_000;
-export const NO_TOKEN = "This page could not get its permission for the call. Try again.";
+export const NO_TOKEN = "This page could not get a token for the call. Try again.";
 export const TOKEN_ENDED =
-  "The connection broke, and this page's permission for the call has ended meanwhile. Begin a new call.";
+  "The connection was lost, and the call's token has expired. Start a new call.";
 
 /** Rejects when the page's function does, and when it takes too long. */
 export async function credentialFrom(
@@ -32,7 +32,7 @@ export async function credentialFrom(
   if (typeof token !== "function") return { apiKey, token };
   let cancel = () => {};
   const late = new Promise<never>((_, reject) => {
-    cancel = clock.after(TOKEN_MAX_MS, () => reject(new Error("the token did not come in time")));
+    cancel = clock.after(TOKEN_MAX_MS, () => reject(new Error("no token arrived in time")));
   });
   try {
     return { apiKey, token: await Promise.race([token(), late]) };
@@ -138,7 +138,7 @@ export class AgentCall {
   #historyKey: string | undefined;
   #lastError = "";
   #lacksToken = false;
-  /** The server counts anew with each connection. */
+  /** The server restarts the count with each connection. */
   #turns: { server: number; own: number; playedMs: number } | undefined;
   #isMuted = false;
 
@@ -179,7 +179,7 @@ export class AgentCall {
 
   /** Opens microphone and connection. To be called in a click. Rejects with the CallError that `fault` tells too. */
   async start(): Promise<void> {
-    if (this.state !== "idle") throw new CallError("protocol", "a call can be started once");
+    if (this.state !== "idle") throw new CallError("protocol", "a call can be started only once");
     this.#dialogue.enter("connecting");
     try {
       requireAddress(this.#options);
@@ -196,7 +196,7 @@ export class AgentCall {
       // Who has hung up meanwhile has nothing to mend.
       if (this.#dialogue.state === "ended") return;
       throw this.#failed(
-        asCallError(error, "soundFailed", "the sound of this device cannot be used"),
+        asCallError(error, "soundFailed", "the audio of this device cannot be used"),
       );
     }
     if (this.#dialogue.state === "connecting") await this.#connect();

@@ -17,7 +17,7 @@ export interface Credential {
 /** Throws the CallError for a server that is no address, such as one without its scheme. */
 export function requireAddress({ server }: CallTarget): void {
   if (URL.canParse("/", server)) return;
-  const message = `"${server}" is no address of a server: write it like https://voice.example.com`;
+  const message = `"${server}" is not a server address: write it like https://voice.example.com`;
   throw new CallError("protocol", message);
 }
 

@@ -42,7 +42,9 @@ export function asCallError(error: unknown, code: CallErrorCode, message: string
   return error instanceof CallError ? error : new CallError(code, message, { cause: error });
 }
 
-/** With one of these the caller cannot be heard, and a call that began without a microphone goes on in writing. */
+/**
+ * With one of these errors the caller cannot be heard, and a call that started without a microphone continues in text.
+ */
 export const MICROPHONE_ERRORS: ReadonlySet<CallErrorCode> = new Set<CallErrorCode>([
   "microphoneDenied",
   "microphoneMissing",

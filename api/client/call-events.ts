@@ -19,7 +19,7 @@ export interface Connected {
   readonly historyKey: string;
   /** Its record's id, for who may read records; another one when the connection was made anew. */
   readonly callId: string;
-  /** The connection had broken, and this call goes on. */
+  /** The connection had broken, and this call continues. */
   readonly isAgain: boolean;
 }
 

@@ -28,7 +28,7 @@ export interface CallLine {
 function ownSocketClass(): CallSocketClass {
   const found: { WebSocket?: CallSocketClass } = globalThis;
   if (found.WebSocket !== undefined) return found.WebSocket;
-  throw new CallError("protocol", "this environment has no WebSocket: give one as an option");
+  throw new CallError("protocol", "this environment has no WebSocket: pass one as an option");
 }
 
 export interface SocketListener {
@@ -79,8 +79,8 @@ export class CallConnection {
   }
 
   /**
-   * What a full line does not take is lost. One that has taken nothing for two seconds is broken off, though nobody has said
-   * so yet.
+   * Data that a full line does not accept is lost. A line that has accepted nothing for two seconds is closed, even if
+   * no error was reported.
    */
   sendAudio(samples: Int16Array<ArrayBuffer>): void {
     if (!this.#isOpen || this.#isOver) return;

@@ -71,7 +71,7 @@ export class PageTools {
 
 /** Throws a CallError for a name that no tool can have, and for a 65th beside those that are offered. */
 export function requireTool(name: string, offered: ReadonlyMap<string, ToolHandler>): void {
-  if (!NAME.test(name)) throw new CallError("protocol", `"${name}" can be no tool's name`);
+  if (!NAME.test(name)) throw new CallError("protocol", `"${name}" is not a valid tool name`);
   if (offered.size >= TOOLS_MAX && !offered.has(name)) {
     throw new CallError("protocol", `a call can have at most ${TOOLS_MAX} tools`);
   }
@@ -79,9 +79,9 @@ export function requireTool(name: string, offered: ReadonlyMap<string, ToolHandl
 
 async function outcomeOf(handler: ToolHandler | undefined, given: Fields): Promise<Outcome> {
   try {
-    if (handler === undefined) throw new Error("the page does not offer this any more");
+    if (handler === undefined) throw new Error("the page no longer offers this tool");
     const result = await handler(given);
-    // Throws for what is no JSON; undefined for what has no words in it, such as a function.
+    // Throws for a value that is not JSON; undefined for a value without a JSON form, such as a function.
     const text: string | undefined = JSON.stringify(result);
     if (text !== undefined && new TextEncoder().encode(text).length > RESULT_MAX_BYTES) {
       throw new Error(`the result has more than ${RESULT_MAX_BYTES} bytes`);

@@ -95,7 +95,7 @@ export class PlaybackQueue {
     this.#current = undefined;
   }
 
-  /** What is queued is dropped, but for the few samples in which it fades out. */
+  /** Queued audio is dropped, except the few samples in which it fades out. */
   stop(): void {
     const count = Math.round((FADE_MS * this.#rateHz) / 1_000);
     const fading = new Float32Array(count);

@@ -31,7 +31,7 @@ export function vendorAccess(parts: VendorAccessParts) {
   const { settings, connections, cipher, breakerExchange, clock, log } = parts;
   const learned = new LearnedParameters((provider, { modelId, parameter, value, sentAs }) => {
     const facts = { providerId: provider.id, modelId, parameter, value, sentAs };
-    log.warn(facts, "the model refused a parameter; it is asked without or with another one");
+    log.warn(facts, "the model refused a parameter; it is dropped or replaced from now on");
   });
   const context = { clock, connections, learned };
   const clients = new VendorClients(cipher, { ...settings.platformUrls }, context);

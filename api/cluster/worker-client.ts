@@ -45,7 +45,7 @@ export interface ClusterWorkerOptions {
   readonly jwtSecret: string;
   readonly clock: Clock;
   readonly log: Logger;
-  /** What is kept in memory may be out of date. */
+  /** Cached records may be out of date. */
   readonly onRecordsChanged: () => void;
   readonly stop: (drainTimeoutMs: number) => Promise<void>;
   readonly endAll: () => void;
@@ -146,7 +146,7 @@ export class ClusterWorker implements WorkerSide {
   /** Resolves when the other workers know that what they keep may be out of date; never rejects. */
   async recordsChanged(): Promise<void> {
     await this.primary.ask("recordsChanged", undefined).catch((error: unknown) => {
-      this.#options.log.warn({ error }, "the other workers were not notified of a change");
+      this.#options.log.warn({ error }, "failed to notify the other workers of a change");
     });
   }
 

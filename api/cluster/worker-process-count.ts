@@ -68,7 +68,7 @@ export async function workerCount(
   const level = workers === 0 ? "info" : "warn";
   log[level](
     { workers: count },
-    "WORKERS: several processes need Linux and uWebSockets.js (Node 20 or 22); one carries all calls",
+    "WORKERS: more than one process needs Linux and uWebSockets.js (Node 20 or 22); one process serves all calls",
   );
   return 1;
 }

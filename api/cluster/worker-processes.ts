@@ -37,7 +37,7 @@ export async function childEnd(child: ChildProcess): Promise<void> {
   });
 }
 
-const RESTARTING = "the server restarts its call processes; try again in a few seconds";
+const RESTARTING = "the server is restarting its worker processes; try again in a few seconds";
 const BODY = JSON.stringify({
   error: RESTARTING,
   code: "server_stopping" satisfies VoiceErrorCode,
@@ -78,7 +78,7 @@ export class RestartingPort {
     this.#work = this.#work
       .then(() => this.#follow())
       .catch((error: unknown) => {
-        this.#options.log.error({ error }, "callers cannot be told that the server restarts");
+        this.#options.log.error({ error }, "failed to tell callers that the server is restarting");
       });
     return this.#work;
   }
@@ -284,7 +284,7 @@ export class RestartWait {
   }
 }
 
-/** The workers of a server: each carries calls of its own, and one that ends takes only those with it. */
+/** The workers of a server: each carries its own calls, and a worker that ends takes only those with it. */
 export class WorkerProcesses {
   readonly #options: WorkerProcessesOptions;
   readonly #running = new Map<number, Running>();
@@ -352,7 +352,7 @@ export class WorkerProcesses {
     const { orders, addRun, clock, log } = this.#options;
     const runId = randomUUID();
     await addRun(runId).catch((cause: unknown) => {
-      throw new RunNotAddedError("the database was not told of the run", { cause });
+      throw new RunNotAddedError("failed to record the server's run in the database", { cause });
     });
     this.#lastName += 1;
     const name = this.#lastName;
@@ -375,13 +375,13 @@ export class WorkerProcesses {
       await this.#ended(name, child, runId);
     });
     const ended = gone.then(() => {
-      throw new Error("a worker ended before it listened");
+      throw new Error("a worker exited before it was listening");
     });
     await Promise.race([listening, ended]);
     this.#listening.add(name);
     this.#answerCallers();
     comeForward();
-    log.debug({ process: name, pid: child.pid }, "a worker takes calls");
+    log.debug({ process: name, pid: child.pid }, "a worker is ready for calls");
   }
 
   /** While others have calls, what begins in the place of one that has ended takes no time from them. */
@@ -402,7 +402,7 @@ export class WorkerProcesses {
       hung: (missedBeats) => {
         log.error(
           { process: name, pid: child.pid, missedHeartbeats: missedBeats },
-          "a worker hangs and is killed; its calls are lost",
+          "killed a worker that stopped responding; its calls are lost",
         );
         child.kill("SIGKILL");
       },
@@ -418,7 +418,7 @@ export class WorkerProcesses {
     const slots = primary.leave(name);
     if (this.#isStopping) return;
     const how = child.signalCode ?? `code ${child.exitCode}`;
-    log.error({ process: name, how, calls: slots }, "a worker exited; the others go on");
+    log.error({ process: name, how, calls: slots }, "a worker exited; the others continue");
     await this.#closeRun(runId, CLOSE_AGAIN_MIN_MS);
   }
 

@@ -68,7 +68,7 @@ function post(message: IpcMessage): void {
 process.once("message", (message: FromPrimary) => {
   if (message.kind !== "begin") return;
   begin(message.orders).catch((error: unknown) => {
-    newLogger("error").error({ error }, "a worker cannot start");
+    newLogger("error").error({ error }, "failed to start a worker");
     process.exit(1);
   });
 });

@@ -59,7 +59,7 @@ export function readAuditRequest(args: readonly string[]): AuditRequest {
     allowPositionals: true,
   });
   const [email, ...more] = positionals;
-  if (more.length > 0) throw new UsageError("give the e-mail of one owner, or none");
+  if (more.length > 0) throw new UsageError("expected the e-mail of one owner, or none");
   const limit = v.safeParse(Limit, values.limit);
   if (limit.success) return { email, limit: limit.output };
   throw new UsageError(`--limit: expected a whole number from 1 to ${ENTRIES_MAX}`);
@@ -121,7 +121,7 @@ export async function checkStore(settings: CommandSettings, terminal: Terminal):
     const list = findings.map((finding) => `  ${finding}`).join("\n");
     throw new CommandError(`${damaged}:\n${list}`);
   }
-  terminal.print(`The database is whole (${sizeText(sizeBytes)}).`);
+  terminal.print(`The database is intact (${sizeText(sizeBytes)}).`);
   const place = await checkRecordings(settings, new SystemClock()).catch((error: unknown) => {
     throw error instanceof BucketError ? new CommandError(error.message) : error;
   });
@@ -131,7 +131,7 @@ export async function checkStore(settings: CommandSettings, terminal: Terminal):
 async function checked({ dataDir, databaseUrl }: CommandSettings): Promise<CheckedStore> {
   if (databaseUrl !== undefined) {
     const { checkPostgres } = await import("../../storage/postgres/postgres-check.js");
-    const damaged = `the totals at ${addressOf(databaseUrl)} are wrong; restore a backup, or count them anew`;
+    const damaged = `the totals at ${addressOf(databaseUrl)} are wrong; restore a backup, or recount them`;
     return { ...(await checkPostgres(databaseUrl)), damaged };
   }
   const filePath = existingDatabaseFile(dataDir);
@@ -156,14 +156,15 @@ export async function copyStore(
   to: string | undefined,
 ): Promise<void> {
   const url = to ?? databaseUrl;
-  if (url === undefined) throw new UsageError("say where to: --to postgres://…, or DATABASE_URL");
+  if (url === undefined)
+    throw new UsageError("expected a target: --to postgres://… or DATABASE_URL");
   const filePath = existingDatabaseFile(dataDir);
   const { copyToPostgres } = await import("../../storage/postgres/copy-to-postgres.js");
   const tables = await copyToPostgres(filePath, url);
   const rows = tables.map(({ table, rows }) => [{ text: table }, { text: String(rows) }]);
   printTable(terminal, ["table", "rows"], rows);
   terminal.print(
-    `Copied ${filePath} to PostgreSQL at ${addressOf(url)}: rows and sums of every table are the same.`,
+    `Copied ${filePath} to PostgreSQL at ${addressOf(url)}: row counts and sums of every table match.`,
   );
   terminal.print(
     "Start the server with DATABASE_URL now. Keep DATA_DIR: recordings and generated keys stay there.",
@@ -225,7 +226,9 @@ async function drain(
 
 function requireNodes({ mail }: Database): void {
   if (mail !== undefined) return;
-  throw new CommandError("a file has one server; several work on PostgreSQL (DATABASE_URL)");
+  throw new CommandError(
+    "a SQLite file has one server; several servers need PostgreSQL (DATABASE_URL)",
+  );
 }
 
 type Work = (services: AdminServices, terminal: Terminal) => Promise<void>;
@@ -246,7 +249,7 @@ export function operatorWork(args: readonly string[]): Work {
 async function listOperators({ operators }: AdminServices, terminal: Terminal): Promise<void> {
   const all = await operators.list();
   if (all.length === 0) {
-    terminal.print("There is no operator; operator grant E-MAIL makes one of a user.");
+    terminal.print("There is no operator. To make a user one: operator grant E-MAIL");
     return;
   }
   const rows = all.map(({ email, name }): Cell[] => [{ text: email }, { text: name }]);
@@ -256,12 +259,14 @@ async function listOperators({ operators }: AdminServices, terminal: Terminal): 
 async function grant({ operators }: AdminServices, terminal: Terminal, email: string) {
   const change = (await operators.grant(email))
     ? "is now an operator of the platform"
-    : "is an operator of the platform already";
+    : "is already an operator of the platform";
   terminal.print(`${printable(canonicalEmail(email))} ${change}.`);
 }
 
 async function revoke({ operators }: AdminServices, terminal: Terminal, email: string) {
-  const change = (await operators.revoke(email)) ? "is no operator any more" : "is no operator";
+  const change = (await operators.revoke(email))
+    ? "is no longer an operator"
+    : "is not an operator";
   terminal.print(`${printable(canonicalEmail(email))} ${change}.`);
 }
 
@@ -308,7 +313,7 @@ export async function changePlan(
   const organization = await organizations.changePlan(email, slug);
   const change =
     before?.planSlug === slug
-      ? `has the plan ${slug} already`
+      ? `already has the plan ${slug}`
       : `now has the plan ${slug} (before: ${before?.planSlug ?? "none"})`;
   terminal.print(`${named(organization)} ${change}.`);
 }
@@ -323,7 +328,7 @@ async function changeStatus(
   const organization =
     status === "active" ? await organizations.activate(email) : await organizations.suspend(email);
   const was = before?.organization.status;
-  const change = was === status ? `is ${status} already` : `is now ${status} (before: ${was})`;
+  const change = was === status ? `is already ${status}` : `is now ${status} (before: ${was})`;
   terminal.print(`${named(organization)} ${change}.`);
 }
 
@@ -460,8 +465,10 @@ function limitsWork(args: readonly string[]): Work {
     allowPositionals: true,
   });
   const [email, ...more] = positionals;
-  if (email === undefined || more.length > 0) throw new UsageError("give the e-mail of one owner");
-  if (Object.keys(values).length === 0) throw new UsageError("give at least one limit to change");
+  if (email === undefined || more.length > 0)
+    throw new UsageError("expected the e-mail of one owner");
+  if (Object.keys(values).length === 0)
+    throw new UsageError("expected at least one limit to change");
   const number = (name: "agents" | "calls" | "call-seconds" | "minutes" | "providers") => {
     if (values[name] === undefined) return undefined;
     const parsed = v.safeParse(LimitNumber, values[name]);
@@ -522,7 +529,7 @@ async function check(settings: CommandSettings, terminal: Terminal): Promise<voi
     throw error;
   });
   if (cipher === undefined) {
-    return terminal.print("ENCRYPTION_KEY is not set here, so it was not tried.");
+    return terminal.print("ENCRYPTION_KEY is not set here, so it was not checked.");
   }
   const database = await openExistingDatabase(settings);
   try {
@@ -533,7 +540,7 @@ async function check(settings: CommandSettings, terminal: Terminal): Promise<voi
 }
 
 function notUnderstood(args: readonly string[]): string {
-  if (args.length === 0) return "say what is to be done, for example: org list";
+  if (args.length === 0) return "expected a command, for example: org list";
   return `"${args.join(" ")}" is not a complete command`;
 }
 

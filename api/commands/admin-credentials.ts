@@ -11,7 +11,7 @@ import type { CommandSettings } from "./data-folder.js";
 import type { Terminal } from "./terminal.js";
 import { printTable } from "./text-table.js";
 
-/** Enough to see which ones they are; whoever has more has lost a key, not a provider. */
+/** Enough to identify them; with more, a key was lost, not a provider. */
 const NAMED_MAX = 20;
 
 /** With the keys that the server has; CommandError where they cannot be known. */
@@ -49,7 +49,7 @@ export async function auditCredentials(
   if (keyCheck === "old" || old.some((count) => count > 0)) {
     terminal.print("credentials reseal moves all of them to the current key.");
   } else if (old.length > 0) {
-    terminal.print("Nothing is left under an old key: ENCRYPTION_KEY_OLD can be taken away.");
+    terminal.print("No credentials use an old key: you can remove ENCRYPTION_KEY_OLD.");
   }
 }
 
@@ -58,11 +58,11 @@ export async function checkKey(rotation: CredentialRotation, terminal: Terminal)
   const { key, opened, unopened } = await rotation.verifyKey();
   if (key === "wrong") {
     throw new CommandError(
-      `${WRONG_KEY} (of organizations' credentials it opens ${opened} of ${opened + unopened}): set the earlier key, or, if it is lost, see credentials accept`,
+      `${WRONG_KEY} (of organizations' credentials it decrypts ${opened} of ${opened + unopened}): set the earlier key, or, if it is lost, see credentials accept`,
     );
   }
-  const rest = unopened > 0 ? ` (${unopened} it does not open: see credentials audit)` : "";
-  terminal.print(`ENCRYPTION_KEY opens ${opened} credentials of organizations${rest}.`);
+  const rest = unopened > 0 ? ` (${unopened} it does not decrypt: see credentials audit)` : "";
+  terminal.print(`ENCRYPTION_KEY decrypts ${opened} credentials of organizations${rest}.`);
 }
 
 /** Where the earlier key is lost. */
@@ -71,7 +71,7 @@ export async function acceptKey(rotation: CredentialRotation, terminal: Terminal
   const { unopened } = await rotation.audit();
   terminal.print("ENCRYPTION_KEY is the key of this database from now on: restart the server.");
   if (unopened.length === 0) return;
-  terminal.print(`These have to be entered again, nothing opens them: ${named(unopened)}.`);
+  terminal.print(`No key decrypts these; enter them again: ${named(unopened)}.`);
 }
 
 /** CommandError when some could not be moved; all others are. */
@@ -82,18 +82,16 @@ export async function resealCredentials(
 ): Promise<void> {
   const report = await rotation.reseal(administrator);
   const { resealed, alreadyCurrent, unopened, contested } = report;
-  terminal.print(
-    `Moved to the current key: ${resealed} (were under it already: ${alreadyCurrent}).`,
-  );
+  terminal.print(`Moved to the current key: ${resealed} (already current: ${alreadyCurrent}).`);
   if (unopened.length > 0) throw noKeyOpens(unopened);
   if (contested.length === 0) return;
   throw new CommandError(
-    `the credentials of ${named(contested)} were changed again and again meanwhile; try again`,
+    `the credentials of ${named(contested)} kept changing meanwhile; try again`,
   );
 }
 
 function noKeyOpens(holders: readonly CredentialHolder[]): CommandError {
-  return new CommandError(`none of the keys opens the credentials of ${named(holders)}`);
+  return new CommandError(`none of the keys decrypts the credentials of ${named(holders)}`);
 }
 
 function named(holders: readonly CredentialHolder[]): string {

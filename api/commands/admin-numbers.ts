@@ -9,7 +9,7 @@ export async function listNumbers(
 ): Promise<void> {
   const all = await phoneNumbers.list();
   if (all.length === 0) {
-    terminal.print("No organization may call from any number yet; number allow gives it one.");
+    terminal.print("No organization may call from any number yet. To allow one: number allow");
     return;
   }
   const rows = all.map(({ number, organization, createdAtMs }): Cell[] => [
@@ -28,7 +28,7 @@ export async function allowNumber(
   number: string,
 ): Promise<void> {
   const { organization, isNew } = await phoneNumbers.allow(email, number);
-  const change = isNew ? "may now call" : "may call already";
+  const change = isNew ? "may now call" : "may already call";
   terminal.print(`"${printable(organization.name)}" ${change} from ${number}.`);
 }
 
@@ -47,7 +47,7 @@ export async function listTargets(
 ): Promise<void> {
   const all = await dialTargets.list();
   if (all.length === 0) {
-    terminal.print("No organization may call anybody yet; number reach gives it whom.");
+    terminal.print("No organization may call any target yet. To allow one: number reach");
     return;
   }
   const rows = all.map(({ organization, targets }): Cell[] => [
@@ -73,7 +73,7 @@ export function numberWork(
       return async ({ dialTargets }, terminal) => {
         const isNew = await dialTargets.allow(first, second);
         terminal.print(
-          isNew ? `They may now reach ${second}.` : `They may reach ${second} already.`,
+          isNew ? `They may now reach ${second}.` : `They may already reach ${second}.`,
         );
       };
     }

@@ -27,8 +27,8 @@ const NEEDED: Readonly<Record<Category, { readonly what: string; readonly settin
 
 /** What has to be known of the vendors that are there without anybody having set them up. */
 const KEYLESS: Readonly<Record<string, string>> = {
-  ollama: "nobody has set up a hosted language model: an Ollama has to run at OLLAMA_BASE_URL",
-  edge: "nobody has set up a hosted voice that the plan allows: Edge is free, and promises nothing",
+  ollama: "no hosted LLM is configured: Ollama must run at OLLAMA_BASE_URL",
+  edge: "no hosted TTS in the plan is configured: Edge is free and has no service guarantee",
 };
 
 /** Held to the rules of a sign-up. */
@@ -74,7 +74,7 @@ export async function setUp(
   if (wanted.password === undefined) terminal.print(`  password  ${made.password}`);
   terminal.print(`  API key   ${made.apiKey.rawKey}`);
   for (const line of await agentLines(services, made)) terminal.print(line);
-  terminal.print("Keep them now: nowhere are they stored in readable form.");
+  terminal.print("Save them now: they are not stored in readable form.");
 }
 
 async function agentLines(
@@ -82,14 +82,15 @@ async function agentLines(
   { organization: { id: orgId }, apiKey }: SetUpResult,
 ): Promise<readonly string[]> {
   const found = await services.organizations.find(orgId);
-  if (found === undefined) throw new Error("the organization that was just made is gone");
+  if (found === undefined)
+    throw new Error("the organization that was just created no longer exists");
   const apiKeyId = apiKey.record.id;
   const tenant = { ...found, userId: undefined, apiKeyId, scopes: ALL_SCOPES };
   const first = await createFirstAgent(services, tenant, AGENT_NAME);
   if (first.agent === undefined) return withoutAgent(first.missing);
   const { llm, tts, stt } = first.models;
   return [
-    `  agent     "${AGENT_NAME}": ${nameOf(stt)} listens, ${nameOf(llm)} answers, ${nameOf(tts)} speaks`,
+    `  agent     "${AGENT_NAME}": STT ${nameOf(stt)}, LLM ${nameOf(llm)}, TTS ${nameOf(tts)}`,
     ...[llm, tts].filter(needsNoKey).map((model) => `            ${KEYLESS[model.providerKey]}`),
     `  call it   npm run call -- --key ${apiKey.rawKey}`,
     `  by phone  point your number's voice webhook at /api/telephony/voice?api_key=${apiKey.rawKey}`,

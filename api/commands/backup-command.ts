@@ -22,7 +22,7 @@ there, put the copy in the place of parley.db, and start with DATABASE_START=res
 Exit code: 0 done, 1 failed, 2 not understood.`;
 
 const USE_PG_DUMP =
-  "DATABASE_URL is set: PostgreSQL is backed up with pg_dump --format=custom, or as its operator does";
+  "DATABASE_URL is set: back up PostgreSQL with pg_dump --format=custom, or as its operator does";
 
 export function backupCommand(readSettings: () => CommandSettings = readCommandSettings): Command {
   return {
@@ -35,7 +35,7 @@ export function backupCommand(readSettings: () => CommandSettings = readCommandS
       });
       const [file] = positionals;
       if (file === undefined || positionals.length !== 1) {
-        throw new UsageError("give the name of one file to write to");
+        throw new UsageError("expected the name of one file to write to");
       }
       const clock = new SystemClock();
       const { dataDir, databaseUrl } = readSettings();
@@ -57,7 +57,7 @@ export function backupCommand(readSettings: () => CommandSettings = readCommandS
 }
 
 function refuseUnwritable(target: string, file: string): void {
-  if (existsSync(target)) throw new CommandError(`${file} exists already and is not overwritten`);
+  if (existsSync(target)) throw new CommandError(`${file} already exists and is not overwritten`);
   if (!existsSync(dirname(target))) {
     throw new CommandError(`there is no folder ${dirname(target)}`);
   }

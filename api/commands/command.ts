@@ -31,7 +31,7 @@ export async function runCommand(
   } catch (error) {
     terminal.complain(explain(error));
     if (!(error instanceof UsageError)) return EXIT_FAILED;
-    terminal.complain("--help tells what can be given.");
+    terminal.complain("See --help.");
     return EXIT_WRONG_USAGE;
   }
 }

@@ -72,11 +72,11 @@ async function main(): Promise<void> {
   if (isMeasured) {
     const megapixels = await measureEncoding(config.preset, availableParallelism(), path);
     if (megapixels === undefined)
-      log.error({}, "how much this machine can encode was not measured");
+      log.error({}, "failed to measure this machine's encoding capacity");
     else budget.measured = megapixels;
     log.info(
       { megapixelsPerSec: Math.round(budget.megapixelsMax) },
-      "measured what can be encoded",
+      "measured this machine's encoding capacity",
     );
   }
 }

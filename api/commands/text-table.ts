@@ -38,7 +38,7 @@ export function shortened(text: string, charactersMax: number): string {
   return `${characters.slice(0, Math.max(0, charactersMax - 1)).join("")}…`;
 }
 
-/** Broken between words into lines of at most so many characters; one line where there is no limit. */
+/** Wrapped at words into lines of at most this many characters; one line if there is no limit. */
 export function folded(text: string, charactersMax: number | undefined): readonly string[] {
   if (charactersMax === undefined) return [text];
   const width = Math.max(charactersMax, CELL_CHARACTERS_MIN);

@@ -41,7 +41,7 @@ export const SignUpBody = requestObject({
   orgName: v.optional(nameField("the organization's name")),
 });
 
-/** As loose as can be: whoever got the password wrong is told so by 401, not by its length. */
+/** As loose as possible: a wrong password is reported by 401, not by its length. */
 export const SignInBody = requestObject({
   email: textField("the e-mail address", EMAIL_CHARACTERS_MAX),
   password: textField("the password", PASSWORD_CHARACTERS_MAX),
@@ -49,7 +49,7 @@ export const SignInBody = requestObject({
 
 /** As loose as in `SignInBody`, but for the new one. */
 export const PasswordBody = requestObject({
-  password: textField("the password of now", PASSWORD_CHARACTERS_MAX),
+  password: textField("the current password", PASSWORD_CHARACTERS_MAX),
   newPassword: Password,
 });
 
@@ -88,6 +88,6 @@ export const Me = v.object({
   organization: OwnOrganization,
   status: OrganizationStatus,
   isOperator: v.optional(
-    v.pipe(v.literal(true), v.description("only of an operator of the platform")),
+    v.pipe(v.literal(true), v.description("only for an operator of the platform")),
   ),
 });

@@ -49,7 +49,7 @@ const stockPhrase = (subject: string) =>
   v.pipe(nameField(subject, STOCK_PHRASE_CHARACTERS_MAX), hasDefaults);
 
 const stockPhraseFields = {
-  apology: v.exactOptional(stockPhrase("said when no reply could be made")),
+  apology: v.exactOptional(stockPhrase("said when no reply could be generated")),
   waiting: v.exactOptional(
     worded(
       v.pipe(
@@ -68,7 +68,9 @@ const stockPhraseFields = {
   timeIsUp: v.exactOptional(stockPhrase("said when the call reaches its maximum length")),
   sttFailedApology: v.exactOptional(stockPhrase("said when the STT fails in the call")),
   cannotHearAtAll: v.exactOptional(stockPhrase("said when the STT never worked in the call")),
-  interrupted: v.exactOptional(stockPhrase("said when a caller whose line was cut is back")),
+  interrupted: v.exactOptional(
+    stockPhrase("said when a caller reconnects after a lost connection"),
+  ),
   cannotTransfer: v.exactOptional(stockPhrase("said when a transfer failed")),
   lineBusy: v.exactOptional(stockPhrase("said when the transfer's target was busy")),
   noAnswer: v.exactOptional(stockPhrase("said when the transfer's target did not answer")),
@@ -98,7 +100,7 @@ const personaFields = {
         v.check(isTimeZone),
         v.examples(["Europe/Berlin"]),
         v.description(
-          "the IANA time zone in which the model is told date and time, such as Europe/Berlin; UTC unless given",
+          "the IANA time zone of the date and time in the prompt, such as Europe/Berlin; UTC unless given",
         ),
       ),
     ),
@@ -283,7 +285,7 @@ const analysisFields = {
         FreeForm,
         v.check(isToolSchema),
         v.examples([{ type: "object", properties: { topic: { type: "string" } } }]),
-        v.description(`what to take out of the transcript as data, ${TOOL_SCHEMA_RULES}`),
+        v.description(`the data to extract from the transcript, ${TOOL_SCHEMA_RULES}`),
       ),
     ),
   ),
@@ -301,7 +303,7 @@ const analysisFields = {
 };
 
 const ANALYSIS =
-  "what an LLM finds out about calls that have ended, replaced as a whole, or null for nothing";
+  "what an LLM extracts from calls that have ended, replaced as a whole, or null for nothing";
 
 const analysisObject = v.pipe(
   knownObjectField(ANALYSIS, analysisFields),
@@ -321,9 +323,9 @@ const analysisField = v.pipe(
 );
 
 const nested = {
-  persona: v.optional(objectField("who the agent is", personaFields)),
-  llmConfig: v.optional(objectField("settings of the language model", llmConfigFields)),
-  ttsConfig: v.optional(objectField("settings of the voice", ttsConfigFields)),
+  persona: v.optional(objectField("the agent's persona", personaFields)),
+  llmConfig: v.optional(objectField("LLM settings", llmConfigFields)),
+  ttsConfig: v.optional(objectField("TTS settings", ttsConfigFields)),
   thresholds: v.optional(objectField("when turns and calls end", thresholdFields)),
   tools: v.optional(toolsField),
   recording: v.optional(
@@ -343,7 +345,7 @@ function fallbackList<Entries extends v.ObjectEntries>(subject: string, entries:
       v.pipe(
         v.array(objectField(subject, entries)),
         v.maxLength(FALLBACKS_MAX),
-        v.description(`${subject} each, a list of at most ${FALLBACKS_MAX} in the order of asking`),
+        v.description(`${subject} each, a list of at most ${FALLBACKS_MAX} in order of preference`),
       ),
     ),
   );
@@ -361,7 +363,7 @@ const sttModelField = v.optional(
 );
 
 const fallbacksField = v.optional(
-  objectField("who stands in for a vendor that fails", {
+  objectField("the providers to use when one fails", {
     llm: fallbackList("a fallback LLM", {
       providerId: idField("the id of an llm provider"),
       modelId: idField("a model of the llm provider"),
@@ -377,7 +379,7 @@ const fallbacksField = v.optional(
     }),
     hedging: v.optional(
       flagField(
-        "whether the next language model is asked too when the first is later than usual, off unless given: who begins first goes on, and the other is paid for in vain",
+        "whether the next LLM is asked too when the first is later than usual, off by default: the first to start replies, and the other's tokens are wasted",
       ),
     ),
   }),
@@ -486,12 +488,12 @@ export const Agent = v.object({
   active: v.boolean(),
   status: v.pipe(
     v.picklist(["active", "inactive", "paused_provider", "paused_plan"]),
-    v.description("worked out whenever the agent is read"),
+    v.description("computed whenever the agent is read"),
   ),
   pauseReason: v.pipe(v.nullable(v.string()), v.description("null when the agent is not paused")),
   modelNotices: v.pipe(
     v.array(v.object({ category: Category, modelId: v.string(), ...modelNoticeFields })),
-    v.description("models of the agent that their vendor serves no more, or not for long"),
+    v.description("models of the agent that their vendor has retired or will retire"),
   ),
   createdAt: Timestamp,
   updatedAt: Timestamp,

@@ -6,7 +6,7 @@ export const ApiKeyBody = requestObject({
   scopes: v.optional(
     worded(
       v.pipe(
-        v.array(choiceField("what the key opens", ["voice", "dashboard"])),
+        v.array(choiceField("what the key gives access to", ["voice", "dashboard"])),
         v.minLength(1),
         v.maxLength(2),
         v.checkItems((scope, index, scopes) => scopes.indexOf(scope) === index),
@@ -25,7 +25,7 @@ export const ApiKey = v.object({
   scopes: v.array(Scope),
   createdAt: Timestamp,
   lastUsedAt: v.nullable(Timestamp),
-  revokedAt: v.pipe(v.nullable(Timestamp), v.description("null while the key is in force")),
+  revokedAt: v.pipe(v.nullable(Timestamp), v.description("null while the key is valid")),
 });
 
 export const CreatedApiKey = v.object({
@@ -33,6 +33,6 @@ export const CreatedApiKey = v.object({
   name: v.string(),
   keyPrefix: v.string(),
   scopes: v.array(Scope),
-  rawKey: v.pipe(v.string(), v.description("the key itself; shown only in this answer")),
+  rawKey: v.pipe(v.string(), v.description("the key itself; only this answer has it")),
   createdAt: Timestamp,
 });

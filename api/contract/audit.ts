@@ -5,8 +5,8 @@ import { SKIP_MAX } from "./organization.js";
 const AUDIT_PAGE_MAX = 100;
 
 export const AuditQuery = requestObject({
-  skip: wholeNumberParameter("how many to leave out", { min: 0, max: SKIP_MAX, preset: 0 }),
-  limit: wholeNumberParameter("how many to give", { min: 1, max: AUDIT_PAGE_MAX, preset: 20 }),
+  skip: wholeNumberParameter("how many to skip", { min: 0, max: SKIP_MAX, preset: 0 }),
+  limit: wholeNumberParameter("how many to return", { min: 1, max: AUDIT_PAGE_MAX, preset: 20 }),
 });
 
 export const AuditEntry = v.object({
@@ -61,7 +61,7 @@ export const AuditEntry = v.object({
     "webhook",
   ]),
   targetId: Id,
-  targetName: v.pipe(v.string(), v.description("as it was called then")),
+  targetName: v.pipe(v.string(), v.description("its name at that time")),
   changes: v.pipe(
     v.array(v.string()),
     v.description("names of the fields that an update changed, never their values"),

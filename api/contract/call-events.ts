@@ -28,7 +28,7 @@ const BargeIn = v.pipe(
     atMs: v.pipe(v.number(), v.description("from the start of the agent's turn")),
   }),
   v.description(
-    "what the caller's speech does to the agent's, and why: each change once, a bounded number for each turn",
+    "barge-in decisions and their reasons: each change once, a bounded number per turn",
   ),
 );
 
@@ -43,7 +43,7 @@ const EndOfTurn = v.pipe(
       v.description("of `maxEndpointingDelay`: why more words were expected"),
     ),
   }),
-  v.description("why the caller's turn is over that this turn of the agent answers"),
+  v.description("why the caller's turn ended that this agent turn answers"),
 );
 
 const Turn = v.pipe(
@@ -68,7 +68,7 @@ const saidWords = {
   ),
   isFinal: v.pipe(
     v.boolean(),
-    v.description("the caller's words are settled; the agent's are those that were heard"),
+    v.description("the caller's words are final; the agent's are those that were played"),
   ),
 };
 
@@ -77,17 +77,20 @@ const Words = v.object({ callId, ...saidWords });
 const Present = v.pipe(
   v.object({ callId, words: v.array(v.object(saidWords)) }),
   v.description(
-    "what was said so far and is in no stored turn, in place of all words told before: sent when somebody begins to watch the call",
+    "what was said so far and is in no stored turn; it replaces all earlier words. Sent when a viewer starts to watch the call",
   ),
 );
 
 const Watching = v.pipe(
   v.object({}),
   v.description(
-    "sent first: from now on nothing is missed, of calls that another server has from a moment later",
+    "sent first: no event after it is missed; for calls on another server this holds from a moment later",
   ),
 );
-const Pulse = v.pipe(v.object({}), v.description("nothing has happened for some seconds"));
+const Pulse = v.pipe(
+  v.object({}),
+  v.description("keep-alive: nothing has happened for some seconds"),
+);
 
 /** Words are told of a call that is watched by itself. */
 export const CALL_EVENTS = {

@@ -25,8 +25,8 @@ const ANALYSIS_FIELD_CHARACTERS_MAX = 300;
 const RUN_CALLS_PRESET = 1_000;
 /** Calls that one run analyzes at most. */
 const RUN_CALLS_MAX = 10_000;
-const OF_NUMBER = " (looked for among the latest 10,000 of that number)";
-const AMONG_LATEST = " (looked for among the latest 10,000)";
+const OF_NUMBER = " (searched among the latest 10,000 of that number)";
+const AMONG_LATEST = " (searched among the latest 10,000)";
 
 const filters = {
   agentId: v.optional(idField("the id of an agent")),
@@ -48,7 +48,7 @@ const filters = {
   ),
   direction: v.optional(
     choiceField(
-      `who has placed the call: the caller, an agent (or the organization), or a browser${AMONG_LATEST}`,
+      `who placed the call: the caller, an agent (or the organization), or a browser${AMONG_LATEST}`,
       ["inbound", "outbound", "web"],
     ),
   ),
@@ -64,19 +64,19 @@ const filters = {
   ),
   words: v.optional(
     textField(
-      "words that either side has said, whatever the case (looked for among the latest 2,000)",
+      "words that either side said, ignoring case (searched among the latest 2,000)",
       WORDS_CHARACTERS_MAX,
       1,
     ),
   ),
   attention: v.optional(
     choiceField(
-      `only calls that failed, got no reply because LLM or TTS failed each time, were interrupted often, had callers wait for long, were deaf for long or silent${AMONG_LATEST}`,
+      `only calls that failed, got no reply because LLM or TTS failed each time, were interrupted often, had long waits, a long STT outage or no speech${AMONG_LATEST}`,
       ["true", "false"],
     ),
   ),
   analysisStatus: v.optional(
-    choiceField(`what became of the analysis of calls${AMONG_LATEST}`, ["completed", "failed"]),
+    choiceField(`the result of the analysis of calls${AMONG_LATEST}`, ["completed", "failed"]),
   ),
   analysisSuccess: v.optional(
     choiceField(`whether calls met the agent's success criteria${AMONG_LATEST}`, ["true", "false"]),
@@ -100,8 +100,8 @@ export const CallCountQuery = requestObject(filters);
 
 export const CallsQuery = requestObject({
   ...filters,
-  skip: wholeNumberParameter("how many to leave out", { min: 0, max: SKIP_MAX, preset: 0 }),
-  limit: wholeNumberParameter("how many to give", { min: 1, max: CALLS_PAGE_MAX, preset: 20 }),
+  skip: wholeNumberParameter("how many to skip", { min: 0, max: SKIP_MAX, preset: 0 }),
+  limit: wholeNumberParameter("how many to return", { min: 1, max: CALLS_PAGE_MAX, preset: 20 }),
 });
 
 export const WaitsQuery = requestObject({
@@ -163,7 +163,7 @@ export const PlaceCallBody = requestObject({
   ),
   detectMachine: v.optional(
     flagField(
-      "whether to hang up on answering machines; who answered stands in the call's metadata.answeredBy",
+      "whether to hang up on answering machines; the call's metadata.answeredBy says who answered",
     ),
     true,
   ),
@@ -178,7 +178,7 @@ export const OutboundNumbers = v.object({
   numbers: v.pipe(v.array(v.string()), v.description("from which agents may call")),
   targets: v.pipe(
     v.array(v.string()),
-    v.description("whom agents may call: beginnings of numbers, and SIP addresses"),
+    v.description("whom agents may call: number prefixes and SIP addresses"),
   ),
 });
 
@@ -217,7 +217,7 @@ export const AnalysisRunView = v.object({
   calls: v.pipe(Count, v.description("how many were found; it grows at first")),
   completed: Count,
   failed: Count,
-  skipped: v.pipe(Count, v.description("too short, or without a word of the caller")),
+  skipped: v.pipe(Count, v.description("too short, or without words of the caller")),
   createdAt: Timestamp,
 });
 

@@ -42,8 +42,8 @@ export const Stats = v.object({
 export const ModelSearchQuery = requestObject({
   category: choiceField("the kind of model", ["llm", "tts", "stt"]),
   query: v.optional(textField("words of a model's id or label", 200), ""),
-  skip: wholeNumberParameter("how many to leave out", { min: 0, max: SKIP_MAX, preset: 0 }),
-  limit: wholeNumberParameter("how many to give", { min: 1, max: MODELS_PAGE_MAX, preset: 10 }),
+  skip: wholeNumberParameter("how many to skip", { min: 0, max: SKIP_MAX, preset: 0 }),
+  limit: wholeNumberParameter("how many to return", { min: 1, max: MODELS_PAGE_MAX, preset: 10 }),
 });
 
 export const FoundModel = v.object({

@@ -90,13 +90,13 @@ export const Provider = v.object({
   simulated: v.pipe(
     v.boolean(),
     v.description(
-      "the sandbox answers in the vendor's place: no key is used, and nothing real is heard",
+      "the sandbox simulates the vendor: no key is used, and real speech is not recognized",
     ),
   ),
   hasKey: v.pipe(v.boolean(), v.description("a key of the vendor is stored, sealed")),
   breaker: v.pipe(
     v.picklist(["closed", "open", "halfOpen"]),
-    v.description("`open`: its vendor has failed, and calls turn to the agent's fallbacks first"),
+    v.description("`open`: its vendor has failed, and calls use the agent's fallbacks first"),
   ),
   recentFailures: v.pipe(
     Count,
@@ -112,7 +112,7 @@ export const Provider = v.object({
   ),
   modelNotices: v.pipe(
     v.array(ModelNotice),
-    v.description("models that the vendor serves no more, or not for long, as this release knows"),
+    v.description("models that the vendor has retired or will retire, as this release knows"),
   ),
   parameterCorrections: v.pipe(
     v.array(

@@ -22,7 +22,7 @@ export const NotReady = v.object({
   status: v.picklist(["draining", "overloaded", "storage", "encryption_key"]),
   timestamp: v.number(),
   reason: v.optional(
-    v.pipe(v.string(), v.description("what has to be mended, with `storage` and `encryption_key`")),
+    v.pipe(v.string(), v.description("what has to be fixed, with `storage` and `encryption_key`")),
   ),
 });
 

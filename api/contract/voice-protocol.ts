@@ -22,13 +22,13 @@ export const VOICE_PROTOCOL = {
     {
       name: "session_id",
       required: false,
-      description: "the `historyKey` of an earlier call, to go on with it within 24 hours",
+      description: "the `historyKey` of an earlier call, to continue it within 24 hours",
     },
     {
       name: "audio",
       required: false,
       description:
-        "`stream`: the agent's voice comes in pieces as it is made, which is faster and the way for new clients; left out, as one MP3 a sentence",
+        "`stream`: the agent's audio is streamed as it is synthesized, which is faster and recommended for new clients; left out, one MP3 per sentence",
     },
     {
       name: "encoding",
@@ -38,7 +38,7 @@ export const VOICE_PROTOCOL = {
     },
   ],
   clientSends:
-    'Binary frames of raw PCM: 16 bit signed little-endian, 16 kHz, mono, at most 64 KiB each. Text frames are ignored, except with `audio=stream`: there `{"type":"played","turnId":3,"ms":1240}`, some times a second, says how much of a turn\'s audio was played, and the transcript goes by it. `{"type":"written","text":"My name is Ada."}` is what the caller writes in place of saying it: the agent stops and answers; at most five in 5 seconds. `{"type":"tools","names":["show_order"]}` says which of the agent\'s tools of the type `client` this client uses, and `{"type":"toolResult","id":1,"result":{"items":2}}`, or `error` in place of `result`, what came of a `toolCall`. A message that cannot be true gets an `error` that names the field.',
+    'Binary frames of raw PCM: 16 bit signed little-endian, 16 kHz, mono, at most 64 KiB each. Text frames are ignored, except with `audio=stream`: there `{"type":"played","turnId":3,"ms":1240}`, a few times per second, says how much of a turn\'s audio was played; the transcript follows it. `{"type":"written","text":"My name is Ada."}` is text that the caller types instead of speaking: the agent stops and answers; at most five in 5 seconds. `{"type":"tools","names":["show_order"]}` says which of the agent\'s tools of the type `client` this client uses, and `{"type":"toolResult","id":1,"result":{"items":2}}`, or `error` instead of `result`, answers a `toolCall`. An invalid message gets an `error` that names the field.',
   serverSends: [
     {
       type: "connected",
@@ -89,7 +89,7 @@ export const VOICE_PROTOCOL = {
     {
       code: 1008,
       meaning:
-        "`audio` or `encoding` has a value that is not known; or the client sent audio a minute faster than it can be spoken, or too many frames",
+        "`audio` or `encoding` has a value that is not known; or the client sent audio more than 60 s ahead of real time, or too many frames",
     },
     { code: 1009, meaning: "a frame was larger than 64 KiB" },
     { code: 1011, meaning: "a vendor or the server failed" },

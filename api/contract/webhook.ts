@@ -67,14 +67,14 @@ export const ReplayBody = requestObject({
 });
 
 export const DeliveriesQuery = requestObject({
-  skip: wholeNumberParameter("how many to leave out", { min: 0, max: SKIP_MAX, preset: 0 }),
-  limit: wholeNumberParameter("how many to give", { min: 1, max: PAGE_MAX, preset: 20 }),
+  skip: wholeNumberParameter("how many to skip", { min: 0, max: SKIP_MAX, preset: 0 }),
+  limit: wholeNumberParameter("how many to return", { min: 1, max: PAGE_MAX, preset: 20 }),
 });
 
 export const JobsQuery = requestObject({
   state: v.optional(choiceField("the state of the jobs", JOB_STATES), "failed"),
-  skip: wholeNumberParameter("how many to leave out", { min: 0, max: SKIP_MAX, preset: 0 }),
-  limit: wholeNumberParameter("how many to give", { min: 1, max: PAGE_MAX, preset: 20 }),
+  skip: wholeNumberParameter("how many to skip", { min: 0, max: SKIP_MAX, preset: 0 }),
+  limit: wholeNumberParameter("how many to return", { min: 1, max: PAGE_MAX, preset: 20 }),
 });
 
 export const Webhook = v.object({

@@ -274,7 +274,7 @@ export class Exchange implements IncomingRequest {
     this.#isOver = true;
     this.#stream?.abandon();
     this.#body?.abort();
-    // Made even if nobody has asked for it: who asks afterwards has to find it aborted.
+    // Created even if it was not requested: a later reader has to find it aborted.
     this.#gone ??= new AbortController();
     this.#gone.abort(this.#stream instanceof PacedStream ? this.#stream.givenUp : undefined);
   }

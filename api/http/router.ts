@@ -32,7 +32,7 @@ export function answerToError(error: unknown, requestId: string, logger: Logger)
   }
   if (error instanceof Error && error.name === "StorageUnwritableError") {
     logger.warn({ requestId, error }, "request refused: nothing can be stored");
-    const words = { error: "nothing can be stored for the moment, try again" };
+    const words = { error: "nothing can be stored at the moment, try again" };
     return errorAnswer("database_unavailable", words, 5);
   }
   logger.error({ requestId, error }, "request failed");
@@ -94,7 +94,7 @@ const NO_HEADERS: readonly HeaderLine[] = [];
 /** Only in the log: what other servers write too when the client did not wait for the answer. */
 const STATUS_CLIENT_GONE = 499;
 
-/** Brings requests to endpoints and their answers back; what is not an endpoint is refused here. */
+/** Dispatches requests to endpoints and returns their answers; other paths are refused here. */
 export class Router {
   readonly #options: RouterOptions;
   readonly #methodsByPath = new Map<string, Set<Method>>();
@@ -252,7 +252,7 @@ export class Router {
     try {
       await ("file" in answer ? exchange.download(answer) : exchange.stream(answer, clock));
     } catch (error) {
-      logger.error({ requestId: exchange.requestId, error }, "a streamed answer broke off");
+      logger.error({ requestId: exchange.requestId, error }, "a streamed response was interrupted");
     }
     if (exchange.hasGone) return;
     server.requestClosed();

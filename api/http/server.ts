@@ -9,7 +9,7 @@ export class ListenError extends ParleyError {
 
 /** `variable` is the setting that names the port. */
 export function cannotListen(host: string, port: number, variable = "PORT"): string {
-  return `cannot listen on ${host}:${port}: the port is in use, or HOST is no address of this machine (${variable} sets another)`;
+  return `cannot listen on ${host}:${port}: the port is in use, or HOST is not an address of this machine (${variable} sets another)`;
 }
 
 export interface ServerPlace {

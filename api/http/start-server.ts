@@ -60,7 +60,7 @@ export interface HttpParts {
   readonly usesSandbox?: boolean;
   /** The page of `/metrics` in the text format of Prometheus. */
   readonly metricsText: () => string | Promise<string>;
-  /** Counts the uses of what is limited; left out, this process counts for itself. */
+  /** Counts limited uses; without it, this process counts for itself. */
   readonly limiterOf?: LimiterOf;
   /** Adds what is not of the REST contract: WebSockets and telephony. Called before the server listens. */
   readonly extend?: (server: HttpServer, edge: Router) => void | Promise<void>;

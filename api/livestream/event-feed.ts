@@ -15,7 +15,7 @@ const RETRY_MS = 2_000;
 const FULL_RETRY_SEC = 5;
 
 const COMMENT = ":\n\n";
-const CLOSING_JSON = JSON.stringify({ reason: "the service stops" });
+const CLOSING_JSON = JSON.stringify({ reason: "the service is stopping" });
 /** Proxies that collect answers before they pass them on are asked not to. */
 const UNBUFFERED: readonly HeaderLine[] = [["x-accel-buffering", "no"]];
 
@@ -67,13 +67,9 @@ export class EventFeed {
   answer(): StreamedAnswer {
     const { listenersMax, snapshotJson } = this.#options;
     if (this.#listeners.size >= listenersMax) {
-      throw new RequestError(
-        "overloaded",
-        "too many listen to the events: ask for the list instead",
-        {
-          retryAfterSec: FULL_RETRY_SEC,
-        },
-      );
+      throw new RequestError("overloaded", "too many event listeners: poll the list instead", {
+        retryAfterSec: FULL_RETRY_SEC,
+      });
     }
     const backlogBytesMax = Buffer.byteLength(snapshotJson()) + LISTENER_BACKLOG_BYTES_MAX;
     return {

@@ -8,8 +8,8 @@ const TELLTALE_HEADERS = ["x-forwarded-for", "x-real-ip", "forwarded", "via", "o
 export const INGEST_HEADERS: readonly string[] = TELLTALE_HEADERS;
 
 /**
- * Where the ingest stands, by the address of the connection itself. A request that came through a proxy is refused, and
- * so is one that a web page made a browser send.
+ * The networks of the ingest, by the address of the connection itself. A request that came through a proxy is refused,
+ * and so is one that a web page made a browser send.
  */
 export class IngestNetwork {
   readonly #blocks: AddressBlocks;

@@ -167,7 +167,7 @@ export class LiveStreams {
   }
 
   #hide(streamKey: string, reason: string): void {
-    this.#options.log.info({ streamKey, reason }, "stream is not live any more");
+    this.#options.log.info({ streamKey, reason }, "stream is no longer live");
     this.#jsonByKey.delete(streamKey);
     this.#forgetLists();
     const json = JSON.stringify({ streamKey });

@@ -85,7 +85,7 @@ const PUBLIC = {
   cors: FOR_EVERYBODY,
 } as const satisfies Partial<Endpoint>;
 
-/** Answers that are under way when the server stops. */
+/** Answers in progress when the server stops. */
 export const LAST_ANSWERS_MAX_MS = 5_000;
 
 export interface LiveStreamServer {
@@ -205,7 +205,7 @@ function newRouter(
 ): Router {
   return new Router({
     server,
-    // The webhooks ask who is connected, not who is said to be.
+    // The webhooks use the address of the connection, not a header.
     addresses: new ClientAddresses([]),
     cors: new CorsPolicy([]),
     clock,

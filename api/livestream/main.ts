@@ -51,7 +51,7 @@ main().catch((error: unknown) => {
   process.exit(1);
 });
 
-/** What is wrong with the settings, rather than with the program. */
+/** Errors of the settings, rather than of the program. */
 function isForOperator(error: unknown): error is Error {
   return (
     error instanceof ConfigError ||

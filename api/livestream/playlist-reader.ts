@@ -65,9 +65,9 @@ type MasterReading = Pick<PlaylistReading, "version" | "qualities">;
 const NO_PLAYLIST: PlaylistReading = { version: "", qualities: [], hasThumbnail: false };
 
 /**
- * Reads `hlsRoot/<streamKey>/master.m3u8`, unless it is the version that is known already. The key is one that a webhook has
- * accepted, so it cannot name another folder. A file that is missing, too large or none tells of no qualities; rejects
- * when the system fails otherwise.
+ * Reads `hlsRoot/<streamKey>/master.m3u8`, unless it is the known version. A webhook has validated the key, so it
+ * cannot name another folder. A file that is missing, too large or invalid yields no qualities; rejects when the system
+ * fails otherwise.
  */
 export async function readPlaylist(
   hlsRoot: string,

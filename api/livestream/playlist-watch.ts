@@ -3,7 +3,7 @@ import type { CancelTimer, Clock } from "../../engine/time/clock.js";
 import { type PlaylistReading, readPlaylist } from "./playlist-reader.js";
 import type { StreamFiles } from "./stream-registry.js";
 
-/** How old what is told of a stream's files may be. */
+/** Maximum age of the reported state of a stream's files. */
 export const WATCH_PERIOD_MS = 5_000;
 /** A disk that hangs holds these threads of Node's four and no more. */
 const READS_MAX = 2;
@@ -85,7 +85,7 @@ export class PlaylistWatch {
       onRead(streamKey, reading);
     } catch (error) {
       // Told once: the next look is seconds away.
-      if (!this.#isFailing) log.warn({ streamKey, error }, "a playlist cannot be read");
+      if (!this.#isFailing) log.warn({ streamKey, error }, "failed to read a playlist");
       this.#isFailing = true;
       onOutcome("failed");
     }

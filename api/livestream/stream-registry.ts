@@ -10,7 +10,7 @@ export interface Quality {
   readonly path: string;
 }
 
-/** What an ingest says of a broadcast that has begun or goes on. */
+/** An ingest's report of a broadcast that has started or continues. */
 export interface Broadcast {
   readonly streamKey: string;
   /** Undefined when the ingest does not know it. */
@@ -23,7 +23,7 @@ export interface Broadcast {
   readonly leaseEndsMs: number | undefined;
 }
 
-/** What is in a stream's folder, as far as the public is told. */
+/** The contents of a stream's folder, as far as the public API shows them. */
 export interface StreamFiles {
   readonly qualities: readonly Quality[];
   readonly hasThumbnail: boolean;
@@ -39,7 +39,7 @@ export type UnpublishOutcome = "removed" | "unknown" | "otherSession";
 
 const NOTHING_KNOWN = { qualities: [], hasThumbnail: false, viewers: undefined } as const;
 
-/** Who is live. Pure: times are arguments, and nothing is told to anybody. */
+/** The live streams. Pure: times are arguments, and nothing is notified. */
 export class StreamRegistry {
   readonly #streamsMax: number;
   readonly #byKey = new Map<string, LiveStream>();
@@ -65,8 +65,8 @@ export class StreamRegistry {
   }
 
   /**
-   * A key that is live already is refreshed and keeps its start. When both sessions are known and differ, the
-   * broadcaster has come back before its end was told, and the new broadcast takes its place.
+   * A live key is refreshed and keeps its start. When both sessions are known and differ, the broadcaster has returned
+   * before its end was reported, and the new broadcast replaces the old.
    */
   publish(broadcast: Broadcast): PublishOutcome {
     const { streamKey } = broadcast;

@@ -35,7 +35,9 @@ export class PrivateStreams {
     return this.#streamKeys.has(ANY_STREAM) || this.#streamKeys.has(streamKey);
   }
 
-  /** Whether one of the tokens, of which there may be none, opens the stream now; one that is not private is open to all. */
+  /**
+   * Whether one of the tokens (there may be none) opens the stream now; a stream that is not private is open to all.
+   */
   mayWatch(streamKey: string, tokens: readonly string[]): boolean {
     return !this.has(streamKey) || tokens.some((token) => this.#opens(streamKey, token));
   }

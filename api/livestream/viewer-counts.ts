@@ -60,7 +60,11 @@ export class ViewerCounts {
   }
 
   #refuse(): false {
-    if (!this.#isFull) this.#options.log.warn({ max: VIEWERS_MAX }, "no more viewers are counted");
+    if (!this.#isFull)
+      this.#options.log.warn(
+        { max: VIEWERS_MAX },
+        "viewer limit reached: further viewers are not counted",
+      );
     this.#isFull = true;
     return false;
   }

@@ -168,7 +168,7 @@ export function ladderEndpoint(parts: WebhookParts): Endpoint {
   });
 }
 
-/** The front proxy says that somebody asked for a playlist: an address and a program, or an id that a player made up. */
+/** The front proxy reports a request for a playlist: with an address and a program, or an id that a player made up. */
 export function viewEndpoint(parts: WebhookParts): Endpoint {
   return webhook("/webhook/on-view", parts, requireForm, async (body, request) => {
     const { streamKey, clientIp = "", viewer } = parseView(body);
@@ -177,7 +177,7 @@ export function viewEndpoint(parts: WebhookParts): Endpoint {
   });
 }
 
-/** The front proxy asks whether somebody may watch: 200 or 401. */
+/** The front proxy asks whether a viewer may watch: 200 or 401. */
 export function watchEndpoint(parts: WebhookParts): Endpoint {
   const { privateStreams, metrics } = parts;
   return webhook("/webhook/on-watch", parts, requireForm, async (body) => {

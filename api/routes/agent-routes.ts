@@ -13,7 +13,7 @@ export interface TrialParts {
   readonly providerVoices: ProviderVoices;
 }
 
-/** What lets people try what they have set up before anybody calls. */
+/** Lets users try their settings before the first call. */
 export function trialRoutes({
   agentChats,
   providerChecks,

@@ -190,7 +190,7 @@ function vendorFaults({ lastCallAtMs, ...faults }: VendorFaults) {
   return { ...faults, lastCallAt: timestamp(lastCallAtMs) };
 }
 
-/** What is not known yet, such as the end of a call that goes on, is left out. */
+/** Fields that are not known yet, such as the end of a call in progress, are left out. */
 function callSummary(call: CallRecord) {
   return {
     _id: call.id,

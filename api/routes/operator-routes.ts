@@ -77,7 +77,7 @@ export function operatorRoutes({
   };
 }
 
-/** For the organization it is the platform that acts, whoever does it. */
+/** The organization's audit trail shows the platform as the actor, not the operator. */
 function actorOf({ id }: UserRecord): AuditActor {
   return { type: "administrator", id };
 }

@@ -89,7 +89,7 @@ function namesOf({ llm, tts, stt }: ConfiguredVendors): Readonly<Record<string, 
 
 function described(configured: ConfiguredVendors): string {
   const { llm, tts, stt } = namesOf(configured);
-  return `listening: ${stt}; thinking: ${llm}; speaking: ${tts}`;
+  return `STT: ${stt}; LLM: ${llm}; TTS: ${tts}`;
 }
 
 function missingVendors({
@@ -101,19 +101,19 @@ function missingVendors({
   if (stt.withKey.length + stt.withoutKey.length === 0) {
     missing.push([
       "stt",
-      "no speech recognizer is configured: calls cannot be taken, except by agents with a provider of their organization's own; set DEEPGRAM_API_KEY",
+      "no STT is configured: only agents with their organization's own STT provider can take calls; set DEEPGRAM_API_KEY",
     ]);
   }
   if (llm.withKey.length === 0) {
     missing.push([
       "llm",
-      "no hosted language model is configured: agents need an Ollama at OLLAMA_BASE_URL; set OPENAI_API_KEY or GROQ_API_KEY",
+      "no hosted LLM is configured: agents need Ollama at OLLAMA_BASE_URL; set OPENAI_API_KEY or GROQ_API_KEY",
     ]);
   }
   if (tts.withKey.length === 0) {
     missing.push([
       "tts",
-      "no hosted voice is configured: agents speak through Edge, which promises nothing; set OPENAI_API_KEY or ELEVENLABS_API_KEY",
+      "no hosted TTS is configured: agents use Edge, which has no service guarantee; set OPENAI_API_KEY or ELEVENLABS_API_KEY",
     ]);
   }
   return missing;
@@ -128,13 +128,13 @@ function missingSettings({
   if (publicBaseUrl === undefined) {
     missing.push([
       "PUBLIC_BASE_URL",
-      "webhooks take the address of the request's Host, and agents cannot call people",
+      "webhooks use the address in the request's Host header, and agents cannot place calls",
     ]);
   }
   if (trustedProxies.length === 0) {
     missing.push([
       "TRUSTED_PROXIES",
-      "behind a proxy all clients count as one, for the limits by address",
+      "behind a proxy, the limits by address count all clients as one",
     ]);
   }
   const unsigned = (Object.keys(SIGNATURE_SETTINGS) as (keyof WebhookKeys)[]).filter(
@@ -143,7 +143,7 @@ function missingSettings({
   if (unsigned.length > 0) {
     missing.push([
       unsigned.map((vendor) => SIGNATURE_SETTINGS[vendor]).join(", "),
-      `webhooks of ${unsigned.join(", ")} are taken without a signature`,
+      `webhooks of ${unsigned.join(", ")} are accepted without a signature`,
     ]);
   }
   return missing;

@@ -36,6 +36,9 @@ export async function refuseWrongBucket(
   } catch (error) {
     if (!(error instanceof BucketError) || error.kind === "refused") throw error;
     const { message: reason } = error;
-    log.warn({ reason }, "the bucket of recordings is away; they wait in the data folder");
+    log.warn(
+      { reason },
+      "the recordings bucket is unreachable; recordings wait in the data folder",
+    );
   }
 }

@@ -7,7 +7,7 @@ export type StreamEncoding = keyof typeof STREAM_FORMATS;
 
 const DEFAULT_ENCODING: StreamEncoding = "pcm24k";
 
-/** How a client wants the agent's voice: whole sentences, or as a stream; or what is wrong with what it asks for. */
+/** The requested form of the agent's audio: whole sentences, or a stream; or what is wrong with the request. */
 export type AudioMode =
   | { readonly type: "sentences" }
   | { readonly type: "stream"; readonly encoding: StreamEncoding }

@@ -167,10 +167,7 @@ export class AudioSocketRoute {
         const redeem = async () => {
           const claims = await streamUuids.redeem(started.streamId);
           if (claims === undefined) {
-            log.warn(
-              { refusal: "unknown" },
-              "an AudioSocket call was refused: ask for its UUID first",
-            );
+            log.warn({ refusal: "unknown" }, "refused an AudioSocket call: request its UUID first");
           }
           return claims;
         };
@@ -194,7 +191,7 @@ export class AudioSocketRoute {
   #tick(): void {
     for (const caller of this.#callers) {
       if (caller.countSilence() < SILENT_TICKS_MAX) continue;
-      this.#options.log.warn({}, "an AudioSocket connection fell silent; its call ends");
+      this.#options.log.warn({}, "an AudioSocket connection timed out; its call ends");
       caller.drop();
     }
   }

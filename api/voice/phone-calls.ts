@@ -94,10 +94,7 @@ export class PhoneCalls {
   constructor(options: PhoneCallsOptions) {
     this.#options = options;
     this.#pacer = new Pacer(options.clock, (error) => {
-      options.log.error(
-        { error },
-        "audio could not be sent to a telephone; the call's leg is closed",
-      );
+      options.log.error({ error }, "failed to send audio to a telephone; closing the call's leg");
     });
   }
 
@@ -120,7 +117,7 @@ export class PhoneCalls {
   /** The leg is there at once, and takes what the vendor sends; its session follows, or its close. */
   begin(stream: StartedStream): PhoneLeg {
     const { socket, wire, started, vendor } = stream;
-    // What the webhook was told, not what the stream says: a customer could name a call of somebody else.
+    // The webhook's data, not the stream's: a customer could name another customer's call.
     let claims: StreamClaims | undefined;
     const { callControl, clock } = this.#options;
     const timing = { pacer: this.#pacer, clock };
@@ -250,8 +247,8 @@ export class PhoneCalls {
   }
 
   /**
-   * Vendor and id are those of the signed claims; `placed`: who is called, where this platform has placed the call. Of a call
-   * that goes on after a break, the record of the call before it says more, and counts instead.
+   * Vendor and id are those of the signed claims; `placed`: the called number of an outbound call. For a call that
+   * continues after a break, the record of the call before it has more data, and is used instead.
    */
   async #callInfoOf(claims: StreamClaims, placed: CallInfo | undefined): Promise<CallInfo> {
     const { vendor: phoneVendor, callerRef: phoneCallId, callKey } = claims;

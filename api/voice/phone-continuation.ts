@@ -30,7 +30,7 @@ import { requireSignature, SIGNED_HEADERS, type SignatureOptions } from "./webho
 /** The vendor's report on a call has some thirty short fields. */
 const BODY_BYTES_MAX = 64 * 1024;
 
-const UNSUPPORTED_WORDS = "its audio comes in a format that is not supported";
+const UNSUPPORTED_WORDS = "its audio format is not supported";
 
 export interface PhoneContinuationOptions extends SignatureOptions, StreamOpeningOptions {
   readonly continuations: Continuations;
@@ -45,8 +45,9 @@ export interface PhoneContinuationOptions extends SignatureOptions, StreamOpenin
 }
 
 /**
- * `POST /api/telephony/continue?token=…`: a stream has ended, or came to nobody. Where the caller is still there and nobody
- * ended the call, the answer is another stream, or word to wait for a server that stops; otherwise it hangs up.
+ * `POST /api/telephony/continue?token=…`: a stream has ended, or never became a call. If the caller is still connected
+ * and the call was not ended, the answer is another stream, or an instruction to wait for a stopping server; otherwise
+ * it hangs up.
  */
 export function phoneContinuation(options: PhoneContinuationOptions): Endpoint {
   return {
@@ -101,7 +102,10 @@ async function answer(
   }
   if (opener.stopping && (await options.elsewhere()) === undefined) {
     const held = heldAnswer(request, CONTINUATION_PATH, documents, options.publicBaseUrl);
-    log.info({ vendor, orgId, isHeld: held !== undefined }, "a call broke while the server stops");
+    log.info(
+      { vendor, orgId, isHeld: held !== undefined },
+      "a call lost its stream while the server was stopping",
+    );
     return held ?? turnedAway(documents, serverStops().callerWords);
   }
   if (next.kind === "transfer") {
@@ -110,7 +114,7 @@ async function answer(
       continuations.transferTokenFor(claims),
     );
     const dial = { to: next.to, ringSec: TRANSFER_RING_SEC, resultUrl };
-    log.info({ vendor, orgId }, "a caller is transferred");
+    log.info({ vendor, orgId }, "transferring a caller");
     return documentAnswer(documents, documents.dial?.(dial) ?? documents.hangUp());
   }
   let otherAddress: string | undefined;
@@ -132,6 +136,6 @@ async function answer(
   const document =
     asked === undefined ? connect() : await answeredWebhooks.answerTo(asked, connect);
   const { attempt } = next.claims;
-  log.info({ vendor, orgId, attempt, kind: next.kind }, "a call that broke goes on");
+  log.info({ vendor, orgId, attempt, kind: next.kind }, "a call continues on a new stream");
   return documentAnswer(documents, document ?? documents.hangUp());
 }

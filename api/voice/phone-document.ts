@@ -31,7 +31,7 @@ export function documentAnswer({ contentType }: CallDocuments, body: string): An
   return { status: body === "" ? NO_CONTENT : 200, contentType, body };
 }
 
-/** The caller is told why, and the call ends. */
+/** The caller hears the reason, and the call ends. */
 export function turnedAway(documents: CallDocuments, reason: string): Answer {
   const text = `This call cannot be taken: ${reason}. Goodbye.`;
   return documentAnswer(documents, documents.farewell({ text }));

@@ -60,7 +60,7 @@ const LEG_BROKEN: Ending = {
 const VENDOR_TOO_SLOW: Ending = {
   reason: "callerTooSlow",
   status: "failed",
-  message: "the telephony vendor does not read what it is sent",
+  message: "write buffer full: the telephony vendor reads too slowly",
 };
 
 export interface LegTiming {
@@ -91,7 +91,7 @@ export class PhoneLeg implements CallerChannel {
   #hangsUpByRest = false;
   /** When the vendor last said that it had played a sentence. */
   #playedAtMs = Number.NEGATIVE_INFINITY;
-  /** Audio stands still for either reason, and goes on when there is none. */
+  /** Audio is paused for either reason, and resumes when there is none. */
   #sessionHolds = false;
   #vendorIsFull = false;
   #isTooSlow = false;
@@ -231,7 +231,10 @@ export class PhoneLeg implements CallerChannel {
     return Promise.resolve(NO_PAGE);
   }
 
-  /** Hangs up as soon as the last words can have been heard; a call that broke and goes on elsewhere does not wait for them. */
+  /**
+   * Hangs up as soon as the last words can have been heard; a broken call that continues elsewhere does not wait for
+   * them.
+   */
   end(ending: Ending): void {
     if (!this.#isOpen || this.#isEnding) return;
     const code = CLOSE_CODE_BY_ENDING[ending.reason];
@@ -321,7 +324,7 @@ export class PhoneLeg implements CallerChannel {
     for (const settle of this.#pressing.splice(0)) settle("cutOff");
   }
 
-  /** Where the vendor tells no marks, what was sent in time counts as heard. */
+  /** If the vendor reports no marks, audio that was sent in time counts as heard. */
   #mark(name: string): void {
     if (name === KEYS_MARK) return this.#pressing.shift()?.("pressed");
     const frames = this.#wire.mark(name);

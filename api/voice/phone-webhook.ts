@@ -28,7 +28,7 @@ import { type StreamOpeningOptions, streamTokenFor } from "./stream-opening.js";
 import { requireSignature, SIGNED_HEADERS, type SignatureOptions } from "./webhook-signature.js";
 
 const WEBHOOK_PATH = "/api/telephony/voice";
-const TOO_MANY_CALLS = "too many calls came within a minute";
+const TOO_MANY_CALLS = "too many calls within a minute";
 
 export interface PhoneWebhookOptions extends SignatureOptions, StreamOpeningOptions {
   readonly apiKeys: ApiKeys;
@@ -40,7 +40,7 @@ export interface PhoneWebhookOptions extends SignatureOptions, StreamOpeningOpti
   readonly elsewhere: OtherServer;
   /** Whose calls are taken. */
   readonly telephonyVendors: readonly string[];
-  /** By key; and by address, of whoever tries keys. */
+  /** By key; and by address, for clients that guess keys. */
   readonly requestLimiter: UseLimiter;
   readonly log: Logger;
 }
@@ -78,7 +78,7 @@ async function answer(request: IncomingRequest, options: PhoneWebhookOptions): P
   const body = bytes.toString("utf8");
   const tenant = await authenticate(request, query, options);
   if ((await options.requestLimiter.take(`key ${tenant.apiKeyId}`)) > 0) {
-    options.log.warn({ orgId: tenant.organization.id }, "too many calls came for one API key");
+    options.log.warn({ orgId: tenant.organization.id }, "too many calls for one API key");
     return turnedAway(documents, TOO_MANY_CALLS);
   }
   const agentId = query.get("agent_id") ?? undefined;
@@ -119,7 +119,7 @@ async function answer(request: IncomingRequest, options: PhoneWebhookOptions): P
   const answered =
     signed === undefined ? connect() : await options.answeredWebhooks.answerTo(signed, connect);
   if (answered === undefined) {
-    options.log.warn({ vendor }, "too many signed webhooks came within their time");
+    options.log.warn({ vendor }, "too many signed webhooks within their validity period");
     return turnedAway(documents, TOO_MANY_CALLS);
   }
   return documentAnswer(documents, answered);
@@ -164,6 +164,6 @@ async function authenticate(
 }
 
 function unsignedAgent(vendor: string): RequestError {
-  const message = `${vendor} does not sign the address, so an agent that is named there is not believed; leave it out`;
+  const message = `${vendor} does not sign the address, so an agent named in it is not trusted; leave it out`;
   return new RequestError("invalid_request", `agent_id: ${message}`);
 }

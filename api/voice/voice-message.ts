@@ -11,7 +11,7 @@ export interface CallView {
   readonly callId?: string;
 }
 
-/** The contract's JSON of what a caller's client is told. */
+/** The contract's JSON of messages to a caller's client. */
 export function voiceMessage(
   message: ClientMessage,
   { agentName, historyKey, callId }: CallView,

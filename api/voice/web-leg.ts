@@ -73,7 +73,7 @@ export class AudioIntake {
   }
 }
 
-/** Twice the largest result of a tool, so that one that is too large is told by its name. */
+/** Twice the largest tool result, so that an oversized result can be reported by its name. */
 const MESSAGE_BYTES_MAX = 32_768;
 
 /** A text frame of a client in the stream mode. RequestError `invalid_request` names the field, and what was expected. */
@@ -108,8 +108,8 @@ function parsed(message: Uint8Array): unknown {
 /** The contract's bound on one binary frame of the stream mode. */
 export const PIECE_MAX_MS = 100;
 /**
- * While more than this is unread, audio waits here: what is in the network cannot be taken back when the caller interrupts.
- * The system's own buffers are enough to keep a fast connection busy.
+ * While more than this is unread, audio waits here: audio in the network cannot be withdrawn when the caller
+ * interrupts. The system's own buffers are enough to keep a fast connection busy.
  */
 export const UNREAD_TARGET_BYTES = 16 * 1024;
 /** A session has ten seconds and two of the longest sentences ahead of the caller's ear, and no more. */
@@ -240,10 +240,10 @@ const PENDING_MAX = 16;
 const RESULT_MAX_BYTES = 16 * 1024;
 
 const NOT_OFFERED = "the caller's page does not offer this";
-const TOO_MANY = "the caller's page has too much to do";
-const TOO_LONG = `what the caller's page answered was longer than ${RESULT_MAX_BYTES} bytes`;
-/** To write what is nested without end as JSON would overflow the stack. */
-const TOO_DEEP = `what the caller's page answered was nested more than ${JSON_DEPTH_MAX} deep`;
+const TOO_MANY = "the caller's page has too many tools running";
+const TOO_LONG = `the caller's page returned more than ${RESULT_MAX_BYTES} bytes`;
+/** Serializing endlessly nested values as JSON would overflow the stack. */
+const TOO_DEEP = `the caller's page returned JSON nested more than ${JSON_DEPTH_MAX} deep`;
 
 /** What the client of one call does for the agent: which tools it offers, and whose results are waited for. */
 export class ClientTools {
@@ -270,7 +270,7 @@ export class ClientTools {
     const id = this.#lastId;
     return new Promise((resolve, reject) => {
       const abort = () => {
-        if (this.#waiting.delete(id)) reject(new Error("nobody waits for the tool any more"));
+        if (this.#waiting.delete(id)) reject(new Error("the tool call is no longer pending"));
       };
       signal.addEventListener("abort", abort, { once: true });
       this.#waiting.set(id, (answer) => {
@@ -281,7 +281,7 @@ export class ClientTools {
     });
   }
 
-  /** Answers what is wrong with a result; nothing is with one that comes too late. */
+  /** Returns what is wrong with a result; a late result is not an error. */
   take({ id, result, error }: ToolResult): string | undefined {
     if (id > this.#lastId) return "id: expected that of a `toolCall`";
     const settle = this.#waiting.get(id);
@@ -328,7 +328,7 @@ export interface CallerSocket {
 const CALLER_TOO_SLOW: Ending = {
   reason: "callerTooSlow",
   status: "failed",
-  message: "the client does not read what it is sent",
+  message: "write buffer full: the client reads too slowly",
 };
 const FRAME_TOO_BIG: Ending = {
   reason: "callerProtocol",
@@ -493,7 +493,7 @@ export class WebLeg implements CallerChannel {
     this.#fail(ending);
   }
 
-  /** Gives the session what the client tells; otherwise answers what is wrong with it. */
+  /** Passes the client's message to the call; otherwise returns what is wrong with it. */
   #takeMessage(bytes: Uint8Array, voice: StreamedVoice): string | undefined {
     try {
       const message = callerMessage(bytes);

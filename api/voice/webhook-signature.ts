@@ -49,7 +49,7 @@ export async function requireSignature(
     header: (name) => request.header(name),
   };
   if (!(await signature.check(key, webhook))) {
-    throw new RequestError("invalid_signature", `${signature.header} does not fit the request`);
+    throw new RequestError("invalid_signature", `${signature.header} does not match the request`);
   }
   const { id, isUnique } = signature.identity(webhook);
   return { id: `${vendor} ${id}`, isUnique, signsQuery: signature.signsQuery };

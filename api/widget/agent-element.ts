@@ -184,7 +184,7 @@ export class AgentElement extends HTMLElement {
     if (this.token !== undefined || address === null) return this.token;
     return async () => {
       const answer = await fetch(address, { method: "POST" });
-      if (!answer.ok) throw new Error(`the site's own token could not be had: ${answer.status}`);
+      if (!answer.ok) throw new Error(`the site's token address answered ${answer.status}`);
       return (await answer.text()).trim();
     };
   }

@@ -14,7 +14,7 @@ export class FaultNote {
   readonly #text = element("p", { role: "alert" });
   readonly #retry = element("button", { type: "button" }, WORDS.useMicrophone);
   readonly root = element("div", { class: "fault" }, this.#text, this.#retry);
-  /** What is not mended yet, the newest last. */
+  /** Faults that are not resolved yet, the newest last. */
   readonly #open = new Map<CallErrorCode, string>();
 
   constructor(onRetry: () => void) {

@@ -31,9 +31,9 @@ export const WORDS = {
   agent: "Agent",
   write: "Write to the agent",
   send: "Send",
-  writeInstead: "Until then, write below: you are answered all the same.",
+  writeInstead: "Until then, type below: you still get an answer.",
   useMicrophone: "Try the microphone again",
-  notBegun: "No call came about.",
-  notAllowed: "This page may not call. Whoever runs the site can mend it.",
+  notBegun: "The call could not be started.",
+  notAllowed: "This page is not allowed to call. The site's owner can fix this.",
   unknownFault: "Something went wrong. Try again.",
 } as const;

@@ -40,7 +40,7 @@ const READY_MAX_MS = 120_000;
 const COMPLAINTS_MAX = 20;
 /** Lines that no server may ever log, whatever is done to it. */
 const COMPLAINT =
-  /unhandled promise rejection|the session broke|slots of dead calls|broke its contract|the transition|TypeError|RangeError|ReferenceError|AssertionError/;
+  /unhandled promise rejection|the conversation failed|slots of dead calls|broke its contract|the transition|TypeError|RangeError|ReferenceError|AssertionError/;
 
 const Page = v.object({
   total: v.number(),

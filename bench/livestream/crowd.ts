@@ -62,7 +62,7 @@ export async function measureCrowd(browser: ViewerBrowser, screen: Screen): Prom
   const publishers: ChildProcess[] = [];
   const keys = Array.from({ length: CROWD }, (_, place) => `cam-${place + 1}`);
   try {
-    await stack.line(/measured what can be encoded/);
+    await stack.line(/measured this machine's encoding capacity/);
     const audience = await Audience.open(
       browser,
       keys.map((key) => `${stack.frontUrl}/#/${key}`),

@@ -28,7 +28,7 @@ const REASON_CHARACTERS_MAX = 1_000;
 const EVENT_DATA_MAX_BYTES = 12_000;
 const TOKENS_MAX = 2_000;
 const CHARS_MAX = 20_000;
-/** Requests in one try: the second one tells the LLM what was wrong with its answer. */
+/** Requests in one try: the second one tells the LLM the error in its answer. */
 const ASKED_MAX = 2;
 
 const RUNNING_MAX = 8;

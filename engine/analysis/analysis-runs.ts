@@ -45,7 +45,7 @@ export class AnalysisRuns {
     const createdAtMs = clock.epochMs();
     const run = { id: newId(), orgId, agentId, fromMs, toMs, callsMax, createdAtMs };
     if (!(await database.analyses.addRun(run))) {
-      throw new RequestError("conflict", "another run of the agent's analysis is not over");
+      throw new RequestError("conflict", "another run of the agent's analysis is in progress");
     }
     return { ...run, isListed: false, calls: 0, completed: 0, failed: 0, skipped: 0 };
   }

@@ -47,7 +47,7 @@ export function audioKindOf(bytes: Uint8Array, isAll: boolean): AudioKind | unde
   return couldBeMore(text) ? undefined : "plain";
 }
 
-/** What is too short to be told may still become one of the known kinds. */
+/** Too few bytes to decide; more may make it one of the known kinds. */
 function couldBeMore(text: string): boolean {
   const isPrefix = (mark: string) => text.length < mark.length && mark.startsWith(text);
   if (["RIFF", "ID3"].some(isPrefix)) return true;

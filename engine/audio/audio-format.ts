@@ -12,7 +12,7 @@ export interface RawFormat<Encoding extends RawEncoding = RawEncoding> {
   readonly sampleRateHz: number;
 }
 
-/** MPEG audio. Its frames tell their own rate: the one here is what is asked for. */
+/** MPEG audio. Its frames have their own rate; this one is the requested rate. */
 export interface Mp3Format {
   readonly encoding: "mp3";
   readonly sampleRateHz: number;

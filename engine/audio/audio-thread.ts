@@ -25,7 +25,7 @@ export class AudioThread {
       for (const tell of this.#toldOfLoss) tell(error);
     });
     this.warm = this.#piscina.run(undefined, { name: "warmUp" });
-    // Whoever needs it is told; nobody may be there to need it.
+    // Its users are notified, if there are any.
     this.warm.catch(() => undefined);
   }
 
@@ -50,7 +50,7 @@ export class AudioThread {
     };
   }
 
-  /** At once: what is under way rejects. */
+  /** At once: work in progress rejects. */
   async end(): Promise<void> {
     this.#hasEnded = true;
     await this.#piscina.destroy();

@@ -9,7 +9,7 @@ export interface ConversionStep {
   readonly isLast: boolean;
 }
 
-/** What one thread is given at a time: steps of any number of sentences, and those that nobody waits for any more. */
+/** The input of one thread at a time: steps of any number of sentences, and cancelled ones. */
 export interface ConversionBatch {
   readonly steps: readonly ConversionStep[];
   readonly dropped: readonly number[];
@@ -50,7 +50,7 @@ export class OpenConversions {
   async #converted({ id, opens, bytes, isLast }: ConversionStep): Promise<Uint8Array> {
     if (opens !== undefined) this.#byId.set(id, await SpeechConversion.open(opens));
     const conversion = this.#byId.get(id);
-    // Another thread has taken the place of the one that had begun it.
+    // Another thread has replaced the one that had started it.
     if (conversion === undefined) throw new Error("the sentence was lost with its thread");
     if (!isLast) return conversion.write(bytes);
     const rest = conversion.end();

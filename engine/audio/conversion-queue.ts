@@ -106,7 +106,7 @@ interface Waiting {
   readonly sinceMs: number;
 }
 
-/** One sentence under way. */
+/** One sentence in progress. */
 export interface Conversion {
   /** Copies nothing: the bytes must stay as they are. */
   write(bytes: Uint8Array): void;
@@ -117,8 +117,8 @@ export interface Conversion {
 }
 
 /**
- * Sentences on their way through one thread: whatever has come while it was busy goes to it as one batch. Owners, which are
- * organizations, take turns, and where the queue is full the one that fills it gives way.
+ * Sentences on their way through one thread: everything that arrives while it is busy becomes one batch. Owners, which
+ * are organizations, take turns, and when the queue is full, the owner with most entries loses one.
  */
 export class ConversionQueue {
   readonly waits: RecentWaits;
@@ -182,7 +182,9 @@ export class ConversionQueue {
     const waiting = this.#waiting[priority];
     const stepsMax = priority === "speech" ? STEPS_WAITING_MAX : BACKGROUND_STEPS_WAITING_MAX;
     if (waiting.length >= stepsMax && !this.#makeRoom(waiting, conversion.owner)) {
-      conversion.fail(new AudioPoolOverloadedError(`${stepsMax} pieces of audio wait already`));
+      conversion.fail(
+        new AudioPoolOverloadedError(`${stepsMax} pieces of audio are already waiting`),
+      );
       return;
     }
     waiting.push({ conversion, step, sinceMs: this.#clock.monotonicMs() });
@@ -199,7 +201,9 @@ export class ConversionQueue {
     if (count <= (counts.get(newcomer) ?? 0) + 1) return false;
     const newest = waiting.findLast(({ conversion }) => conversion.owner === largest);
     newest?.conversion.fail(
-      new AudioPoolOverloadedError(`${count} pieces of audio of one organization wait already`),
+      new AudioPoolOverloadedError(
+        `${count} pieces of audio of one organization are already waiting`,
+      ),
     );
     return true;
   }
@@ -267,7 +271,7 @@ export class ConversionQueue {
   #deliver(taken: readonly Waiting[], results: readonly ConversionResult[]): void {
     for (const [index, { conversion, step, sinceMs }] of taken.entries()) {
       this.waits.addSince(sinceMs);
-      const result = results[index] ?? { error: "the thread gave no answer" };
+      const result = results[index] ?? { error: "the audio thread did not respond" };
       if (!this.#open.has(step.id)) continue;
       if (!(result instanceof Uint8Array)) conversion.fail(new Error(result.error));
       else conversion.give(result, step.isLast);
@@ -279,7 +283,7 @@ export class ConversionQueue {
   #lose(error: unknown): void {
     if (this.#isClosed) return;
     this.#onBatchLost(error);
-    this.#failAll(new Error("a thread of the audio pool was lost", { cause: error }));
+    this.#failAll(new Error("an audio thread exited", { cause: error }));
   }
 
   #failAll(error: Error): void {

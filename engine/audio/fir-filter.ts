@@ -56,7 +56,7 @@ export function productAt(
   return sum;
 }
 
-/** To the nearest 16-bit sample; what is too loud is cut off, never wrapped. */
+/** Rounds to the nearest 16-bit sample; louder values are clipped, never wrapped. */
 export function toSample(value: number): number {
   const rounded = Math.round(value);
   if (rounded > 32_767) return 32_767;

@@ -32,8 +32,8 @@ const MULAW_SIZES = Uint16Array.from(
 );
 
 /**
- * Tells a voice from the noise of a line by loudness alone, for less than a microsecond for each 20 ms of a call: it is asked where
- * a recognizer is late or silent, and errs towards "somebody speaks", which costs a wait and no word.
+ * Distinguishes a voice from line noise by loudness alone, in less than a microsecond for each 20 ms of a call. It is
+ * used when STT is late or silent, and errs towards "voice", which costs a wait and no word.
  */
 export class VoiceActivityDetector {
   readonly #isMulaw: boolean;

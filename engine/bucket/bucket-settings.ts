@@ -21,7 +21,7 @@ export interface RecordingSettings {
   readonly recordingsWaitingBytesMax: number;
 }
 
-/** The prefix needs no escapes in an address: what is signed is what is sent. */
+/** The prefix needs no escapes in an address: the signed text is the sent text. */
 const BUCKET_URL = /^s3:\/\/([a-z0-9][a-z0-9.-]{1,61}[a-z0-9])\/?((?:[\w-][\w.-]*\/?)*)$/;
 
 const bucketUrl = v.pipe(

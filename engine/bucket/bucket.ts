@@ -8,8 +8,8 @@ import { trust } from "../vendors/transport/tls-trust.js";
 import type { BucketSettings } from "./bucket-settings.js";
 
 /**
- * A bucket that does not do what it is asked. `away`: it may later, as it is; `refused`: somebody has to mend the settings or
- * the bucket first. The message says in words what to do, and holds no secret.
+ * A bucket failure. `away`: a retry may succeed; `refused`: the settings or the bucket must be fixed first. The message
+ * says what to do, and contains no secret.
  */
 export class BucketError extends ParleyError {
   override readonly name = "BucketError";
@@ -121,7 +121,7 @@ const CONNECT_TIMEOUT_MS = 5_000;
 const CONNECTIONS_MAX = 16;
 /** Connections that are open and idle are closed by then. */
 const IDLE_CONNECTION_MS = 10_000;
-/** An upload or download in which nothing moves for so long is broken off. */
+/** An upload or download without progress for this long is aborted. */
 export const STALL_MAX_MS = 30_000;
 /** Stores explain themselves in less. */
 const REFUSAL_BYTES_MAX = 16 * 1024;
@@ -193,7 +193,7 @@ export class Bucket {
     if (answer.statusCode === NOT_FOUND) return undefined;
     const sizeBytes = Number(answer.headers["content-length"]);
     if (Number.isSafeInteger(sizeBytes)) return sizeBytes;
-    throw new BucketError("refused", `${this.#root} does not say how long its objects are`);
+    throw new BucketError("refused", `${this.#root} does not report the size of its objects`);
   }
 
   /**
@@ -218,17 +218,17 @@ export class Bucket {
 
   /** Whether the bucket is there, and takes, gives and deletes what it is asked to. */
   async check(): Promise<void> {
-    const text = new TextEncoder().encode("Parley looks whether it may write here.\n");
+    const text = new TextEncoder().encode("Parley checks whether it may write here.\n");
     // Servers that start at the same time would delete each other's.
     const key = CHECK_KEY + randomUUID();
     await this.put(key, once(text), text.byteLength, "text/plain");
     const size = await this.sizeOf(key);
     await this.remove(key);
     if (size === text.byteLength) return;
-    throw new BucketError("refused", `${this.#root} does not give back what was put there`);
+    throw new BucketError("refused", `${this.#root} does not return what was stored there`);
   }
 
-  /** Breaks off what is under way. */
+  /** Aborts requests in progress. */
   async close(): Promise<void> {
     await this.#agent.destroy();
   }

@@ -159,7 +159,7 @@ export interface WantedPlace {
 
 const RECONNECTED: Ending = {
   ...CALLER_LEFT,
-  message: "the caller came back on another connection",
+  message: "the caller reconnected on another connection",
 };
 
 /**
@@ -230,7 +230,7 @@ export class Admission {
     const { callsMax } = this.#limits;
     if (this.#gauges.isDrained()) return "the server takes no new calls";
     if (callsMax > 0 && this.#gauges.callCount() >= callsMax) {
-      return "the server has as many calls as it can carry";
+      return "the server has reached its call limit";
     }
     const isRefusing = this.#isClosed && !this.#gauges.othersTake();
     return isRefusing ? "the server is too busy for another call" : undefined;

@@ -91,7 +91,7 @@ function unusable(cause: unknown): VendorError {
 export interface ChainTimeouts extends LlmTimeouts {
   /** A voice may take so long to its first audio, at most, and from one piece to the next. */
   readonly firstByteMs: number;
-  /** A recognizer may take so long until it takes audio. */
+  /** Maximum time until an STT accepts audio. */
   readonly connectMs: number;
 }
 
@@ -107,7 +107,7 @@ export interface ChainDeps {
   readonly clock: Clock;
 }
 
-/** Builds what stands behind each of an agent's vendors in one call: the agent's own, and who stands in for it. */
+/** Builds the chains of one call: the agent's own providers and their fallbacks. */
 export class VendorChains {
   readonly #deps: ChainDeps;
   readonly #watch: ChainWatch;
@@ -215,7 +215,7 @@ function breakerOf(breakers: Breakers, provider: ProviderRecord, orgId: string):
   return breakers.of({ id, version, category, vendor, ...user });
 }
 
-/** Leaves out whom nobody can be asked with; throws why, when nobody is left. */
+/** Leaves out providers that cannot be used; throws the reason when none is left. */
 function usable<Named, Link>(
   named: readonly Named[],
   linkOf: (each: Named) => Link,
@@ -231,7 +231,7 @@ function usable<Named, Link>(
     }
   }
   const [first, ...others] = links;
-  if (first === undefined) throw fault ?? new Error("a chain of nobody");
+  if (first === undefined) throw fault ?? new Error("a chain without providers");
   return [first, ...others];
 }
 
@@ -241,7 +241,7 @@ export interface AgentVendors {
   readonly tts: AgentTts;
   readonly stt: SpeechToText;
   readonly toolbox: Toolbox;
-  /** The kind of vendor of which nobody can be had for the call; undefined where all can. */
+  /** The kind of vendor that the call cannot get; undefined if all are available. */
   readonly lost: LostCategory | undefined;
   /** Who has answered, turn by turn. */
   readonly answers: AnswerLog;
@@ -254,7 +254,7 @@ export interface AgentVendorsOptions {
   readonly context: VendorContext;
 }
 
-/** A kind of which no provider can be used is named in `lost`; its client fails with the reason, whatever it is asked. */
+/** A kind without a usable provider is named in `lost`; its client fails every request with the reason. */
 export function agentVendors(
   forCall: AgentForCall,
   audio: LegAudio,
@@ -314,8 +314,8 @@ type Speaking = Pick<ChainOfVoices, "client" | "format"> & { readonly next: () =
 type Thinking = Pick<AgentForCall, "agent" | "llm" | "fallbacks">;
 
 /**
- * The agent's language model in a chat, as in a call. Throws a VendorError when the settings or credentials of its provider cannot
- * be used, and nobody stands in for it.
+ * The agent's LLM in a chat, as in a call. Throws a VendorError when the settings or credentials of its provider cannot
+ * be used, and there is no fallback.
  */
 export function agentLlm(
   forCall: Thinking,

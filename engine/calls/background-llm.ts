@@ -96,7 +96,7 @@ export class BackgroundLlm {
       if (!signal.aborted) {
         // The error of a vendor may quote what it was sent.
         const fault = error instanceof VendorError ? error.fault : "unknown";
-        this.#log.warn({ callId, fault }, "what was cut from the history could not be summarized");
+        this.#log.warn({ callId, fault }, "failed to summarize what was cut from the history");
       }
       return { text: undefined, tokens: estimatedTokensOf(messages) };
     } finally {

@@ -10,7 +10,7 @@ const END_STORED_MAX_MS = 1_000;
 /** How often is looked whether another process has stored it. */
 const END_LOOK_MS = 100;
 
-/** Whether nobody ended the call: its record says that it broke, or still that it goes on. */
+/** Whether the call broke: its record says so, or still says that it is in progress. */
 export function isBrokenOff({ status, metadata }: CallRecord): boolean {
   const reason = metadata["endReason"];
   if (status === "active") return true;

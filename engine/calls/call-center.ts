@@ -183,7 +183,7 @@ export class CallCenter {
     const { clock, log } = this.#options;
     const pool = new AudioPool({
       clock,
-      onFault: (fault) => log.error({ ...fault }, "a thread of the audio pool failed; calls go on"),
+      onFault: (fault) => log.error({ ...fault }, "an audio thread failed; calls continue"),
     });
     void pool.ready.then(() => {
       this.#isWarm = true;
@@ -280,7 +280,7 @@ export class CallCenter {
   #startUpkeep(): readonly CancelTimer[] {
     const { clock, log } = this.#options;
     const watch = (work: Promise<unknown>) => {
-      work.catch((error: unknown) => log.warn({ error }, "upkeep of the database failed"));
+      work.catch((error: unknown) => log.warn({ error }, "database maintenance failed"));
     };
     return [
       clock.every(HEARTBEAT_MS, () => watch(this.#beat())),
@@ -288,7 +288,7 @@ export class CallCenter {
       clock.every(HISTORY_PURGE_MS, () => watch(this.opener.purgeHistory())),
       clock.every(SLOT_SWEEP_MS, () => {
         const count = this.slots.reconcile((callId) => this.liveCalls.has(callId));
-        if (count > 0) log.error({ count }, "slots of dead calls were given back");
+        if (count > 0) log.error({ count }, "freed the slots of dead calls");
         watch(this.#lostCalls.sweep());
       }),
     ];

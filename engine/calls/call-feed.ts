@@ -62,7 +62,7 @@ export class CallFeed {
     this.#tell(callTopic(orgId, news.callId), news);
   }
 
-  /** This process has the call, and `words` tells what was said in it and is in no stored turn yet. */
+  /** This process has the call, and `words` returns what was said in it and is in no stored turn yet. */
   callBegins(orgId: string, callId: string, words: () => readonly SaidWords[]): void {
     const present = (): CallEvent => ({ type: "present", callId, words: words() });
     this.#calls.set(callTopic(orgId, callId), present);
@@ -77,7 +77,7 @@ export class CallFeed {
     if (this.#hasRoom(orgId)) return;
     throw new RequestError(
       "concurrency_limit_reached",
-      "too many pages watch calls: close one, or try again later",
+      "too many event streams: close one, or try again later",
       {
         retryAfterSec: WATCH_MAX_MS / 1_000,
       },
@@ -85,8 +85,8 @@ export class CallFeed {
   }
 
   /**
-   * Resolves when the signal aborts, after `WATCH_MAX_MS`, or when the server stops; at once where there is no room. Who watches
-   * one call is told first what was said in it so far of turns that are not stored.
+   * Resolves when the signal aborts, after `WATCH_MAX_MS`, or when the server stops; at once if there is no capacity. A
+   * watcher of one call first gets the words that are in no stored turn.
    */
   watch(watched: Watched, watcher: Watcher, signal: AbortSignal): Promise<void> {
     const { orgId, callId } = watched;
@@ -114,7 +114,7 @@ export class CallFeed {
     });
   }
 
-  /** The server stops: nobody watches any more. */
+  /** The server stops: all watchers leave. */
   close(): void {
     this.#isClosed = true;
     for (const watchers of this.#watched.values()) watchers.endAll();

@@ -177,7 +177,7 @@ export class CallJournal {
       kind: "note",
       chars: JSON.stringify(event).length,
       store: () => this.#deps.calls.refuse(event),
-      lossMessage: "the event of a refused call could not be stored",
+      lossMessage: "failed to store the event of a refused call",
     });
   }
 
@@ -203,7 +203,7 @@ export class CallJournal {
     return this.#writes.settled();
   }
 
-  /** The server stops: what is still kept is lost, and said. */
+  /** The server stops: pending writes are lost, and logged. */
   close(): void {
     this.#writes.giveUp();
   }
@@ -248,7 +248,7 @@ export interface Moment {
   readonly monotonicMs: number;
 }
 
-/** One call being written down. Its writes are not waited for; the call goes on whatever becomes of them. */
+/** The record of one call. Its writes are not awaited; the call continues whatever happens to them. */
 export class CallEntry implements CallRecorder {
   readonly #deps: JournalDeps;
   readonly #writes: CallWrites;
@@ -357,7 +357,7 @@ export class CallEntry implements CallRecorder {
         isStored();
         feed.tell(orgId, { type: "turn", callId, metrics: save.metrics });
       },
-      lossMessage: "a turn could not be stored",
+      lossMessage: "failed to store a turn",
     });
   }
 
@@ -423,7 +423,7 @@ export class CallEntry implements CallRecorder {
 
   #writeEnd(save: TurnSave, store: CallWrite["store"]): void {
     const { callId } = this.#start;
-    const lossMessage = "the end of a call could not be stored";
+    const lossMessage = "failed to store the end of a call";
     void this.#writes.add({ callId, kind: "end", chars: charsOf(save), store, lossMessage });
   }
 
@@ -525,7 +525,7 @@ export class CallEntry implements CallRecorder {
   }
 }
 
-/** What is asked for at once takes effect together. Rejects when both are over, if one has failed. */
+/** Requests in one turn take effect together. Rejects when both are over, if one has failed. */
 async function together(...work: readonly Promise<void>[]): Promise<void> {
   for (const result of await Promise.allSettled(work)) {
     if (result.status === "rejected") throw result.reason;

@@ -142,7 +142,7 @@ export interface ConversationParts {
   readonly entry: CallEntry;
   /** What the recognizer is given. */
   readonly input: InputFormat;
-  /** Takes the audio of a call that is recorded; undefined for one that is not. */
+  /** Receives the audio of a recorded call; undefined for other calls. */
   readonly tap: CallAudioTap | undefined;
 }
 
@@ -205,7 +205,7 @@ export function assembleConversation(
   const runner = new EffectRunner(surroundings, clock.monotonicMs());
   const begun = newConversation(settings, history, voicePaces.of(tts.cacheKey));
   const actor = new ConversationActor(begun, runner, (error) => {
-    log.error({ callId, error }, "the session broke; the call is ended");
+    log.error({ callId, error }, "the conversation failed; ending the call");
     caller.send({
       type: "error",
       reason: INTERNAL_ERROR.reason,
@@ -463,7 +463,7 @@ export class CallOpener {
       liveCalls.remove(callId);
       slots.release(callId);
       if (error instanceof UniqueViolationError && request.terms?.isOneConversation === true) {
-        const message = "another client has come back to this conversation in the same moment";
+        const message = "another client resumed this conversation at the same moment";
         throw new CallRefusedError("limitReached", message, {
           cause: error,
           code: "conversation_limit_reached",

@@ -106,7 +106,7 @@ export interface CallWish {
   readonly startedBeforeMs?: number | undefined;
   /** Said by either side. */
   readonly words?: string | undefined;
-  /** Only calls that somebody should look at. */
+  /** Only calls that need attention. */
   readonly attention?: boolean | undefined;
   readonly analysisStatus?: "completed" | "failed" | undefined;
   readonly analysisSuccess?: boolean | undefined;
@@ -144,7 +144,7 @@ const CALLER_SAID_NOTHING: EndReason = "callerIdle";
 const ATTENTION: AttentionSigns = {
   /** A caller who had to interrupt so often was not understood, or talked to for too long. */
   interruptionsMin: 4,
-  /** Callers ask whether anybody is there when they wait so long on average. */
+  /** With such an average wait, callers ask whether the agent is still there. */
   waitMinMs: 2_500,
   fields: [LONG_STT_OUTAGE, EVERY_REPLY_FAILED, WAITED_FOR_LONG],
   value: CALLER_SAID_NOTHING,
@@ -158,7 +158,7 @@ export class CallReports {
   readonly #summaries = new Semaphore({
     runningMax: SUMMARIES_MAX,
     waitingMax: SUMMARIES_WAITING_MAX,
-    refusal: "too many calls are being summed up just now: try again in a moment",
+    refusal: "too many usage reports are in progress: try again in a moment",
     retryAfterSec: 2,
   });
   #searchCount = 0;
@@ -188,7 +188,7 @@ export class CallReports {
 
   async #searching(listing: () => Promise<CallPage>): Promise<CallPage> {
     if (this.#searchCount >= SEARCHES_MAX) {
-      const words = "others look for words just now: try again in a moment";
+      const words = "too many text searches are in progress: try again in a moment";
       throw new RequestError("concurrency_limit_reached", words, { retryAfterSec: 1 });
     }
     this.#searchCount += 1;

@@ -53,12 +53,9 @@ export class CallSupervision {
   /** Has the agent say goodbye and hang up. Failures `notFound`, and `conflict` of a call that has ended or is elsewhere. */
   async end({ organization, userId, apiKeyId }: Tenant, id: string): Promise<void> {
     const { callId, isActive } = await this.#find(organization.id, id);
-    if (!isActive) throw new RequestError("call_ended", "the call has ended already");
+    if (!isActive) throw new RequestError("call_ended", "the call has already ended");
     if (!(await this.#options.endCall(callId, ORGANIZATION_ENDED))) {
-      throw new RequestError(
-        "call_ended",
-        "the call is on no line of this server, or has just ended",
-      );
+      throw new RequestError("call_ended", "the call is not on this server, or has just ended");
     }
     const endedBy =
       userId === undefined ? { type: "apiKey", id: apiKeyId } : { type: "user", id: userId };

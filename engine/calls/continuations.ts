@@ -22,7 +22,7 @@ const KEY_LABEL = "parley: continued call, version 1";
 const OUTCOME_STORED_MAX_MS = 1_000;
 /** A call that breaks again and again is over. */
 const CONTINUATIONS_MAX = 3;
-/** So often an agent gets its caller back from a transfer that reached nobody; then it is offered none any more. */
+/** How often an agent gets its caller back from a failed transfer; then it gets no transfer tool any more. */
 export const FAILED_TRANSFERS_MAX = 5;
 /** What makes the token of a transfer's outcome another than that of a stream's. */
 const TRANSFER = "transfer";
@@ -53,7 +53,7 @@ function transferOf({ metadata }: CallRecord): v.InferOutput<typeof StoredTransf
   return stored.success ? stored.output : undefined;
 }
 
-/** Why a call's transfer reached nobody; undefined where there was none, or it did. */
+/** Why a call's transfer failed; undefined if there was none, or if it succeeded. */
 export function failedTransferOf(call: CallRecord): TransferResult | undefined {
   const result = transferOf(call)?.result;
   if (result === undefined || result === "answered") return undefined;
@@ -172,16 +172,16 @@ export class Continuations {
       this.#options.journal.annotate(call.id, { transfer: { result: "dialing" } });
       return { kind: "transfer", to: transfer.to, call };
     }
-    // The vendor asks again what it was told: somebody may be called by that, and is not called twice.
+    // The vendor repeats a request: the answer may place a call, which must not happen twice.
     if (transfer?.result === "dialing") return { kind: "goesOn", claims: afterTransfer(claims) };
     if (call.metadata["endReason"] === UNSUPPORTED_AUDIO) return { kind: "unsupportedAudio" };
     return isBrokenOff(call) ? { kind: "goesOn", claims: next } : { kind: "over" };
   }
 
   /**
-   * The leg of a transfer is over, or was never there: its outcome is stored with the call, and a caller who reached nobody goes
-   * on with the agent. The first outcome counts, however often and late the vendor reports; `report` is undefined where it asks
-   * without one.
+   * The leg of a transfer has ended, or never existed: its outcome is stored with the call, and after a failed transfer
+   * the caller returns to the agent. The first outcome counts, however often and late the vendor reports; `report` is
+   * undefined if it asks without one.
    */
   async afterTransfer(
     claims: StreamClaims,

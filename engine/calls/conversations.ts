@@ -16,7 +16,7 @@ import type { LiveCalls } from "./live-calls.js";
 const HISTORY_LIFETIME_MS = 24 * 60 * 60 * 1_000;
 /** A client that comes back by itself does so for half a minute; a person who does later has forgotten what there was to be sorry for. */
 const APOLOGY_MAX_MS = 10 * 60 * 1_000;
-/** Sessions of a web conversation whose ids follow from its key: later ones go on with it too, and name nobody. */
+/** Sessions of a web conversation whose ids are derived from its key: later ones continue it too, without such ids. */
 const NAMED_SESSIONS_MAX = 100;
 
 /** What a session is told of its conversation. */
@@ -191,7 +191,7 @@ export class Conversations {
   }
 }
 
-/** Whoever knows the key can tell the ids of its sessions; an id tells nobody the key. */
+/** The key yields the ids of its sessions; an id does not reveal the key. */
 function sessionIdOf(key: string, n: number): string {
   return derivedUuid(createHash("sha256").update(`session ${n} of ${key}`).digest());
 }

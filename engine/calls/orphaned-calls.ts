@@ -55,7 +55,7 @@ export async function refuseBesideOther({ calls, clock, log }: OtherServerOption
   if (first.size === 0) return;
   log.warn(
     { seconds: RUN_SILENCE_MAX_MS / 1_000 },
-    "the database's lock file was not there: waiting whether another server is at work on it",
+    "the database's lock file is missing: checking whether another server uses the database",
   );
   const endMs = clock.monotonicMs() + RUN_SILENCE_MAX_MS;
   while (clock.monotonicMs() < endMs) {

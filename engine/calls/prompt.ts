@@ -14,9 +14,9 @@ const VOICE_RULES = [
 const languageNames = new Intl.DisplayNames(["en"], { type: "language", fallback: "none" });
 
 /**
- * The first message of every request to the language model. Empty fields of the persona leave no trace in it. The time is that of
- * the conversation's begin, and stands near the end, before what is known of
- * the telephone call: vendors charge less for a prompt whose beginning they know.
+ * The first message of every request to the LLM. Empty fields of the persona leave no trace in it. The time is that of
+ * the conversation's start, and is near the end, before the telephone call's data: vendors charge less for a prompt
+ * whose beginning is cached.
  */
 export function systemMessage(
   persona: Omit<Persona, "stockPhrases">,

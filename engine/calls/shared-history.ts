@@ -3,7 +3,7 @@ import type { HistoryMessage } from "../../storage/records.js";
 import { withMessages } from "../conversation/state.js";
 import type { Logger } from "../log.js";
 
-/** Each lost try means that another call has stored something; nobody says so many things between two of them. */
+/** Each failed attempt means that another call has stored something; no call says so much between two of them. */
 const TRIES_MAX = 5;
 
 export type HistoryAccess = Pick<HistoryStore, "load" | "replace">;
@@ -12,8 +12,8 @@ export type HistoryAccess = Pick<HistoryStore, "load" | "replace">;
 type SaveTurn = (history: HistoryChange | undefined) => Promise<boolean>;
 
 /**
- * One call's part in a conversation that other calls may go on with at the same time: what it adds is put behind what is
- * stored by then, so that nobody's words are lost.
+ * One call's part of a conversation that other calls may continue at the same time: it appends to what is stored by
+ * then, so no words are lost.
  */
 export class SharedHistory {
   readonly #store: HistoryAccess;
@@ -68,6 +68,9 @@ export class SharedHistory {
       this.#known = (await this.#store.load(this.#id.orgId, this.#id.key, 0)) ?? [];
     }
     const fields = { orgId: this.#id.orgId, messages: added.length };
-    this.#log.warn(fields, "what a call added to a conversation waits: others write it too");
+    this.#log.warn(
+      fields,
+      "the history of a conversation is not stored yet: other calls write it too",
+    );
   }
 }

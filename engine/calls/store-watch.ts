@@ -38,7 +38,7 @@ export class StoreWatch {
     const { store, keptCount } = this.#options;
     const reason = store.writeFault?.reason ?? this.#seen;
     if (reason !== undefined) return reason;
-    if (keptCount() > 0) return "what was said in other calls is still to be stored";
+    if (keptCount() > 0) return "turns of other calls are still to be stored";
     return this.#illSinceMs === undefined ? undefined : "the database has only just recovered";
   }
 
@@ -80,7 +80,7 @@ export class StoreWatch {
     if (nowMs - this.#lastIllMs < WELL_MS) return;
     const afterMs = Math.round(nowMs - this.#illSinceMs);
     this.#illSinceMs = undefined;
-    log.info({ afterMs }, "everything is stored again: the server takes calls");
+    log.info({ afterMs }, "everything is stored: the server takes calls again");
   }
 
   #warn(warning: string | undefined): void {

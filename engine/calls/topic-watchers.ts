@@ -26,7 +26,7 @@ export class TopicWatchers {
   readonly #togetherMs: number;
   readonly #watches = new Set<Watch>();
   #waiting: CallEvent[] = [];
-  /** What the round in progress tells, and to whom it is still to be told. */
+  /** The events of the round in progress, and the watchers that still have to get them. */
   #delivered: readonly CallEvent[] = [];
   #left: Watch[] = [];
   /** The next round begins when this one is over. */
@@ -44,7 +44,7 @@ export class TopicWatchers {
     return this.#watches.size === 0;
   }
 
-  /** What was to be told in the next round of who watched before is told now: it is no news to one that comes after it. */
+  /** Earlier watchers get the pending events of the next round now, because a new watcher already has them. */
   add(watch: Watch): void {
     if (this.#isDue) this.#hurry();
     this.#watches.add(watch);

@@ -9,7 +9,7 @@ export interface VendorShare {
   readonly vendor: string;
   /** Turns in which it answered. */
   readonly answered: number;
-  /** Turns in which it was asked first, in vain. */
+  /** Turns in which it was asked first and failed. */
   readonly failed: number;
   /** What went wrong when it failed last; null where it never did. */
   readonly lastFault: string | null;

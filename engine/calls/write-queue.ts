@@ -124,7 +124,7 @@ export class CallWrites {
     const line = this.#lines.get(write.callId) ?? { writes: [], lostTurns: 0, isMoving: false };
     const withWords = this.#hasRoom(write);
     if (!withWords && (write.kind !== "end" || this.#waitingEnds >= this.#options.keptEndsMax)) {
-      this.#lose(line, write, "too much waits to be stored");
+      this.#lose(line, write, "write queue full");
       return Promise.resolve();
     }
     const stored = new Promise<void>((resolve) => {
@@ -232,7 +232,7 @@ export class CallWrites {
     const count = this.#waitingCount;
     this.#stalledAtMs = undefined;
     const afterMs = Math.round(clock.monotonicMs() - sinceMs);
-    log.info({ count, afterMs }, "what calls have said is being stored again");
+    log.info({ count, afterMs }, "call writes resumed");
     // Not only those that waited before: what came while the first was stored has moved nothing.
     for (const line of this.#lines.values()) void this.#move(line);
   }

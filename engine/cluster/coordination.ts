@@ -53,7 +53,7 @@ export interface CallHolder {
   endCall(call: CallEnding): MaybePromise<boolean>;
 }
 
-/** Tokens that are good for one use, and what is known of a call before its stream begins. */
+/** One-use tokens, and the data of a call before its stream starts. */
 export interface OneUseTokens {
   useNonce(nonce: string): MaybePromise<TokenRefusal | undefined>;
   /** Keeps `answer` for this webhook unless it has got one already, and returns the one that it gets. */

@@ -30,7 +30,7 @@ export type Handlers<Table extends Requests<Table>> = {
 
 interface Question {
   readonly kind: "question";
-  /** 0 where nobody waits for an answer. */
+  /** 0 if no response is expected. */
   readonly id: number;
   readonly name: string;
   readonly asks: unknown;
@@ -62,7 +62,7 @@ interface Waiter {
   readonly reject: (error: Error) => void;
 }
 
-/** A process that answers nothing for so many questions stands still; further ones fail at once. */
+/** With this many unanswered requests a process counts as frozen; further requests fail at once. */
 const QUESTIONS_WAITING_MAX = 20_000;
 
 /** Settles when the asker has handled the answer: a message that is sent then arrives in a later batch than the answer. */
@@ -157,7 +157,8 @@ export class Link<Asked extends Requests<Asked>, Served extends Requests<Served>
 }
 
 function faultOf(error: unknown): LinkFault {
-  const message = error instanceof Error ? error.message : "something was thrown that is no error";
+  const message =
+    error instanceof Error ? error.message : "a value that is not an Error was thrown";
   if (isRetryable(error)) return { message, store: toWireError(error) };
   return error instanceof RequestError ? { message, failure: error.code } : { message };
 }

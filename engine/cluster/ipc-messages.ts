@@ -58,7 +58,7 @@ interface PrimaryServices {
 
 /** What the primary asks of a worker. */
 interface WorkerServices extends CallHolder {
-  /** Somebody at another worker or server watches that, or nobody does any more. */
+  /** A watcher at another worker or server subscribed to that, or the last one left. */
   subscribed(subscription: Subscription): void;
   published(published: PublishedEvent): void;
   /** What others have found out of credentials. */

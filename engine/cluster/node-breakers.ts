@@ -47,7 +47,7 @@ const BreakersMessage = v.pipe(
   v.parseJson(),
   v.object({
     from: v.string(),
-    /** It has begun to listen, and wants to be told of those that are not closed. */
+    /** The node has begun to listen, and requests the breakers that are not closed. */
     isAsking: v.optional(v.boolean(), false),
     breakers: v.optional(v.array(Breaker), []),
   }),

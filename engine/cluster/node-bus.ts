@@ -141,7 +141,7 @@ export const NODE_ANSWERS = {
 export const RpcMessage = v.variant("kind", [
   v.object({
     kind: v.literal("question"),
-    /** Undefined where nobody waits for an answer: the version before this one told the end of a call so. */
+    /** Undefined if no response is expected: the previous version sent the end of a call that way. */
     id: v.optional(v.number()),
     from: v.string(),
     question: NodeAsks,
@@ -155,7 +155,9 @@ export type NodeAsk = v.InferOutput<typeof NodeAsks>;
 
 /** A node that has not answered by then is dead or out of reach. */
 const ANSWER_MAX_MS = 2_000;
-/** By then an answer is there, unless it or its question came while somebody did not listen: it is asked again. */
+/**
+ * The response has arrived by then, unless it or the request came while a side did not listen: the request is repeated.
+ */
 export const ASKED_AGAIN_MS = 700;
 /** What is asked again is on its way for some moments, too. */
 const ANSWER_KEPT_MS = 2 * ANSWER_MAX_MS;
@@ -192,7 +194,7 @@ interface Waiting {
 
 type Reply = Exclude<RpcMessageOf, { readonly kind: "question" }>;
 
-/** Questions between nodes, each answered by the one that has the call; what is lost on the way is asked again, and done once. */
+/** Requests between nodes, answered by the node that has the call. A lost request is repeated, and executed once. */
 export class NodeBus {
   readonly #options: NodeBusOptions;
   readonly #waiting = new Map<number, Waiting>();
@@ -226,7 +228,7 @@ export class NodeBus {
     this.#isClosed = true;
     this.#cancelRetry?.();
     await this.#end?.();
-    for (const id of this.#waiting.keys()) this.#fail(id, "this server stops");
+    for (const id of this.#waiting.keys()) this.#fail(id, "this server is stopping");
   }
 
   #hear(channel: string, text: string): void {
@@ -239,11 +241,11 @@ export class NodeBus {
     else if (text !== startId) onRecordsChanged();
   }
 
-  /** What was said meanwhile is lost: who asks does so again, and what stands in the database is read again. */
+  /** Messages in between are lost: requests are repeated, and rows in the database are read again. */
   #openAgain(waitMs: number): void {
     if (this.#isClosed) return;
     const { clock, log, onChange } = this.#options;
-    log.warn({ waitMs }, "this server cannot hear the others; it listens again");
+    log.warn({ waitMs }, "lost the connection to the other servers; reconnecting");
     this.#cancelRetry = clock.after(waitMs, () => {
       this.open().then(onChange, () => {
         this.#openAgain(Math.min(2 * waitMs, RECONNECT_MAX_MS));
@@ -268,7 +270,7 @@ export class NodeBus {
     try {
       await this.#post(to, message);
     } catch (error) {
-      this.#fail(id, "another server could not be asked");
+      this.#fail(id, "failed to send a request to another server");
       throw error;
     }
     return v.parse(answer, await answered);
@@ -277,7 +279,7 @@ export class NodeBus {
   #answerTo(id: number, askAgain: () => Promise<void>): Promise<unknown> {
     const { clock } = this.#options;
     return new Promise<unknown>((resolve, reject) => {
-      const late = () => this.#fail(id, "another server did not answer in time");
+      const late = () => this.#fail(id, "a request to another server timed out");
       const cancelLate = clock.after(ANSWER_MAX_MS, late);
       // Where the database is away for longer, it is late soon.
       const stopAsking = clock.every(ASKED_AGAIN_MS, () => void askAgain().catch(() => undefined));
@@ -297,7 +299,7 @@ export class NodeBus {
     const { log } = this.#options;
     const read = v.safeParse(v.pipe(v.string(), v.parseJson(), RpcMessage), text);
     if (!read.success) {
-      log.warn({ bytes: text.length }, "what another server said was not understood");
+      log.warn({ bytes: text.length }, "failed to parse a message of another server");
       return;
     }
     const message = read.output;
@@ -314,7 +316,7 @@ export class NodeBus {
     if (this.#serving.size >= QUESTIONS_MAX) {
       this.#options.log.warn(
         { name: question.name },
-        "a question of another server was dropped: there are too many",
+        "dropped a request of another server: too many are pending",
       );
       return;
     }
@@ -336,14 +338,14 @@ export class NodeBus {
       return { value: await this.#answer(from, question) };
     } catch (error) {
       const { name } = question;
-      this.#options.log.warn({ error, name }, "a question of another server failed");
+      this.#options.log.warn({ error, name }, "failed to handle a request of another server");
       return undefined;
     }
   }
 
   async #reply(to: string, reply: Reply): Promise<void> {
     await this.#post(to, reply).catch((error: unknown) => {
-      this.#options.log.warn({ error }, "another server could not be answered");
+      this.#options.log.warn({ error }, "failed to answer another server");
     });
   }
 

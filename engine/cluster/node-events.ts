@@ -12,7 +12,7 @@ import type { CancelTimer, Clock } from "../time/clock.js";
 import type { LocalEvents } from "./coordination.js";
 import { messageChunks, roomIn } from "./node-bus.js";
 
-/** Where every node is asked for what is watched at another. */
+/** The channel on which every node is asked what it watches at another. */
 export const WATCHES = "parley watches";
 /** Where a node receives the events that it watches. */
 export const eventChannelOf = (startId: string): string => `parley events ${startId}`;

@@ -88,7 +88,7 @@ export class SilenceWatch {
 }
 
 const BEAT_MS = 2_000;
-/** A node that is silent for so long is taken for dead. */
+/** A node without a heartbeat for this long counts as dead. */
 export const SILENCE_MAX_MS = 15_000;
 /** Slots of calls that are over, and calls of nodes that are gone: what an unlucky moment has left. */
 const SWEEP_BEATS = 15;
@@ -216,14 +216,14 @@ export class NodeRegistry {
       if (calls > 0)
         log.error({ calls }, "calls whose end could not be stored were closed as failed");
     } catch (error) {
-      log.warn({ error }, "this server could not say that it has stopped");
+      log.warn({ error }, "failed to record that this server has stopped");
     }
   }
 
   /** Whether nothing is left of an earlier start, by now; false when that one lives. */
   async #follows(earlier: NodeRecord): Promise<boolean> {
     if (!this.#options.isNameCertain && !(await this.#isSilent(earlier))) return false;
-    const what = "an earlier start of this server has not said that it stopped";
+    const what = "an earlier run of this server did not record its stop";
     return (await this.#close(earlier, what)) || (await this.#find(earlier)) === undefined;
   }
 
@@ -237,7 +237,7 @@ export class NodeRegistry {
       await this.#beat();
     } catch (error) {
       this.#watch.interrupt();
-      this.#options.log.warn({ error }, "the heartbeat of this server could not be stored");
+      this.#options.log.warn({ error }, "failed to store the heartbeat of this server");
     }
   }
 
@@ -266,13 +266,13 @@ export class NodeRegistry {
     this.#tidyCount += 1;
     try {
       for (const node of silent) {
-        await this.#close(node, "a server of this database was silent for too long");
+        await this.#close(node, "another server missed its heartbeats for too long");
       }
       if (!isSweepDue) return;
       await this.#closeOrphans();
       await this.#options.onSweep();
     } catch (error) {
-      this.#options.log.warn({ error }, "what is over could not be put away; it is tried again");
+      this.#options.log.warn({ error }, "failed to remove expired rows; retrying");
     }
   }
 
@@ -310,7 +310,7 @@ export class NodeRegistry {
     }
   }
 
-  /** After a restart of the database the name's lock says nothing: one that lives goes on to beat. */
+  /** After a restart of the database the name's lock proves nothing: a live node continues its heartbeats. */
   async #isSilent(earlier: NodeRecord): Promise<boolean> {
     const { clock } = this.#options;
     const endMs = clock.monotonicMs() + SILENCE_MAX_MS;
@@ -332,7 +332,7 @@ export class NodeRegistry {
   }
 }
 
-/** `silent`: not heard of for so long that it is taken for dead; `full`: takes no more calls just now. */
+/** `silent`: no heartbeat for so long that it counts as dead; `full`: takes no more calls at the moment. */
 export type NodeState = "taking" | "full" | "draining" | "silent";
 
 export interface ListedNode {
@@ -386,7 +386,10 @@ export class NodeList {
   async drain(name: string, actor: AuditActor): Promise<void> {
     const { database } = this.#options;
     if (isOneServers(database)) {
-      throw new RequestError("conflict", "a file has one server; several work on PostgreSQL");
+      throw new RequestError(
+        "conflict",
+        "a SQLite file has one server; several servers need PostgreSQL",
+      );
     }
     await drainNode(this.#options, name, actor);
   }

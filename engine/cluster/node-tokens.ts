@@ -40,8 +40,7 @@ export function nodeTokens(
   clock: Clock,
   log: Logger,
 ): OneUseTokens {
-  const notStored = (error: unknown) =>
-    log.warn({ error }, "the use of a token could not be stored");
+  const notStored = (error: unknown) => log.warn({ error }, "failed to store the use of a token");
   // A page whose call has begun needs it to come back, minutes later.
   const remember = (nonce: string, historyKey: string, triesLeft: number) => {
     onceTokens.remember(`client ${nonce}`, historyKey).catch((error: unknown) => {
@@ -79,7 +78,7 @@ export function nodeTokens(
       const key = `uuid ${uuid}`;
       const max = STREAM_UUIDS_OF_ONE_MAX;
       if (await onceTokens.put(key, row, STREAM_TOKEN_LIFETIME_MS, max)) return uuid;
-      const message = "too many calls were announced and have not come; wait a minute";
+      const message = "too many announced calls have not connected yet; wait a minute";
       throw new RequestError("overloaded", message);
     },
     redeemUuid: async (uuid) => {

@@ -35,7 +35,7 @@ export interface NodesOptions {
 
 /** They find out by themselves with the next heartbeats. */
 const STOP_TOLD_MAX_MS = 1_000;
-/** The call was counted already, and goes on. */
+/** The call was already counted, and continues. */
 const NO_LIMIT = Number.MAX_SAFE_INTEGER;
 
 /** This server among those of its database: slots, tokens and calls are those of all of them. */

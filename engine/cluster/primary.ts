@@ -79,7 +79,7 @@ export class BreakerRelay {
   }
 }
 
-/** No process uses a record that it read longer ago, so one that stands still need not be waited for. */
+/** No process uses a record that it read longer ago, so there is no need to wait for a frozen one. */
 const CHANGE_MAX_MS = 1_000;
 /** A worker that does not answer within this is left out of the page. */
 const METRICS_MAX_MS = 2_000;
@@ -349,7 +349,7 @@ export class PlacedCallRelay {
     // Where nothing moves nothing is waited for, so that the report passes no later wish to have the call.
     const settled = this.#settled(callId);
     if (settled !== undefined) await settled;
-    // What is no other node's may have come here meanwhile.
+    // A call that no other node has may have arrived here meanwhile.
     if (this.#holders.isElsewhere(callId) && (await this.#nodes?.report(report))) return true;
     return reportTo(this.#holders.other(asker, callId), report);
   }

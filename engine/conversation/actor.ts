@@ -92,8 +92,8 @@ interface Arrival {
 }
 
 /**
- * Where the stream of the caller's audio stands on the server's clock. Audio comes in whole frames, some of them late: the
- * earliest tells when a moment of it was spoken, and the time since the newest counts as well.
+ * The position of the caller's audio stream on the server's clock. Audio arrives in whole frames, some of them late:
+ * the earliest shows when a moment of it was spoken, and the time since the newest counts as well.
  */
 export class CallerAudioClock {
   /** The server's time at the stream's own zero. */
@@ -155,8 +155,8 @@ export interface CallAudioTap {
 }
 
 /**
- * A network that stood still brings at once what was said meanwhile, and a file may be sent whole. More than that nobody has
- * said, and a recognizer's vendor bills the audio that it was sent.
+ * A network that was stuck delivers the missed audio at once, and a file may be sent as a whole. More audio than that
+ * is not speech in real time, and the STT vendor bills it.
  */
 const HEARD_AHEAD_MAX_MS = 60_000;
 

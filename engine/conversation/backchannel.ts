@@ -18,8 +18,8 @@ const lists = new Map(
 );
 
 /**
- * Whether the words only say that the caller listens: "uh-huh", "ja, genau". `language` is the first part of a tag;
- * English is taken for one that is not known.
+ * Whether the words are only a backchannel: "uh-huh", "ja, genau". `language` is the first part of a tag; an unknown
+ * one counts as English.
  */
 export function isBackchannelPhrase(
   text: string,

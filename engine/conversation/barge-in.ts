@@ -1,4 +1,4 @@
-/** What the caller's speech does to the agent's: it is paused, stopped, resumed, or goes on. */
+/** What the caller's speech does to the agent's: the agent pauses, stops, resumes, or continues. */
 
 import type { InterruptionSensitivity } from "../../storage/records.js";
 import {
@@ -76,7 +76,7 @@ export interface UserWords {
 
 /** What the caller does that may be meant to stop the agent. */
 export type CallerSpeech =
-  /** A sound, of which nobody knows yet what it will say. */
+  /** A sound without words yet. */
   | { readonly type: "voice"; readonly voiceAgoMs?: number | undefined }
   /** Words of a turn that goes on. */
   | ({ readonly type: "words" } & UserWords)
@@ -140,7 +140,7 @@ function decideOnVoice(
   return isOver ? { action: "ignore", reason: "voiceEnded" } : { action: "wait", reason: "voice" };
 }
 
-/** A turn is paused in vain once. */
+/** A turn is paused for a false interruption at most once. */
 function decidePause(
   state: ConversationState,
   turn: Turn,
@@ -265,8 +265,8 @@ function act(
 }
 
 /**
- * The agent's turn stops. One that has been heard in part ends; one that has not been heard at all is taken back, and its
- * question waits for the rest. Without words by the deadline it goes on (`onFalseInterruption`).
+ * Stops the agent's turn. A turn that was partly heard ends; one that was not heard at all is withdrawn, and its
+ * question waits for the rest. Without words by the deadline it resumes (`onFalseInterruption`).
  */
 function interrupt(
   state: ConversationState,
@@ -361,7 +361,7 @@ function dropUnheard(
   advanceSpeech(state, turn, atMs, out);
 }
 
-/** What was heard of a sentence stands as one of its own. */
+/** The heard part of a sentence becomes a sentence of its own. */
 function playedSentence(
   { slot }: Sentence,
   { text, durationMs }: { text: string; durationMs: number },
@@ -369,7 +369,7 @@ function playedSentence(
   return { ...newSentence(text, slot), durationMs, isWhole: true };
 }
 
-/** A caller who makes a sound has this long to say a word; then the assistant goes on. */
+/** After a sound the caller has this long to say a word; then the agent continues. */
 const OUTPUT_PAUSE_MAX_MS = 1_200;
 /** So many turns in a row were held for nothing: a loudspeaker, a street. Then only words stop the assistant, until they do. */
 const VAIN_HOLDS_MAX = 3;
@@ -399,8 +399,8 @@ export function interruptFor(
 }
 
 /**
- * First stage of an interruption: a voice, of which nobody knows what it will say. Paced audio stands still; where the
- * server does not pace it, it is stopped, and what was not heard is kept. LLM and TTS continue meanwhile.
+ * First stage of an interruption: a voice without words yet. Paced audio pauses. Where the server does not pace it,
+ * audio is stopped, and what was not heard is kept. LLM and TTS continue meanwhile.
  */
 function pauseOutput(
   state: ConversationState,
@@ -428,7 +428,7 @@ export function onOutputPauseDeadline(
   act(state, decideBargeIn(state, { type: "noWords" }, atMs), atMs, out);
 }
 
-/** It was a cough, an echo or a word that does not interrupt: if the audio stands still, it goes on where it stood. */
+/** It was a cough, an echo or words that do not interrupt: paused audio resumes. */
 function resumeOutput(state: ConversationState, atMs: number, out: ConversationEffect[]): void {
   const { outputPausedAtMs } = state;
   const turn = turnOf(state);
@@ -445,8 +445,8 @@ function resumeOutput(state: ConversationState, atMs: number, out: ConversationE
 }
 
 /**
- * The telephone's own word for what was heard replaces the estimate. What was sent ahead of a hold is heard in spite of it:
- * then the audio has stood still only since the end of this sentence.
+ * The telephone's mark replaces the estimate. Audio that was sent before a pause is heard in spite of it: the audio has
+ * then been paused only since the end of this sentence.
  */
 export function onSentencePlayed(
   state: ConversationState,
@@ -516,7 +516,7 @@ export function onOverlapDeadline(
   advanceSpeech(state, turn, atMs, out);
 }
 
-/** The next word tells "no" from "no problem"; when none has come by then, the word stands for itself. */
+/** The next word tells "no" from "no problem"; without one in time, the word counts alone. */
 const NEXT_WORD_MAX_MS = 250;
 
 /** The caller says words: the agent stops where they ask for that. */
@@ -535,7 +535,7 @@ export function handleUserSpeech(
   act(state, decision, atMs, out);
 }
 
-/** No word has come behind one that could become agreement with it. */
+/** No word has followed one that could start a backchannel. */
 export function onNextWordDeadline(
   state: ConversationState,
   atMs: number,
@@ -561,7 +561,7 @@ export function callerSaid(
   const { reason } = decision;
   if (reason === "echo" || reason === "possibleEcho") {
     state.user.utteranceBeganAtMs = undefined;
-    // What is an echo is dropped, while the caller's own words before it still wait.
+    // Echo is dropped, while the caller's own words before it still wait.
     state.echo.suspected =
       reason === "echo"
         ? suspectedEcho
@@ -601,7 +601,7 @@ export function answerCaller(
   noteSaid(state, { role: "user", text, atMs: beganAtMs }, end, out);
   const turn = turnOf(state);
   if (turn === undefined) {
-    // Keys that are being pressed go on with what was said.
+    // Digits that are being pressed belong to the caller's words before.
     if (state.user.digits === "") beginReply(state, atMs, out);
     return;
   }

@@ -30,7 +30,7 @@ export interface Ending {
   readonly status: "completed" | "failed";
   /** For the caller and the operator: no vendor's words, no transcript. */
   readonly message: string;
-  /** The caller's leg goes on to this number or SIP address instead of being hung up. */
+  /** The caller's leg is transferred to this number or SIP address instead of being hung up. */
   readonly transferTo?: string;
 }
 

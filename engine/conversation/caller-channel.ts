@@ -28,7 +28,7 @@ export interface CallerChannel {
    * streamed. With the last, which may be empty, the sentence is over. The bytes are not changed afterwards.
    */
   sendAudio(audio: Uint8Array, sentence: SentenceId, isLast: boolean): void;
-  /** Only of a channel that paces its audio: it stands still, and goes on from there. */
+  /** Only for a channel that paces its audio: it pauses, and resumes from there. */
   pauseOutput(): void;
   resumeAudio(): void;
   /** Presses keys on behalf of the agent, behind all audio before them; settled when the last has left. Never rejects. */

@@ -38,7 +38,7 @@ import {
 /** So much of what the caller never heard is kept with the turn: some three minutes of speech. */
 const UNHEARD_CHARACTERS_MAX = 3_000;
 
-/** What was not heard of what was to be said; the sentence that was cut from the word on at which it was. */
+/** The unheard part of the text; of the cut sentence, from the word at which it was cut. */
 export function unheardSentences(turn: Turn, atMs: number): readonly string[] {
   const { index, played } = splitAt(turn.ledger, atMs);
   const [cut, ...rest] = turn.sentences.slice(index);
@@ -56,7 +56,7 @@ export function unheardText(turn: Turn, outcome: TurnOutcome, atMs: number): str
   return text === "" ? undefined : text;
 }
 
-/** A caller has heard nothing of an answer for so long, over all turns that were begun anew: it is given up. */
+/** Maximum time without an answer, over all restarted turns; then the answer is given up. */
 const REPLY_WAIT_MAX_MS = 20_000;
 /** When that time is nearly over as a turn begins, a vendor that is well again has so long to answer. */
 const LAST_TRY_MS = 2_500;
@@ -65,7 +65,7 @@ const WAIT_MIN_MS = 1_000;
 /** Words of impatience count as waiting; a caller who speaks for longer is not waiting. */
 const WORDS_BETWEEN_MAX_MS = 3_000;
 
-/** Nothing of the turn was heard, and its question is asked again: what was waited for it is not forgotten. */
+/** Nothing of the turn was heard, and its question is asked again: the wait is carried over. */
 export function carriedOverWaitAfter(turn: Turn, atMs: number): CarriedOverWait | undefined {
   const hasAudio = turn.sentences.some(
     (sentence) => !isFiller(sentence) && sentence.durationMs !== undefined,
@@ -102,7 +102,7 @@ const TURN_DEADLINES = [
   "turnStall",
 ] as const;
 
-/** Nothing went wrong, and nobody has to be told why. */
+/** A normal end, which needs no explanation. */
 const EXPECTED_ENDINGS: ReadonlySet<EndReason> = new Set([
   "callerLeft",
   "agentHungUp",
@@ -115,8 +115,8 @@ export function stopTurn(turn: Turn, out: ConversationEffect[]): void {
 }
 
 /**
- * Closes a turn as it stands at `atMs`: what was heard of it enters the history and the transcript, the rest is
- * forgotten. Of a reply that was not heard at all the question stays, to be answered with the caller's next words.
+ * Closes a turn at `atMs`: its heard part enters the history and the transcript, the rest is dropped. If nothing of a
+ * reply was heard, its question is kept, to be answered with the caller's next words.
  */
 export function commitTurn(
   state: ConversationState,

@@ -173,7 +173,7 @@ function onTurnEvent(
   }
 }
 
-/** What is told of a sentence names its number; from here on it is its place among those of the turn. */
+/** Reports name a sentence by its number; from here on it is the index among the turn's sentences. */
 function placed(turn: Turn, event: TurnEvent): TurnEvent | undefined {
   if (!("index" in event)) return event;
   const index = placeOf(turn, event.index);

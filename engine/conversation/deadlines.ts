@@ -98,7 +98,7 @@ export function nextDeadline({ deadlines }: WithDeadlines): number | undefined {
   return earliestMs;
 }
 
-/** What is due at `atMs`, in the order of the due times. */
+/** The deadlines that are due at `atMs`, in the order of their times. */
 export function dueDeadlines({ deadlines }: WithDeadlines, atMs: number): readonly DeadlineName[] {
   return DEADLINE_NAMES.filter((name) => isDue(deadlines[name], atMs)).sort(
     (one, other) => (deadlines[one] ?? 0) - (deadlines[other] ?? 0),

@@ -33,7 +33,7 @@ export interface PlayedWord {
   readonly endsAtMs: number;
   readonly beginsSentence: boolean;
   readonly endsSentence: boolean;
-  /** It stands in a question, or just before one, as what is read back to the caller does. */
+  /** It is in a question, or just before one, like words that are read back to the caller. */
   readonly isAsked?: true;
 }
 
@@ -135,7 +135,7 @@ function goneOn(
 
 /** This share of an echo's words must be the agent's, in their order; recognizers mishear some. */
 const OWN_SHARE_MIN = 0.8;
-/** With so many words one that is not the agent's is a mishearing; with fewer it may be what the caller wants changed. */
+/** With this many words a different one is a mishearing; with fewer it may be the caller's correction. */
 const MISHEARD_WORDS_MIN = 8;
 const MISHEARD_SHARE_MIN = 0.85;
 /** So many of the agent's words in a row are an echo, wherever they were taken from; fewer may be an answer. */
@@ -155,7 +155,7 @@ const MISHEARD_EARLY_MAX_MS = 300;
 const MISHEARD_CHARS_SHARE_MAX = 0.5;
 /** So many words in a row that the agent did not say are the caller's. */
 const OTHER_WORDS_MIN = 2;
-/** Only so many words are compared: the newest of the caller's, and of what was played. */
+/** Maximum number of compared words: the newest of the caller's, and of the played ones. */
 const CALLER_WORDS_MAX = 40;
 const PLAYED_WORDS_MAX = 120;
 
@@ -180,8 +180,8 @@ const SKIPPED_MIN_MS = 350;
 /** On a known loudspeaker a recognizer leaves out more; behind a longer gap the words must come when this loudspeaker's echo comes. */
 const SKIPPED_ON_LOUDSPEAKER_MIN_MS = 1_200;
 /**
- * Nobody who has to hear words first says them along with the agent so closely. What is asked for is known to many before they
- * have heard it all.
+ * A caller who has to hear the words first cannot speak along so closely. Many know what a question asks for before it
+ * is over.
  */
 const ALONG_MAX_MS = 500;
 /** Nor so many, from a sentence's first word on, a little later. */
@@ -220,12 +220,12 @@ export interface EchoJudgement {
   readonly lacksBeginning?: boolean;
 }
 
-/** What was heard, of which a match is a part. */
+/** The STT's words that contain a match. */
 interface Said {
   readonly words: readonly string[];
   /** So many of them were said last. */
   readonly newestCount: number;
-  /** The time in which nobody could have repeated these. */
+  /** The time within which a person could not have repeated these words. */
   readonly lagMaxMs: number;
   readonly mayGoOn: boolean;
   readonly isOnLoudspeaker: boolean;
@@ -259,10 +259,10 @@ export interface Circumstances {
 }
 
 /**
- * Compares what the recognizer heard, ended at `endedAtMs` on the call's clock, with what was played until now, oldest
- * word first. An echo stands in it nearly whole, in order and close together, and is back sooner than anybody repeats it.
- * Where the agent's sound stands still, a word that breaks off in its middle has broken off with the agent's: nobody else
- * ends so. On a loudspeaker more of them may have been misheard.
+ * Compares the STT's words, which ended at `endedAtMs` on the call's clock, with what was played until now, oldest word
+ * first. An echo contains nearly all played words, in order and close together, and returns sooner than a person
+ * repeats them. While the agent's audio is paused, a word that breaks off in its middle is the agent's. On a
+ * loudspeaker more words may have been misheard.
  */
 export function echoOf(
   callerText: string,
@@ -287,7 +287,7 @@ export function judgeEcho(
   const words = wordsOf(callerText).slice(-CALLER_WORDS_MAX);
   if (words.every((word) => INTERRUPTIONS.has(word))) return { echo: "none" };
   const { standsStill = false, isOnLoudspeaker = false, newestText = callerText } = circumstances;
-  // With the agent's sound its echo stands still, and what was heard of it is settled for no other reason.
+  // The echo pauses with the agent's audio, and STT finalizes it for no other reason.
   const mayGoOn = standsStill || circumstances.mayGoOn === true;
   const newestCount = wordsOf(newestText).length;
   const lagMaxMs = Math.max(REPEATED_MIN_MS, newestCount * REPEATED_MS_PER_WORD);
@@ -301,7 +301,7 @@ export function judgeEcho(
   };
   const played = playedWords.slice(-PLAYED_WORDS_MAX);
   const newestLagMs = endedAtMs - (played.at(-1)?.endsAtMs ?? 0);
-  // The next word tells a first one that was misheard from the caller's.
+  // The next word shows whether the first was misheard or the caller's.
   const mayBeOther = words.length === 1 && !NEGATIONS.has(words[0] ?? "");
   let isPossible = isOnLoudspeaker && mayGoOn && mayBeOther && newestLagMs <= said.lagMaxMs;
   let misheard: EchoJudgement["match"];
@@ -371,7 +371,7 @@ function isInOrder(
   return skippedMs < SKIPPED_MIN_MS && !returnedWords.isTurnBeforeSilent;
 }
 
-/** When the agent said the last of the words; one that was misheard stands for one of its own. */
+/** When the agent said the last of the words; a misheard word stands for one of its own. */
 function placeOf(
   { to, lastHeard }: EchoMatch,
   { length }: readonly string[],

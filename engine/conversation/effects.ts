@@ -112,7 +112,10 @@ export type ConversationEffect =
       /** What stops it at its work, if it is not done by then. */
       readonly until: "turnEnds" | "callEnds" | "done";
     }
-  /** For an index that was asked for before, the rest of a sentence whose voice has failed: its audio follows what has come. */
+  /**
+   * For an index that was requested before: the rest of a sentence whose TTS has failed. Its audio follows the received
+   * audio.
+   */
   | {
       readonly type: "synthesize";
       readonly turnId: number;
@@ -132,9 +135,9 @@ export type ConversationEffect =
   | { readonly type: "preparePhrases"; readonly texts: readonly string[] }
   /** The sentence ends with the audio that has come. */
   | { readonly type: "cutSentence"; readonly turnId: number; readonly index: number }
-  /** The audio of this sentence and of all that follow is forgotten: they may be asked for anew, and played again. */
+  /** The audio of this sentence and of all later ones is dropped: they may be requested and played again. */
   | { readonly type: "dropAudio"; readonly turnId: number; readonly index: number }
-  /** Only of paced audio: stands still where it is, and goes on from there. */
+  /** Only for paced audio: pauses where it is, and resumes from there. */
   | { readonly type: "pauseOutput" }
   | { readonly type: "resumeAudio" }
   /** Stops the model and every synthesis of the turn, and forgets its audio. `hung` has failed: it gave nothing in time. */

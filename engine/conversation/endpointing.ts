@@ -106,7 +106,7 @@ function isUnfinished(text: string, list: OpenWords): boolean {
 
 const HESITATION_ALONE = /^(?:u+h*m*|e+r*m*|e+h+m*|h+m+|ä+h*m*|ö+h*m*|e+u+h+|m{2,}|y{2,}|ı{2,})$/u;
 
-/** Only the end of what was said tells whether more is to come. */
+/** Only the end of the words shows whether more will follow. */
 const DICTATION_TAIL_CHARACTERS = 200;
 /** So many dictated pieces in a row are a dictation, whatever was asked. */
 const PIECES_UNASKED = 4;
@@ -263,7 +263,7 @@ function isHalfDate(tail: string, pieces: readonly string[]): boolean {
   return isOfDate && !YEAR.test(tail);
 }
 
-/** "The fifth", before its month, or a month alone, before its day. Of an appointment nobody tells the year. */
+/** "The fifth", before its month, or a month alone, before its day. For an appointment no one says the year. */
 function isHalfDay(pieces: readonly string[]): boolean {
   const last = lastOf(pieces);
   if (DATE_JOINTS.has(last)) return true;
@@ -551,7 +551,7 @@ export function undecidedMaxMs(event: TranscriptEvent): number | undefined {
   return (event.turnSilenceMaxMs ?? TURN_SILENCE_MAX_MS) + ON_ITS_WAY_MAX_MS;
 }
 
-/** A recognizer that decides turns tells them several times in a second, also while nobody speaks. */
+/** An STT with turn detection reports turns several times per second, also during silence. */
 export function isRepeated(
   { user: { hearing } }: ConversationState,
   event: TranscriptEvent,

@@ -10,7 +10,7 @@ interface At {
 
 export type OpenedEvent = At & {
   readonly type: "opened";
-  /** The conversation goes on from an earlier session: no second greeting. */
+  /** The conversation continues an earlier session: there is no second greeting. */
   readonly resumed: boolean;
   /** Nobody of this kind can be had for the call. */
   readonly lost?: Category;
@@ -62,7 +62,7 @@ export type CallerTurnEndedEvent = At & {
 export type CallerTurnEndingEvent = At & { readonly type: "callerTurnEnding" };
 /** The caller goes on after all. */
 export type CallerTurnResumedEvent = At & { readonly type: "callerTurnResumed" };
-/** The organization's replies that were begun early have wasted so much that there is no room for this one. */
+/** The organization's preemptive replies have used up the budget, so this one is not made. */
 export type PreemptiveRefusedEvent = At & {
   readonly type: "preemptiveRefused";
   readonly turnId: number;
@@ -91,7 +91,7 @@ export type ReplyDoneEvent = At & {
   readonly type: "replyDone";
   readonly turnId: number;
   readonly tokens: number;
-  /** What the model asks to have done before it goes on. */
+  /** The LLM's tool calls before it continues. */
   readonly toolCalls?: readonly ToolCall[] | undefined;
 };
 export type ToolDoneEvent = At & {
@@ -134,7 +134,7 @@ export type SentenceGrewEvent = At & {
   /** What its voice has told of since, with times from the sentence's beginning; only from voices that tell. */
   readonly words?: readonly TimedWord[];
 };
-/** The last of a sentence's audio has come; it may be the first that is told of it. */
+/** The last audio of a sentence has arrived; it may be the first report of it. */
 export type SentenceWholeEvent = At & {
   readonly type: "sentenceWhole";
   readonly turnId: number;

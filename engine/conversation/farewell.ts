@@ -35,7 +35,7 @@ export function durationLimit(state: ConversationState): Ending {
   return { reason: "durationLimit", status: "completed", message };
 }
 
-/** The limit of the call is near: whoever speaks, the caller is told. */
+/** The call's time limit is near: the agent says so, whoever is speaking. */
 export function onTimeUp(state: ConversationState, atMs: number, out: ConversationEffect[]): void {
   const words = state.settings.phrases?.timeIsUp ?? "";
   if (words === "" || turnOf(state)?.ending !== undefined) return;
@@ -75,7 +75,7 @@ function hasBeenHeard(state: ConversationState): boolean {
   return unanswered !== "" || turnOf(state)?.kind === "reply" || pendingText(hearing) !== "";
 }
 
-/** A call has begun for which nobody of this kind can be had: it is there to say so. */
+/** The call has started without a usable vendor of this kind: the agent only says so. */
 export function onVendorMissing(
   state: ConversationState,
   category: Category,
@@ -122,7 +122,7 @@ function sttOutageEnd({ transferTo }: Ending): Ending {
     : { ...LISTENING_FAILED, transferTo };
 }
 
-/** Empty where there is nobody to be told, or nothing to be told. */
+/** Empty if no caller is left, or if there is nothing to say. */
 function lastWordsOf({ settings }: ConversationState, { reason }: Ending): string {
   if (reason === "suspended") return settings.suspended;
   return reason === "organizationEnded" ? settings.callEndedByOrganization : "";

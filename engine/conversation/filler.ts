@@ -124,7 +124,7 @@ export function nextPhrase(
   );
 }
 
-/** The phrase comes between what was sent and what is still to come, whose numbers stay as they are. */
+/** The phrase goes between sent and pending audio, whose numbers do not change. */
 export function sayPhrase(
   state: ConversationState,
   turn: Turn,

@@ -8,7 +8,7 @@ import { beginScripted } from "./playout.js";
 import { type ConversationState, isBeingTransferred, turnOf } from "./state.js";
 import { pendingText } from "./transcript-buffer.js";
 
-/** So often a caller is asked whether somebody is there; then the agent says goodbye. */
+/** How often a silent caller is asked; then the agent says goodbye. */
 const REMINDERS_MAX = 2;
 
 /** It is the caller's turn to speak from now on. */
@@ -18,7 +18,7 @@ export function watchCaller(state: ConversationState, atMs: number): void {
   setDeadline(state, "idle", atMs + idleTimeoutMs);
 }
 
-/** Nobody has said a word for a while, and nobody makes a sound that might become one. */
+/** Neither side has spoken for a while, and there is no sound that might become words. */
 export function onIdleDeadline(
   state: ConversationState,
   { atMs, voiceAgoMs }: DeadlineReachedEvent,

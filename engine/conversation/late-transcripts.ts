@@ -79,7 +79,7 @@ export function withoutLateWords<Heard extends Transcript>(
       }
     : { ...late, guessedSince: text };
   const rest = restOf(late, transcript, atMs) ?? restOfFinal(late, transcript);
-  // A turn whose end is never told stands in every guess at it, however long it lasts.
+  // A turn whose end is never reported is in every interim result of it, however long it lasts.
   const isGoingOn = rest !== undefined && !settles && transcript.hasTurnDetection === true;
   return {
     late: isGoingOn ? { ...noted, givenAtMs: atMs } : noted,
@@ -91,7 +91,7 @@ function isSameFinal(late: LateWords, { text, lastWordEndMs }: Transcript, atMs:
   if (atMs - late.finalAtMs > LATE_MAX_MS) return false;
   if (lastWordEndMs !== undefined && late.finalEndMs !== undefined) {
     if (Math.abs(lastWordEndMs - late.finalEndMs) > WORD_END_TOLERANCE_MS) return false;
-    // Where no times are told, what was guessed anew was said anew.
+    // Without word times, new interim words mean that the caller spoke again.
   } else if (isSameWords(text, late.guessedSince)) return false;
   return isSameWords(text, late.finalText);
 }

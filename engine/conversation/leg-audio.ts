@@ -48,7 +48,7 @@ export interface LegAudio {
   readonly input: InputFormat;
   /** How the line takes the agent's speech; MP3 as whole sentences. */
   readonly speech: AudioFormat;
-  /** The server sends the audio in real time, so it can be held, and the line tells what was played. */
+  /** The server sends the audio in real time, so it can pause it, and the line reports what was played. */
   readonly isPaced: boolean;
   /** `as` is what the result is to be, where that is not what the line takes: one voice stands in for another. */
   sentenceFormat(client: TextToSpeech, as?: SpeechFormat): SentenceFormat;

@@ -197,7 +197,9 @@ export function tablePhrases(table = ""): readonly string[] {
     .filter((phrase) => phrase !== "");
 }
 
-/** What stands under these fields in all languages: callers mix them, and no setting tells which ones an STT understands. */
+/**
+ * The entries of these fields in all languages: callers mix them, and no setting says which ones an STT understands.
+ */
 export function wordsOfAll(...fields: readonly WordField[]): ReadonlySet<string> {
   return new Set(ALL.flatMap((lexicon) => fields.flatMap((field) => tableWords(lexicon[field]))));
 }
@@ -239,7 +241,7 @@ export const REFUSALS = wordsOfAll("refusals");
 
 /** "Zero" is said wherever it stands. */
 const ZERO = "0\\d*";
-/** What is said between the digits of a number and behind them, and stands in none of them. */
+/** Words between and after the digits of a number that are not digits. */
 const JOINTS = wordsOfAll("magnitudes", "numberJoints", "numberUnits");
 /** Shorter words stand in others by chance. */
 const PART_CHARS_MIN = 4;

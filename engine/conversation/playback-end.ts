@@ -25,8 +25,8 @@ const lists = new Map(
 );
 
 /**
- * Whether somebody who says this into a goodbye lets it be one: "thanks, bye", or just "okay". `language` is the first part
- * of a tag; English is taken for one that is not known.
+ * Whether these words let a goodbye finish: "thanks, bye", or just "okay". `language` is the first part of a tag; an
+ * unknown one counts as English.
  */
 export function isClosing(text: string, language: string): boolean {
   return (lists.get(language) ?? lists.get(FALLBACK_LANGUAGE))?.makesUp(text) === true;
@@ -116,7 +116,7 @@ function isReady({ readyPhrases }: ConversationState, phrase: string): boolean {
   return readyPhrases.some(({ text }) => text === phrase);
 }
 
-/** A call is not closed under a caller who has begun to say something: so much longer its end waits for the words. */
+/** How long the end of a call waits for the words of a caller who has started to speak. */
 function farewellGraceMs(
   state: ConversationState,
   turn: Turn,
@@ -144,7 +144,7 @@ function countFailure(state: ConversationState, turn: Turn, out: ConversationEff
 /** Clients tell whole milliseconds. */
 const ROUNDED_MS = 1;
 
-/** The client's own word for what was played replaces the estimate; until its next one the clock goes on from there. */
+/** The client's report replaces the estimate; until the next report the clock continues from there. */
 export function onPlayed(
   state: ConversationState,
   turn: Turn,

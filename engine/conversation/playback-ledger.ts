@@ -18,7 +18,7 @@ export interface TimedWord {
   readonly endMs: number;
 }
 
-/** The marks of a text after its voice has told of more words; those that do not stand in the text are passed over. */
+/** The word marks of a text after TTS has reported more words; words that are not in the text are skipped. */
 export function markWords(
   text: string,
   marks: readonly WordMark[],
@@ -213,7 +213,7 @@ export function lengthMsOf({ sent }: PlaybackLedger): number {
   return sent.reduce((sumMs, { durationMs }) => sumMs + durationMs, 0);
 }
 
-/** When the last audio of the answer that has come ends; words that the agent is at work do not count. */
+/** When the last received audio of the answer ends; fillers do not count. */
 export function answerEndsAtMs(ledger: PlaybackLedger): number {
   const last = ledger.sent.findLast((sentence) => sentence.isFiller !== true);
   return last === undefined ? Number.NEGATIVE_INFINITY : endOf(last);
@@ -289,7 +289,7 @@ export function alignEnd(ledger: PlaybackLedger, index: number, atMs: number): P
   let byMs = atMs - beforeMarkedAtMs;
   const sent = ledger.sent.map((sentence, at) => {
     if (at < index) return sentence;
-    // What was sent after a pause began when it was sent, unless what was before it took until later.
+    // Audio that was sent after a pause started when it was sent, unless earlier audio lasted until later.
     const pauseMs = Math.max(0, sentence.startsAtMs - beforeMarkedAtMs);
     if (at > index && pauseMs > ROUNDING_MS) byMs = Math.max(0, byMs - pauseMs);
     beforeMarkedAtMs = markedAt(sentence);
@@ -299,8 +299,8 @@ export function alignEnd(ledger: PlaybackLedger, index: number, atMs: number): P
 }
 
 /**
- * By `atMs` the caller has heard so much of all that was sent, counted from its beginning: what is heard later follows from
- * there. Sentences are heard one after another, so that one that was counted too early moves all that come after it.
+ * By `atMs` the caller has heard this much of all sent audio, counted from its start; later playback follows from
+ * there. Sentences play one after another, so correcting one moves all later ones.
  */
 export function alignPlayed(
   ledger: PlaybackLedger,

@@ -48,7 +48,7 @@ const FIRST_AUDIO_USUAL_MAX_MS = 1_000;
 export const GAP_MAX_MS = 1_000;
 /** What another try takes to its first audio, or less, where its voice is well. */
 const SECOND_TRY_USUAL_MAX_MS = 650;
-/** The caller has heard all that has come of a sentence: so much longer it is waited for before another try is begun. */
+/** How long after the last received audio was heard a second attempt starts. */
 const GROWTH_MISSED_MAX_MS = GAP_MAX_MS - SECOND_TRY_USUAL_MAX_MS;
 /** Nobody is asked after the last try, which is waited for longer before its voice has failed. */
 export const LAST_GROWTH_MISSED_MAX_MS = 600;
@@ -58,7 +58,7 @@ const SILENT_MAX_MS = 1_200;
 const NEARLY_ALL_FRACTION = 0.8;
 /** So long before the caller would hear the silence, another try is begun: what most voices take to their first audio. */
 const SECOND_TRY_LEAD_MS = 400;
-/** Where the telephone tells what was heard, its word is waited for this much longer than the clock would. */
+/** How much longer than the clock's estimate the telephone's mark is waited for. */
 const MARK_SLACK_MS = 1_500;
 /** Tries of a sentence; a second failure is the end of it. */
 export const SYNTHESIS_ATTEMPTS_MAX = 2;
@@ -76,7 +76,7 @@ export function beginScripted(
 ): void {
   dropPreemptiveReply(state, out);
   state.lastTurnId += 1;
-  // What it says again answers the question that stands first in what is unanswered.
+  // Its repetition answers the first of the unanswered questions.
   const userText = kind === "resumed" ? state.cut.question : "";
   const times = { callerEndedAtMs: atMs, decidedAtMs: atMs, attempt: 1 };
   const turn = newTurn({ id: state.lastTurnId, kind, userText, ...times });
@@ -141,7 +141,9 @@ export function giveUpRest(
   advanceSpeech(state, turn, atMs, out);
 }
 
-/** Where the sound is at `atMs`: what stands still goes on where it stood, with what was sent meanwhile right behind it. */
+/**
+ * The playback position at `atMs`: paused audio resumes where it paused, followed directly by what was sent meanwhile.
+ */
 export function soundAtMs(
   { outputPausedAtMs }: Pick<ConversationState, "outputPausedAtMs">,
   atMs: number,

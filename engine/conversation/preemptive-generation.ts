@@ -104,7 +104,7 @@ export function isAnswered(reply: PreemptiveReply, userText: string): boolean {
   return isSameWords(reply.userText, userText);
 }
 
-/** The caller has said more or something else, or nobody waits for a reply any more: what was made of it is waste. */
+/** The caller has said more or something else, or no reply is needed any longer: the preemptive reply is waste. */
 export function dropPreemptiveReply(state: ConversationState, out: ConversationEffect[]): void {
   const { metrics } = state.record;
   const reply = preemptiveReplyOf(state);

@@ -1,4 +1,7 @@
-/** The closed lists of why the agent stops, goes on or waits, and why the caller's turn is over; and how a turn keeps them. */
+/**
+ * The closed lists of reasons why the agent stops, continues or waits, and why the caller's turn is over; and how a
+ * turn records them.
+ */
 
 /** What the caller's speech does to the agent's output. */
 export const BARGE_IN_ACTIONS = ["interrupt", "pause", "resume", "ignore", "wait"] as const;

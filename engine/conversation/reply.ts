@@ -293,7 +293,7 @@ export function onToolDone(
   advanceSpeech(state, turn, atMs, out);
 }
 
-/** Before anything was heard a reply can be asked for anew; after that it ends with its last whole sentence. */
+/** Before anything was heard, a reply can be requested again; after that it ends with its last complete sentence. */
 export function onReplyFailed(
   state: ConversationState,
   turn: Turn,

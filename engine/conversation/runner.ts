@@ -99,7 +99,7 @@ export class CallPhrases {
   /** Throws for a phrase that is not ready. */
   play(text: string, { turnId, index }: SentenceId): void {
     const spoken = this.#ready.get(text);
-    if (spoken === undefined) throw new Error("a phrase that is not ready was to be played");
+    if (spoken === undefined) throw new Error("a phrase was played before it was ready");
     this.#deps.caller.sendAudio(spoken.audio, { turnId, index }, true);
   }
 
@@ -146,7 +146,7 @@ export interface AgentLlm {
   readonly maxTokens: number;
 }
 
-/** Where a call is written down, and who is told of its end. */
+/** Where a call is recorded, and who is notified of its end. */
 export interface CallRecorder {
   /** What the caller's client was told. */
   said(message: ClientMessage): void;
@@ -191,7 +191,7 @@ export interface EffectDeps {
 const TOOLS_AT_WORK_MAX = 16;
 const TOO_MANY_TOOLS = JSON.stringify({
   ok: false,
-  error: "not done: too many tools are at work; wait for their results first",
+  error: "not done: too many tools are running; wait for their results first",
 });
 
 interface TurnWork {
@@ -298,7 +298,7 @@ export class EffectRunner implements EffectPerformer {
     this.#deadline.arm(dueMs === undefined ? undefined : dueMs + this.#startedAtMs);
   }
 
-  /** Stops everything under way; also after a crash, when no transition asks for it. */
+  /** Stops all work in progress; also after a crash, when no step requests it. */
   dispose(): void {
     this.#phrases.close();
     this.#callEnds.abort();
@@ -392,7 +392,7 @@ export class EffectRunner implements EffectPerformer {
     );
   }
 
-  /** A second try goes on where the first has been heard, and replaces what nobody has heard of it. */
+  /** A second attempt continues where the first was heard, and replaces its unheard rest. */
   #beginDelivery(work: TurnWork, id: SentenceId, text: string): SentenceDelivery {
     const { caller, clock, tts, playoutDelays, voicePaces } = this.#deps;
     const known = work.deliveries.get(id.index);
@@ -466,7 +466,7 @@ export class EffectRunner implements EffectPerformer {
     this.#deps.recorder.ended(ending, save);
   }
 
-  /** The newest turn is the only one that work is begun for; what is left of older ones is let go. */
+  /** Only the newest turn starts work; leftovers of older turns are dropped. */
   #workOf(turnId: number): TurnWork {
     const known = this.#turns.get(turnId);
     if (known !== undefined) return known;

@@ -459,7 +459,7 @@ const NEXT_OF_GIVEN = 1.3;
 const NEXT_WEIGHT_MIN = 30;
 /** However much was given out, only two pieces are under way, and most of that has been heard. About 10 s of speech. */
 const NEXT_WEIGHT_MAX = 150;
-/** A clause that is so many times longer than that is cut before a joint, and one that is longer still at any word. */
+/** A clause that exceeds the maximum by this factor is cut before a conjunction, a still longer one at any word. */
 const JOINT_CUT_FACTOR = 1.2;
 const WORD_CUT_FACTOR = 1.3;
 /** A piece that a caller waits for behind a short one has several words nevertheless. */

@@ -66,7 +66,7 @@ export interface Turn {
   /** How many of those sent only say that the agent is at work. */
   fillerCount: number;
   ledger: PlaybackLedger;
-  /** What the caller had heard of it when the client was told to drop the rest; it counts anew from there. */
+  /** What the caller had heard when the client was told to drop the rest; the count restarts there. */
   playedBeforeMs: number;
   /** Gaps in its sentences, where their audio came too late. */
   underruns: number;
@@ -89,10 +89,10 @@ export interface Turn {
   hopeless: boolean;
   /** What the model asked for and what came of it, in the order of the conversation. */
   toolMessages: readonly ChatMessage[];
-  /** Tools that are at work, and how often the model has asked for some. */
+  /** Running tools, and how often the LLM has called tools. */
   toolsWaiting: readonly string[];
   toolRounds: number;
-  /** The model is asked when the tools of an earlier turn have answered that are still at work. */
+  /** The LLM is asked when the running tools of an earlier turn have returned. */
   waitsForTools: boolean;
   /** The newest tools that press keys for the agent, behind all that it has said, and those of them that still wait for that. */
   dtmfCallIds: readonly string[];
@@ -115,7 +115,7 @@ export interface Sentence {
   isWhole: boolean;
   /** Where its words end in its audio, as its voice has told by now. */
   marks: readonly WordMark[];
-  /** What had come when its voice failed and another try was asked for the rest, and when that was. */
+  /** The audio received when TTS failed and a second attempt was requested for the rest, and the time of that. */
   firstTry:
     | { readonly text: string; readonly durationMs: number; readonly atMs: number }
     | undefined;
@@ -336,7 +336,7 @@ export interface ConversationSettings {
   readonly interruptionPhrases: readonly string[];
   /** The model is asked before the end of the caller's turn is certain. */
   readonly preemptiveGeneration: boolean;
-  /** Whether a call that cannot go on for want of vendors is handed on, where there is a tool that says where to. */
+  /** Whether a call without working vendors is transferred, if a tool has a target. */
   readonly onProviderFailure: OnProviderFailure;
   readonly silenceTimeoutMs: number;
   /** How long a caller may pause who is dictating, or has left a sentence open. */
@@ -345,10 +345,10 @@ export interface ConversationSettings {
   readonly dtmfDigits: number;
   /** Plays a filler after this many ms without agent audio; 0 disables. */
   readonly fillerAfterMs: number;
-  /** After so long a silence of the caller the agent asks whether somebody is there; 0: never. */
+  /** Caller silence in ms after which the agent asks whether the caller is still there; 0: never. */
   readonly idleTimeoutMs: number;
   readonly durationMaxMs: number;
-  /** The server paces the audio itself: it can hold it, and is told what was played. */
+  /** The server paces the audio itself: it can pause it, and gets reports of what was played. */
   readonly isPaced: boolean;
   /** The caller is sent a sentence's audio as it comes; else every sentence waits until it is whole. */
   readonly isStreamed: boolean;
@@ -423,7 +423,7 @@ export interface CarriedOverWait {
   readonly untilMs: number;
 }
 
-/** A request that a turn has begun and that goes on at its service, though the turn was stopped. */
+/** A tool request of a cancelled turn that continues at its service. */
 export interface PendingTool {
   readonly turnId: number;
   readonly callId: string;
@@ -506,7 +506,7 @@ export type AgentTurn =
 
 export const SILENT: AgentTurn = { state: "silent" };
 
-/** From each state of the agent's turn the states that may follow; a reply may be asked for anew. */
+/** For each state of the agent's turn the valid next states; a reply may be requested again. */
 export const NEXT_AGENT_STATES: Readonly<
   Record<AgentTurn["state"], readonly AgentTurn["state"][]>
 > = {
@@ -551,7 +551,7 @@ export interface EchoState {
 /** What an interruption left unheard, until it is known whether the caller meant it. */
 export interface CutSpeech {
   readonly sentences: readonly string[];
-  /** What they answer, where nothing of the answer was heard; it stands first in what is unanswered. */
+  /** The question of this turn if nothing of the answer was heard; it is first among the unanswered words. */
   readonly question: string;
   /** How the call was to end after them. */
   readonly ending: Ending | undefined;
@@ -562,7 +562,7 @@ export function dropCutSpeech(state: Pick<ConversationState, "cut">): void {
   state.cut = { ...state.cut, sentences: [], ending: undefined };
 }
 
-/** What is kept of the call when it is over. */
+/** What is stored of the call when it is over. */
 export interface CallRecordState {
   history: readonly HistoryMessage[];
   unsaved: readonly SaidMessage[];
@@ -592,7 +592,7 @@ export interface ConversationState {
   wastedTokens: number;
   /** What was done for a reply that the caller did not hear to its end. */
   toolsDone: ToolsDone | undefined;
-  /** What was waited for an answer in turns that were begun anew since the caller last heard one. */
+  /** The wait for an answer in restarted turns since the caller last heard one. */
   carriedOverWait: CarriedOverWait | undefined;
   /** The vendor was asked to take the call on, and has not refused: one that takes it late has taken it. */
   transfer: Transfer | undefined;

@@ -90,7 +90,7 @@ const NO_AUDIO = new Uint8Array(0);
 /** Words that wait to be told; a sentence of two minutes has fewer. */
 export const TIMED_WORDS_MAX = 500;
 
-/** What is told of a sentence while its audio comes; times are on the monotonic clock. */
+/** Progress reports of a sentence while its audio arrives; times are on the monotonic clock. */
 export interface SentenceSound {
   readonly type: "sentenceGrew" | "sentenceWhole";
   /** The length of all audio that has come. */
@@ -360,7 +360,7 @@ async function watched(
     await work({ signal: AbortSignal.any([signal, quiet.signal]), heard });
   } catch (error) {
     if (!quiet.signal.aborted || signal.aborted) throw error;
-    throw new VendorError(vendor, "timeout", "the voice gave nothing for too long", {
+    throw new VendorError(vendor, "timeout", "the TTS returned nothing for too long", {
       cause: error,
     });
   } finally {
@@ -393,7 +393,7 @@ async function askVoice(
   const request = { text, modelId, speed, language, format: format.request, onWords, onFormat };
   await client.synthesize(request, onChunk, signal);
   if (givenBytes <= bytesMax) return;
-  throw new VendorError(vendor, "badAnswer", "one sentence gave more audio than two minutes");
+  throw new VendorError(vendor, "badAnswer", "one sentence has more than two minutes of audio");
 }
 
 function bytesMaxOf(format: SpeechFormat): number {

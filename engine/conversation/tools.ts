@@ -28,9 +28,10 @@ const PUT_OFF = JSON.stringify({
 const TOOLS_MAX_MS = 15_000;
 
 /**
- * The model has asked for tools. Hanging up and transferring are terminal: what was said so far is heard, then the call
- * ends so, and nothing more is asked. The others are started, and the model goes on with what comes of them; with them,
- * what is terminal is put off, since the end would stop them at their work. False when it has asked too often.
+ * Starts the tools that the LLM has called. Hanging up and transferring are terminal: what was said so far is played,
+ * then the call ends, and nothing more is requested. The LLM continues with the results of the others; together with
+ * these a terminal tool is postponed, because the end would cancel them. Returns false when the LLM has called tools
+ * too often.
  */
 export function useTools(
   state: ConversationState,
@@ -87,7 +88,7 @@ export function sendDtmf(turn: Turn, atMs: number, out: ConversationEffect[]): v
   turn.progressAtMs = atMs;
 }
 
-/** Keys of the agent's sound: nobody's words stop them, and it says nothing meanwhile. */
+/** DTMF in the agent's audio: speech does not stop it, and the agent says nothing meanwhile. */
 export function isSendingDtmf(turn: Turn, atMs: number): boolean {
   const { dtmfCallIds, keysToPress, toolsWaiting, ledger } = turn;
   const isPressing = dtmfCallIds.some((id) => toolsWaiting.includes(id));

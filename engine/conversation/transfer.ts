@@ -9,7 +9,7 @@ import { type ConversationState, type Transfer, turnOf } from "./state.js";
 /** The caller waits in silence for the vendor's answer, and takes a longer one for a dead line. */
 const TRANSFER_MAX_MS = 5_000;
 
-/** How a call ends that cannot go on for want of vendors: handed on, where the agent says so and somebody can. */
+/** How a call without working vendors ends: it is transferred if the agent says so and the line can. */
 export function providerFailureEnd({ settings }: ConversationState, ending: Ending): Ending {
   if (settings.onProviderFailure === "end") return ending;
   const target = settings.tools.find((tool) => tool.kind === "transfer");

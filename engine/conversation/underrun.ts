@@ -134,7 +134,7 @@ function bridgeInMs(
   return gapInMs > 0 ? gapInMs : LOOK_AGAIN_MS;
 }
 
-/** Another try was asked for the rest of a sentence, and nothing of that has come. */
+/** A second attempt for the rest of a sentence is in progress, and has returned no audio yet. */
 function isAwaited({ firstTry, durationMs }: Sentence): boolean {
   return firstTry !== undefined && firstTry.durationMs === durationMs;
 }

@@ -80,7 +80,7 @@ export function onTranscript(
     isRepeated: wasReported,
   };
   handleUserSpeech(state, said, event.atMs, out);
-  // A goodbye that was held, and of which everything is over, ends the call when it goes on.
+  // A postponed goodbye whose parts are all over ends the call when it resumes.
   if (state.phase === "ended") return;
   if (heard.turnText !== undefined) {
     const end = endOfTurn(state.user.endedAtMs, { reason: "endpointing" }, event.atMs);

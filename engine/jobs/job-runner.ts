@@ -195,7 +195,7 @@ export class JobRunner {
     try {
       await this.#settle(job, handler, outcome);
     } catch (error) {
-      log.warn({ jobId, kind, error }, "the outcome of a job could not be stored; it runs again");
+      log.warn({ jobId, kind, error }, "failed to store the outcome of a job; it runs again");
     }
   }
 
@@ -244,7 +244,7 @@ export class JobRunner {
 
   /** Once for each trouble: a database that is away is away for all. */
   #trouble(error: unknown): void {
-    if (!this.#isTroubled) this.#options.log.warn({ error }, "jobs cannot be read or written now");
+    if (!this.#isTroubled) this.#options.log.warn({ error }, "failed to read or write jobs");
     this.#isTroubled = true;
   }
 }

@@ -8,7 +8,7 @@ export class JobMetrics {
   readonly #registry = new Registry();
   readonly #jobs = new Gauge({
     name: "parley_jobs",
-    help: "Durable jobs of this database; 10000 stands for so many and more",
+    help: "Durable jobs of this database; 10000 means 10000 or more",
     labelNames: ["kind", "state"],
     registers: [this.#registry],
   });

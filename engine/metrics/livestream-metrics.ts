@@ -9,7 +9,7 @@ interface LadderNumbers {
   readonly restarts: number;
 }
 
-/** What is read when it is asked for. */
+/** Values that are read at each scrape. */
 export interface LiveStreamMetricsSources {
   readonly streams: () => number;
   readonly listeners: () => number;

@@ -27,7 +27,7 @@ export interface TroubledVendor {
   readonly vendor: string;
 }
 
-/** What is read when it is asked for. */
+/** Values that are read at each scrape. */
 export interface MetricsSources {
   readonly callsActive: () => number;
   readonly storageRequestsWaiting: () => number;
@@ -59,17 +59,17 @@ export class Metrics {
   );
   readonly #bargeIns = this.#counter(
     "parley_barge_in_decisions_total",
-    "What callers' speech did to the agent's, and why: a bounded number for each turn",
+    "Barge-in decisions by reason: a bounded number for each turn",
     ["action", "reason"],
   );
   readonly #endsOfTurn = this.#counter(
     "parley_end_of_turn_total",
-    "Why callers' turns were over that were answered",
+    "Ends of answered caller turns by reason",
     ["reason"],
   );
   readonly #underruns = this.#counter(
     "parley_underruns_total",
-    "Gaps in the agent's speech, where a voice's audio came too late or the server was late with it",
+    "Gaps in the agent's speech, where TTS or the server was late with the audio",
     [],
   );
   readonly #vendorErrors = this.#counter("parley_vendor_errors_total", "Failed vendor requests", [
@@ -79,22 +79,22 @@ export class Metrics {
   ]);
   readonly #sttOutageSeconds = this.#counter(
     "parley_stt_outage_seconds_total",
-    "Time without a speech recognizer",
+    "Time without STT",
     [],
   );
   readonly #hedges = this.#counter(
     "parley_hedges_total",
-    "Replies whose model was later than usual: another was asked, has begun first, or was too dear",
+    "Replies whose LLM was later than usual: another was asked, started first, or was over the budget",
     ["outcome"],
   );
   readonly #hedgeTokens = this.#counter(
     "parley_hedge_wasted_tokens_total",
-    "Tokens of models that were asked too and not needed; an estimate",
+    "Estimated tokens of hedged requests that were not needed",
     [],
   );
   readonly #stages = new Histogram({
     name: "parley_turn_stage_seconds",
-    help: "What callers waited for a reply, by stage; `total` is the sum",
+    help: "Reply latency by stage; `total` is the sum",
     labelNames: ["stage"],
     buckets: STAGE_BUCKETS_SEC,
     registers: [this.#registry],
@@ -122,7 +122,7 @@ export class Metrics {
     );
     this.#gauge(
       "parley_disk_free_bytes",
-      "Room on the disk of the database and the recordings",
+      "Free space on the disk of the database and the recordings",
       sources.diskFreeBytes,
     );
   }
@@ -130,7 +130,7 @@ export class Metrics {
   #breakersGauge(troubledVendors: () => readonly TroubledVendor[]): void {
     const gauge = new Gauge({
       name: "parley_vendor_breakers_open",
-      help: "Credentials that calls keep away from, since their vendor has failed",
+      help: "Credentials whose circuit breaker is open",
       labelNames: ["category", "vendor"],
       registers: [this.#registry],
       collect: () => {

@@ -45,7 +45,7 @@ export class AwaitedEvents<Event> {
     waiting.resolve(event);
   }
 
-  /** No more come: whoever still waits is told so. */
+  /** No more events come: pending waits reject. */
   end(): void {
     this.#isOver = true;
     for (const { timer, reject } of this.#waiting.splice(0)) {

@@ -208,7 +208,7 @@ export class Caller {
     if (played === undefined) return;
     const { turnId, ms, isAll } = played;
     const report = JSON.stringify({ type: "played", turnId, ms });
-    // One that stands still is told too: else the service takes it to have gone on.
+    // Paused playback is reported too: otherwise the server assumes that it continued.
     if (!isAll || report !== this.#reported) this.#socket.send(report);
     this.#reported = report;
   }

@@ -4,7 +4,7 @@ import { setTimeout as sleep } from "node:timers/promises";
 /** Vendors take large conversations; this is far above any that fits a voice call. */
 const BODY_BYTES_MAX = 8 * 1024 * 1024;
 
-/** The other side has gone away: there is nobody to answer. */
+/** The client has left: there is no one to answer. */
 export class ExchangeAbortedError extends Error {
   override readonly name = "ExchangeAbortedError";
 }

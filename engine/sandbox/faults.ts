@@ -4,8 +4,8 @@ const delay = v.pipe(v.number(), v.minValue(0), v.maxValue(600_000));
 const count = v.pipe(v.number(), v.integer(), v.minValue(0));
 
 /**
- * `fault` spoils what the vendor does from now on; `after` lets so many requests pass first, and `times` ends the fault
- * by itself after so many. A Deepgram fault counts connections if it is about the handshake, else what it spoils.
+ * `fault` affects the vendor's behaviour from now on; `after` lets that many requests pass first, and `times` ends the
+ * fault after that many. A Deepgram fault counts connections if it concerns the handshake, otherwise what it affects.
  */
 const faultCount = {
   after: v.exactOptional(count),
@@ -87,7 +87,8 @@ export const SPEECH_FAULTS = [
   // As long as the sentence, without a sound; or its first half, as if that were all of it.
   "silentAudio",
   "halfAudio",
-  // Only over sockets: all audio comes, and its end is never told, or told with its first piece and again at the end, or twice.
+  // Only over sockets: all audio arrives, and its end is never reported, or reported with its first piece and again at
+  // the end, or twice.
   "neverDone",
   "doneEarly",
   "doneTwice",
@@ -183,7 +184,7 @@ const EdgeSettings = v.strictObject({
 const TwilioSettings = v.strictObject({
   ...faultCount,
   fault: v.exactOptional(v.picklist([...TWILIO_REFUSALS, ...TWILIO_FATES])),
-  /** Until somebody answers, or it is told that nobody does. */
+  /** Until an answer arrives, or the absence of one is reported. */
   ringMs: v.exactOptional(delay),
   /** For so long two people talk, when a call was handed on. */
   talkMs: v.exactOptional(delay),

@@ -105,7 +105,8 @@ export class CertificateAuthority {
   private constructor(keys: KeyPair, nowMs: number) {
     this.#nowMs = nowMs;
     this.#key = forge.pki.privateKeyFromPem(keys.privateKey);
-    // Two authorities of one name would be taken for each other, and a wrong signature told instead of an unknown issuer.
+    // Two authorities with one name would be confused, and the error would be a wrong signature instead of an unknown
+    // issuer.
     this.#name = nameOf(`Parley sandbox ${randomBytes(4).toString("hex")}`);
     this.certificate = this.#sign(keys.publicKey, this.#name, [
       { name: "basicConstraints", cA: true, critical: true },

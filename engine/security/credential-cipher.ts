@@ -45,10 +45,10 @@ export class CredentialCipher {
   /** Throws when the text was tampered with, was sealed under none of the keys or is not of the format. */
   open(sealed: string): JsonObject {
     if (!SEALED_FORMAT.test(sealed)) {
-      throw new Error("the sealed credentials are not of the stored format");
+      throw new Error("the encrypted credentials do not have the stored format");
     }
     const opened = this.#openText(sealed);
-    if (opened === undefined) throw new Error("the sealed credentials open with none of the keys");
+    if (opened === undefined) throw new Error("none of the keys decrypts the credentials");
     return v.parse(Credentials, JSON.parse(opened.text));
   }
 

@@ -59,7 +59,10 @@ export async function verifyPassword(password: string, stored: string): Promise<
   return (await matchPassword(password, stored)) !== undefined;
 }
 
-/** Tells a stored hash from the next one, and nothing of the password: it goes by the salt, which nobody is told. */
+/**
+ * Distinguishes a stored hash from the next one without revealing the password: it is derived from the salt, which is
+ * secret.
+ */
 export function passwordMark(stored: string): string {
   return createHash("sha256").update(stored).digest("base64url").slice(0, MARK_CHARACTERS);
 }

@@ -16,7 +16,7 @@ export interface SignedIdsOptions {
   readonly clock: Clock;
 }
 
-/** Ids that somebody else carries for us in an address: anybody can read them, and nobody can change them. */
+/** Ids that another party carries for us in an address: anyone can read them, but no one can change them. */
 export class SignedIds {
   readonly #text: SignedText;
   readonly #clock: Clock;

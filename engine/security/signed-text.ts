@@ -2,7 +2,7 @@ import { createHmac, hkdfSync, timingSafeEqual } from "node:crypto";
 
 const KEY_BYTES = 32;
 
-/** JSON that its reader can read and nobody else can write; it stands in addresses as it is. */
+/** Signed JSON that others cannot forge; it is safe in addresses. */
 export class SignedText {
   readonly #key: Buffer;
   readonly #charactersMax: number;
@@ -18,7 +18,7 @@ export class SignedText {
     return `${text}.${this.signature(text).toString("base64url")}`;
   }
 
-  /** What was signed here; undefined for what is forged, cut, or too long. */
+  /** The signed value; undefined if it is forged, truncated, or too long. */
   read(signed: string): unknown {
     if (signed.length > this.#charactersMax) return undefined;
     const [text = "", signature = ""] = signed.split(".");

@@ -47,7 +47,7 @@ export class StreamUuids implements StreamUuidRegistry {
     if (this.#waiting.size >= STREAM_UUIDS_MAX || ofOne >= STREAM_UUIDS_OF_ONE_MAX) {
       throw new RequestError(
         "overloaded",
-        "too many calls were announced and have not come; wait a minute",
+        "too many announced calls have not connected yet; wait a minute",
       );
     }
     const uuid = randomUUID();

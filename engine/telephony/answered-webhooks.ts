@@ -34,8 +34,8 @@ interface Answered {
 }
 
 /**
- * The signed webhooks that were answered lately. One that comes again gets the document that it got, with its tokens: a vendor
- * that has lost it can go on, and whoever replays what a vendor has signed gets nothing that is not used up already.
+ * The signed webhooks that were answered lately. A repeated one gets the same document, with the same tokens: a vendor
+ * that lost it can continue, and a replayed signature yields only used tokens.
  */
 export class AnsweredWebhooks implements WebhookAnswers {
   readonly #clock: Clock;

@@ -14,7 +14,7 @@ export interface CallToPlace {
   readonly answerUrl: string;
   /** The vendor reports there what becomes of the call. */
   readonly statusUrl: string;
-  /** The verdict comes to `statusUrl` while the call already goes on. */
+  /** The result is sent to `statusUrl` while the call already continues. */
   readonly detectMachine: boolean;
   readonly ringTimeoutSec: number;
 }
@@ -37,7 +37,7 @@ export class CallControl {
   readonly #apis: Readonly<Record<string, CallControlApi | undefined>>;
   readonly #log: Logger;
   readonly #pending = new Set<Promise<void>>();
-  /** Vendors of which the log has been told that they have no account: one line each, not one a call. */
+  /** Vendors whose missing account is already logged: one line per vendor, not per call. */
   readonly #reported = new Set<string>();
 
   /** `apis` are named by their vendors. */
@@ -53,7 +53,7 @@ export class CallControl {
       if (this.#reported.has(vendor)) return;
       this.#reported.add(vendor);
       const words =
-        "calls are hung up by the end of their streams only: no account, or calls without an id";
+        "calls are hung up only by closing their streams: no account, or calls without an id";
       this.#log.warn({ vendor }, words);
       return;
     }
@@ -65,7 +65,7 @@ export class CallControl {
     await Promise.all(this.#pending);
   }
 
-  /** A second time where that may help: a call that goes on costs money, and somebody sits in silence. */
+  /** Retried if that may help: a call that stays open costs money, and its caller sits in silence. */
   async #insist(vendor: string, hangUp: () => Promise<void>): Promise<void> {
     for (let attempt = 1; ; attempt += 1) {
       try {
@@ -73,7 +73,7 @@ export class CallControl {
       } catch (error) {
         const mayHelp = error instanceof VendorError && error.retryable;
         if (mayHelp && attempt < ATTEMPTS_MAX) continue;
-        this.#log.error({ vendor, error }, "a call could not be hung up at its vendor");
+        this.#log.error({ vendor, error }, "failed to hang up a call at its vendor");
         return;
       }
     }
@@ -98,7 +98,7 @@ export class CallControl {
       await api.transfer(callRef, dial);
       return true;
     } catch (error) {
-      this.#log.error({ vendor, error }, "a call could not be transferred");
+      this.#log.error({ vendor, error }, "failed to transfer a call");
       return false;
     }
   }

@@ -33,7 +33,7 @@ export function plainAddress(url: string): string {
   return url;
 }
 
-/** The caller is connected to somebody else. */
+/** The caller is connected to another party. */
 export interface Dial {
   /** E.164, or a SIP address. */
   readonly to: string;
@@ -55,7 +55,10 @@ export interface CallDocuments {
   farewell(farewell: Farewell): string;
   /** Nothing comes after the stream; empty where no document says so. */
   hangUp(): string;
-  /** A call that nobody has answered goes on ringing meanwhile, where the vendor lets it. Absent where there is no such document. */
+  /**
+   * A call that was not answered continues to ring meanwhile, if the vendor supports that. Absent if there is no such
+   * document.
+   */
   hold?(wait: Wait): string;
   /** Hands the caller on, for a limited time of ringing. Absent where no document does. */
   dial?(dial: Dial): string;

@@ -25,7 +25,7 @@ export interface CallInfo {
   readonly apiKeyId?: string;
 }
 
-/** The fields of a vendor's webhook in which the information stands. */
+/** The fields of a vendor's webhook that have the information. */
 export interface CallInfoFields {
   readonly from: string;
   readonly to: string;
@@ -129,8 +129,8 @@ export function callInfoIn(metadata: JsonObject): CallInfo | undefined {
 }
 
 /**
- * The information on calls whose stream has not begun, by the call's key: a stream's token has no room for it. Implemented
- * by this process, the owner of the server, or the database of several servers.
+ * The information on calls whose stream has not started, by the call's key: a stream's token has no space for it.
+ * Implemented by this process, the primary, or the database of several servers.
  */
 export interface CallInfoStore {
   keep(call: CallInfoKey, info: CallInfo): MaybePromise<void>;
@@ -216,7 +216,7 @@ export class BestEffortCallInfos {
   }
 
   async #inTime<Value>(work: () => MaybePromise<Value>): Promise<Value | undefined> {
-    const lost = "caller numbers could not be kept or read; the call goes on without them";
+    const lost = "failed to store or read caller numbers; the call continues without them";
     try {
       const asked = work();
       if (!(asked instanceof Promise)) return asked;

@@ -22,7 +22,7 @@ export class ChunkOrder {
   #next = 1;
   #lateInRow = 0;
 
-  /** What is now in order, with its numbers; undefined when the piece comes too late or a second time. */
+  /** The frames that are now in order, with their numbers; undefined for a late or repeated frame. */
   add(chunk: number, bytes: Uint8Array): readonly (readonly [number, Uint8Array])[] | undefined {
     if (chunk < this.#next) {
       this.#lateInRow += 1;

@@ -73,7 +73,7 @@ export interface PhoneTraits {
   readonly needsPacing: boolean;
   /** The vendor may deliver audio in the wrong order; the wire puts it right, with up to 100 ms of delay. */
   readonly reorders: boolean;
-  /** Marks that a `clear` overtakes may never be told: nobody may wait for them. */
+  /** Marks that a `clear` overtakes may never be reported, so nothing may wait for them. */
   readonly clearDropsMarks: boolean;
   /** Closing the socket ends the call; elsewhere the vendor's REST API has to. */
   readonly closingHangsUp: boolean;

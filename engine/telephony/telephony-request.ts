@@ -9,7 +9,7 @@ const ANSWER_MAX_MS = 10_000;
 const ANSWER_MAX_BYTES = 64 * 1024;
 const STATUS_GONE = 404;
 
-/** What was begun at the vendor is waited for: whoever gave up would not know whether somebody's telephone rings. */
+/** A request that the vendor has started is awaited: after a timeout it would be unknown whether a telephone rings. */
 const NEVER_ABORTED = new AbortController().signal;
 
 export interface TelephonyRequest {

@@ -15,7 +15,7 @@ export interface SignatureScheme {
   readonly header: string;
   /** The headers that `check` reads, in lower case. */
   readonly headerNames: readonly string[];
-  /** Whether what is signed includes the address's query; where not, nobody can tell who has written that. */
+  /** Whether the signature covers the address's query; if not, the query cannot be trusted. */
   readonly signsQuery: boolean;
   /** Tells a webhook from all others; only asked once `check` has found it signed. */
   readonly identity: (webhook: SignedWebhook) => WebhookIdentity;

@@ -44,7 +44,7 @@ export function auditEntry<Type extends TargetType>(change: AuditedChange<Type>)
 export function actorOf({ userId, apiKeyId }: Pick<Tenant, "userId" | "apiKeyId">): AuditActor {
   if (userId !== undefined) return { type: "user", id: userId };
   if (apiKeyId !== undefined) return { type: "apiKey", id: apiKeyId };
-  throw new Error("a change needs somebody who makes it: the tenant has neither user nor API key");
+  throw new Error("a change needs an actor: the tenant has neither user nor API key");
 }
 
 /** Names of the fields in which two versions of a record differ; inside a nested object, like `persona.greeting`. */

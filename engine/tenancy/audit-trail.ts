@@ -41,12 +41,12 @@ export class AuditTrail {
     return this.#database.audit.list(tenant.organization.id, page);
   }
 
-  /** For the platform's administrator. RequestError `not_found`: nobody with this e-mail owns an organization. */
+  /** For the platform's administrator. RequestError `not_found`: no organization has an owner with this e-mail. */
   async listOfOwner(ownerEmail: string, page: AuditPage): Promise<AuditEntries> {
     const email = canonicalEmail(ownerEmail);
     const organization = await this.#database.organizations.findByOwnerEmail(email);
     if (organization === undefined) {
-      throw new RequestError("not_found", "nobody with this e-mail owns an organization");
+      throw new RequestError("not_found", "no organization has an owner with this e-mail");
     }
     return this.#database.audit.list(organization.id, page);
   }
@@ -67,7 +67,7 @@ export class AuditTrail {
       const count = await this.#database.audit.purge(this.#clock.epochMs() - AUDIT_RETENTION_MS);
       if (count > 0) log.info({ count }, "old audit entries were removed");
     } catch (error) {
-      log.warn({ error }, "old audit entries could not be removed");
+      log.warn({ error }, "failed to remove old audit entries");
     }
   }
 }

@@ -40,7 +40,7 @@ export interface KeyVerdict {
 export type KeyCheckState = "current" | "old" | "unopened" | "missing";
 
 export const WRONG_KEY =
-  "ENCRYPTION_KEY is not the key that has sealed the credentials in this database";
+  "ENCRYPTION_KEY is not the key that encrypted the credentials in this database";
 
 export interface ResealReport {
   readonly resealed: number;
@@ -131,7 +131,7 @@ export class CredentialRotation {
       if (check !== undefined && this.#cipher.keyPosition(check) === 0) return;
       if (await this.#stored.replaceKeyCheck(check, this.#cipher.seal({}))) return;
     }
-    throw new Error("the key check was changed again and again meanwhile");
+    throw new Error("the key check kept changing meanwhile");
   }
 
   /** Each on its own: interrupted in between it leaves all of them readable, and can be started again. */
@@ -217,7 +217,7 @@ export async function checkEncryptionKey(
   if (counts.unopened > 0) {
     log.warn(
       fields,
-      "ENCRYPTION_KEY does not open all credentials of organizations; see npm run admin -- credentials audit",
+      "ENCRYPTION_KEY does not decrypt all credentials of organizations; see npm run admin -- credentials audit",
     );
   } else {
     await rotation.storeKeyCheck();

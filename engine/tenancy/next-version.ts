@@ -1,7 +1,7 @@
 import { RequestError } from "../request-error.js";
 import type { Clock } from "../time/clock.js";
 
-/** Each time somebody else was first: so many change one record in the same moment only by mistake. */
+/** Attempts, each lost to another writer: so many simultaneous changes of one record are an error. */
 const UPDATE_ATTEMPTS_MAX = 20;
 
 interface Versioned {
@@ -20,7 +20,10 @@ export interface VersionedChange<Known extends Versioned, Changed> {
   readonly what: string;
 }
 
-/** What is changed is what the record has become, whoever has changed it since it was read. RequestError `conflict` where that never ends. */
+/**
+ * Applies the change to the record's newest version, whoever has changed it since it was read. RequestError `conflict`
+ * when that never succeeds.
+ */
 export async function changeNewest<Known extends Versioned, Changed>(
   of: VersionedChange<Known, Changed>,
 ): Promise<Changed> {
@@ -32,7 +35,7 @@ export async function changeNewest<Known extends Versioned, Changed>(
     const changed = await of.change(known);
     if (changed !== undefined) return changed;
   }
-  throw new RequestError("conflict", `others change the ${of.what} all the time: try again`);
+  throw new RequestError("conflict", `the ${of.what} keeps changing: try again`);
 }
 
 /** When a record is updated that was read: later than before, whatever the clock says, so that it tells one state from the next. */

@@ -128,7 +128,8 @@ export class Organizations {
       entry.atMs,
       entry,
     );
-    if (organization === undefined) throw new RequestError("not_found", "the organization is gone");
+    if (organization === undefined)
+      throw new RequestError("not_found", "the organization no longer exists");
     return { organization, plan: tenant.plan };
   }
 
@@ -137,7 +138,7 @@ export class Organizations {
     return this.#database.organizations.list();
   }
 
-  /** For the platform's administrator. RequestError `not_found`: nobody with this e-mail owns an organization. */
+  /** For the platform's administrator. RequestError `not_found`: no organization has an owner with this e-mail. */
   async activate(ownerEmail: string): Promise<OrganizationRecord> {
     return this.#setStatus(await this.#findOwned(ownerEmail), "active", this.#administrator);
   }
@@ -296,7 +297,7 @@ export class Organizations {
     const email = canonicalEmail(ownerEmail);
     const organization = await this.#database.organizations.findByOwnerEmail(email);
     if (organization === undefined) {
-      throw new RequestError("not_found", "nobody with this e-mail owns an organization");
+      throw new RequestError("not_found", "no organization has an owner with this e-mail");
     }
     return organization;
   }

@@ -8,7 +8,7 @@ export const KEPT_MAX_MS = 1_000;
 export interface ReadCacheOptions<Value> {
   readonly changes: Pick<RecordChanges, "count">;
   readonly clock: Pick<Clock, "monotonicMs">;
-  /** The one that was asked for the longest ago makes room. */
+  /** The entry that was requested the longest ago is evicted. */
   readonly entriesMax: number;
   /** Left out: everything that was found is kept. */
   readonly isKept?: (value: Value) => boolean;

@@ -45,7 +45,7 @@ export interface Tenancy {
 
 export function newTenancy(options: TenancyOptions): Tenancy {
   const onBackgroundError = (error: unknown) =>
-    options.log.warn({ error }, "lastUsedAt could not be stored");
+    options.log.warn({ error }, "failed to store lastUsedAt");
   const accounts = new Accounts(options);
   const apiKeys = new ApiKeys({ ...options, onBackgroundError });
   return {

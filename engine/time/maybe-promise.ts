@@ -1,2 +1,2 @@
-/** What is known at once where one process has it, and is asked for where another one has it. */
+/** Known at once if this process has it, otherwise requested from another process. */
 export type MaybePromise<T> = T | Promise<T>;

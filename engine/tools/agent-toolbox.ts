@@ -128,8 +128,8 @@ export function sessionTools({ tools }: AgentRecord): readonly ConversationTool[
 }
 
 /**
- * The agent on a leg, which somebody can hand on or nobody can, with those of its transfers that lead to where callers may
- * be handed on: its model is not told of one that would be a hang-up or refused.
+ * The agent's tools on a leg that can or cannot be transferred, with only those transfers whose targets are allowed:
+ * the LLM does not get a transfer that would be refused or hang up.
  */
 export async function withTransfers(
   agent: AgentRecord,

@@ -7,7 +7,7 @@ import type { ToolCall } from "../vendors/contracts.js";
 /** What is kept of one turn: eight tools, and of what each was given and answered half a page of text. */
 const TOOLS_MAX = 8;
 const TEXT_CHARACTERS_MAX = 2_000;
-/** What is kept of one call: its record is read whole. Later tools are told by name. */
+/** The limit for one call, because its record is read as a whole. Later tools are listed by name. */
 const CALL_CHARACTERS_MAX = 256_000;
 /** Longer than a name can be, but models make names up. */
 const NAME_CHARACTERS_MAX = 100;
@@ -18,7 +18,7 @@ const HIDDEN = "[hidden]";
 /** A tool that was at work in a turn, as the record of the turn keeps it. The secrets of headers are hidden in it. */
 export interface ToolUse {
   readonly name: string;
-  /** What the model gave it, and what the model was told: text that is longer than what is kept ends with "…". */
+  /** The tool's arguments and its result for the LLM; text beyond the limit ends with "…". */
   readonly input: string;
   /** Left out for a tool that was stopped at its work. */
   readonly output?: string;
@@ -64,7 +64,7 @@ export class ToolLog {
     };
   }
 
-  /** What has come together since this was asked last; what is still at work then counts as stopped. */
+  /** The entries since the last call of this method; running tools then count as stopped. */
   take(): TurnTools {
     const [works, leftOut] = [this.#works, this.#leftOut];
     this.#works = [];

@@ -165,7 +165,10 @@ export interface SpeechRequest {
   readonly onFormat?: (given: SpeechFormat) => boolean;
   /** Compares the length of the sound with the text; left out, only what no voice can have said is refused. */
   readonly measure?: SpeechMeasure;
-  /** Told where the words of the audio stand, as they come and never before audio, by vendors that say so; nobody is told otherwise. */
+  /**
+   * Called with word times as they arrive, never before their audio, by vendors that report them; otherwise never
+   * called.
+   */
   readonly onWords?: (words: readonly SpokenWord[]) => void;
 }
 
@@ -237,8 +240,8 @@ export interface SpeechListener {
   /** Only from recognizers that decide turns. The words of a turn are told by `onTranscript` before its end is. */
   onTurn(turn: TurnEvent): void;
   /**
-   * A voice was heard and nothing was made of it. "doubtful" is told once until something is, long before the recognizer counts
-   * as deaf; "deaf" when a slow one would have answered. Its words are still told if they come late.
+   * A voice gave no words. "doubtful" is reported once until there are words, long before the STT counts as dead;
+   * "deaf" when even a slow one would have answered. Late words are still reported.
    */
   onSttStall?(how: "doubtful" | "deaf"): void;
   /** The connection broke; audio is kept (the newest twelve seconds at most) and will be replayed. */

@@ -1,6 +1,6 @@
 import type { Category } from "../../storage/records.js";
 
-/** The standard plans, smallest first; a model is in the one that it names and in every larger one. */
+/** The standard plans, smallest first; a model is in its own plan and in every larger one. */
 export const PLAN_TIERS = ["free", "starter", "pro", "enterprise"] as const;
 export type PlanTier = (typeof PLAN_TIERS)[number];
 
@@ -408,7 +408,7 @@ const DEEPGRAM_SPEECH = rowsOf(
 );
 
 const DECIDES_TURNS = {
-  description: "Decides by itself when the caller's turn ends",
+  description: "Detects the end of the caller's turn itself",
   plan: "free",
   hasTurnDetection: true,
 } as const;
@@ -592,7 +592,7 @@ export function catalogAgeDays(nowMs: number): number {
   return Math.floor((nowMs - newestMs) / DAY_MS);
 }
 
-/** Better first: what is current, then what is on its way out, then what is gone. */
+/** Sort order: current models, then those that will be retired, then retired ones. */
 export function byModelStage(one: ModelNotice | undefined, other: ModelNotice | undefined): number {
   return STAGES.indexOf(one?.stage ?? "current") - STAGES.indexOf(other?.stage ?? "current");
 }

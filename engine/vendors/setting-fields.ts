@@ -1,6 +1,6 @@
 import * as v from "valibot";
 
-// Every message says what is expected: it is read by whoever writes a provider, and by the operator when a call fails.
+// Every message says what is expected: users who set up a provider read it, and operators when a call fails.
 
 export const HTTP_PROTOCOLS = ["http:", "https:"] as const;
 export const WEB_SOCKET_PROTOCOLS = ["ws:", "wss:"] as const;

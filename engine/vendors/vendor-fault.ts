@@ -132,8 +132,8 @@ export function keyFaultOfStatus(status: number): VendorFault {
 }
 
 /**
- * The reason that a vendor gives, as it may stand in a log: its code, the name of the parameter, and what its text is about.
- * The text itself is left out, since it may repeat what was sent; empty when nothing is left.
+ * The vendor's reason in a form that is safe for a log: its code, the name of the parameter, and the topic of its text.
+ * The text itself is left out, because it may repeat what was sent. Empty when nothing is left.
  */
 export function reasonOf({ code, param, message }: RefusalDetail): string {
   const parts: string[] = [];
@@ -196,7 +196,7 @@ export function connectionFault(vendor: string, cause: unknown, wasOpen = false)
   const failed = isTls && !wasOpen ? "no TLS connection that can be trusted" : "connection failed";
   const words = code === undefined ? failed : `${failed}: ${code}`;
   const fault = isTls && wasOpen ? "disconnected" : faultOfCode(code);
-  // The parser's error carries what was received, which may repeat what was sent.
+  // The parser's error contains what was received, which may repeat what was sent.
   const kept = isQuoting(cause) ? {} : { cause };
   return new VendorError(vendor, fault, `${vendor}: ${words}`, kept);
 }

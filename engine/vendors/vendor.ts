@@ -13,7 +13,7 @@ export interface VendorModel extends ProviderModel {
 /** What a vendor has of one category, and the client for it. */
 export interface Offer<Client> {
   readonly displayName: string;
-  /** The model that is tried and taken first stands first. Empty: whoever sets the vendor up names them. */
+  /** The default model is first. Empty: the provider's owner names the models. */
   readonly models: readonly VendorModel[];
   /** What the client reads of a provider's settings. */
   readonly fields: v.ObjectEntries;
@@ -87,6 +87,6 @@ export const BASE_URL = setting("baseUrl", "Base URL, for a compatible server", 
 
 export const REASONING_EFFORT = setting(
   "reasoningEffort",
-  "Effort of models that reason, none to max",
+  "Reasoning effort, none to max",
   "string",
 );

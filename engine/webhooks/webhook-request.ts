@@ -33,7 +33,7 @@ export interface WebhookAnswer {
 const REASONS: Readonly<Record<string, string>> = {
   timeout: "no answer within 15 s",
   refused: "the address may not be reached from here",
-  disconnected: "the connection broke",
+  disconnected: "connection lost",
   badAnswer: "the answer is no HTTP",
 };
 

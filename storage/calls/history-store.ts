@@ -36,8 +36,8 @@ export class HistoryStore {
   }
 
   /**
-   * Replaces what was kept under the key, if that is still `known`, which is empty where nothing was: false when somebody
-   * else has saved meanwhile, and then nothing is changed. What was refused has not happened, and may be asked again.
+   * Replaces the stored history of the key if it is still `known` (empty: none was stored). Returns false, and changes
+   * nothing, if another call has saved meanwhile. A rejected request has changed nothing and may be retried.
    */
   replace(
     id: HistoryKey,
@@ -88,7 +88,7 @@ export interface HistoryKey {
   readonly key: string;
 }
 
-/** What `HistoryStore.replace` is told, for whoever stores something else with it. */
+/** The arguments of `HistoryStore.replace`, for a caller that stores something else with it. */
 export interface HistoryChange {
   readonly id: HistoryKey;
   readonly known: readonly HistoryMessage[];

@@ -13,7 +13,7 @@ export interface RecordingKey {
   readonly orgId: string;
 }
 
-/** What is known of the files that calls were recorded into; what there is to be heard stands in a call's metadata too. */
+/** The state of recording files; a call's metadata also has what can be played. */
 export class RecordingStore {
   readonly #db: Kysely<Tables>;
   readonly #atomic: AtomicRequests;

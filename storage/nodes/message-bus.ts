@@ -1,4 +1,4 @@
-/** What is heard by whoever listens to a channel. */
+/** What the listeners of a channel receive. */
 export interface BusListener {
   readonly onMail: (channel: string, text: string) => void;
   /** The way has broken: nothing more comes this way, and what is said from now on is lost. */

@@ -145,5 +145,5 @@ export class LostCommits {
 }
 
 function unknownOutcome(cause: unknown): StorageStoppedError {
-  return new StorageStoppedError("the database was lost while it committed", { cause });
+  return new StorageStoppedError("the database connection was lost during a commit", { cause });
 }

@@ -7,8 +7,8 @@ export function addressOf(url: string): string {
 }
 
 /**
- * Whether a PostgreSQL URL says where its parts end. A `/`, `?` or `#` in a password that is not percent-encoded ends the host's
- * part: what stands before it is taken for host and port then, and the host for a path.
+ * Whether a PostgreSQL URL has unambiguous parts. A `/`, `?` or `#` in a password that is not percent-encoded ends the
+ * host's part: the text before it would be parsed as host and port, and the host as a path.
  */
 export function isEscaped(url: string): boolean {
   const whole = withHost(url);

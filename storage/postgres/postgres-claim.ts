@@ -149,7 +149,7 @@ async function backendOf(connection: Client): Promise<number> {
 
 function sharedSessions(address: string): StorageUnavailableError {
   return new StorageUnavailableError(
-    `a pooler in transaction mode, such as PgBouncer, stands before PostgreSQL at ${address}: Parley's lock and LISTEN need connections of their own. Name the database itself, or a pooler in session mode, in DATABASE_SESSION_URL; DATABASE_URL may stay as it is`,
+    `a pooler in transaction mode, such as PgBouncer, is in front of PostgreSQL at ${address}: Parley's lock and LISTEN need connections of their own. Name the database itself, or a pooler in session mode, in DATABASE_SESSION_URL; DATABASE_URL may stay as it is`,
   );
 }
 

@@ -38,9 +38,9 @@ export interface PostgresClientOptions {
 }
 
 /**
- * Runs requests on a pool of connections, each as a transaction of its own. What was refused since the database could not be
- * reached has not happened, and may be asked again. Only a request of a single statement may have happened nevertheless: every
- * one that the stores repeat gives the same again.
+ * Runs requests on a pool of connections, each in its own transaction. A request that was rejected because the database
+ * is unreachable has changed nothing and may be retried. Only a request of a single statement may have taken effect;
+ * those that the stores retry are idempotent.
  */
 export class PostgresClient {
   readonly #pool: Pool;
@@ -202,9 +202,9 @@ export class PostgresClient {
 const CHANGES: ReadonlySet<string> = new Set(["INSERT", "UPDATE", "DELETE"]);
 
 /**
- * Sends the statements of a transaction without waiting for the answer of each, as `StatementPort` says: what came of the one
- * before is waited for only where it decides whether the next is asked. Undefined when a guard has touched no row: what was
- * sent behind it is to be rolled back, and why that failed, if it did, is no matter.
+ * Sends the statements of a transaction without waiting for each response, as `StatementPort` says; it waits only where
+ * the result before decides whether the next statement is sent. Undefined when a guard has touched no row: everything
+ * after it is rolled back, and its failures do not matter.
  */
 export async function runStatements(
   client: Pick<PoolClient, "query">,

@@ -59,7 +59,7 @@ interface Known {
 const KNOWN: readonly Known[] = [
   {
     pattern: /^PG_08P01/,
-    reason: "what stands before the database refuses how it is spoken to",
+    reason: "a proxy in front of the database rejects the protocol",
     advice:
       "a pooler such as PgBouncer? Name the database itself, or a pooler in session mode, in DATABASE_SESSION_URL; DATABASE_URL may stay",
   },
@@ -77,18 +77,18 @@ const KNOWN: readonly Known[] = [
   },
   {
     pattern: /^PG_42501/,
-    reason: "the database's user may not do that",
+    reason: "the database user lacks a privilege",
     advice:
       "from PostgreSQL 15 on only its owner makes tables in the schema public: have the owner run GRANT USAGE, CREATE ON SCHEMA public TO the user of DATABASE_URL, or make that user the owner of the database",
   },
   {
     pattern: /^PG_28/,
-    reason: "the database refuses this server",
+    reason: "the database rejects this server's login",
     advice: "its user or password is wrong: look at DATABASE_URL and at the database's pg_hba.conf",
   },
   {
     pattern: /^PG_3D000/,
-    reason: "the database is not there",
+    reason: "the database does not exist",
     advice: "make it (createdb), or look at the name in DATABASE_URL",
   },
   {
@@ -98,13 +98,13 @@ const KNOWN: readonly Known[] = [
   },
   {
     pattern: /^PG_53300/,
-    reason: "the database has no connection left",
+    reason: "the database has no free connection",
     advice: "lower DATABASE_CONNECTIONS, or raise the database's max_connections",
   },
   {
     pattern: /^PG_25006/,
-    reason: "the database may only be read",
-    advice: "it is a standby: DATABASE_URL should name the one that takes writes",
+    reason: "the database is read-only",
+    advice: "it is a standby: DATABASE_URL should name the primary",
   },
   {
     pattern: /^PG_(?:57014|55P03)/,
@@ -113,7 +113,7 @@ const KNOWN: readonly Known[] = [
   },
   {
     pattern: /^SCHEMA_NEWER/,
-    reason: "the database was brought up to date by a newer version",
+    reason: "the database was migrated by a newer version",
     advice: "restart the server with that version",
   },
 ];

@@ -39,8 +39,8 @@ function pooledSettings(url: string): ClientConfig {
 }
 
 /**
- * A connection that breaks is told to whoever uses it, and replaced by the next that is asked for. `isPooled`: the address is a
- * pooler's, whose own settings, or those of the database's user, bound what a statement may take.
+ * A broken connection is reported to its user, and replaced at the next request. `isPooled`: the address is a pooler's,
+ * whose own settings, or those of the database's user, limit a statement's time.
  */
 export function newPool(url: string, connectionsMax = CONNECTIONS_MAX, isPooled = false): Pool {
   const pool = new Pool({

@@ -75,7 +75,7 @@ function emptyFindings(tables: readonly string[]): readonly string[] {
   const missing = missingIn((name) => tables.includes(name));
   return missing.length === 0
     ? []
-    : [`it is no database of Parley: no table ${missing.join(", ")}`];
+    : [`it is not a Parley database: no table ${missing.join(", ")}`];
 }
 
 function pageFindings(file: SqliteFile): readonly string[] {

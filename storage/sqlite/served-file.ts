@@ -80,8 +80,8 @@ export class ServedFile {
   }
 
   /**
-   * Passive: never waits for a reader; what one still needs is left for the next time. So is everything when the disk is
-   * full: nothing is lost by it, and the commits that find no room either tell those who asked for them.
+   * Passive: never waits for a reader; what a reader still needs is left for the next time. So is everything when the
+   * disk is full: nothing is lost, and commits without space report that to their callers.
    */
   #checkpoint(): void {
     this.#commitsSinceCheckpoint = 0;

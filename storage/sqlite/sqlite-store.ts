@@ -71,7 +71,7 @@ const REASONS: readonly (readonly [RegExp, string])[] = [
   [/^SQLITE_(?:BUSY|LOCKED)/, "another program keeps the database locked"],
   [/^FILE_GONE/, "the database's file was deleted or moved away"],
   [/^FILE_REPLACED/, "the database's file was replaced by another"],
-  [/^SCHEMA_NEWER/, "the database was brought up to date by a newer version"],
+  [/^SCHEMA_NEWER/, "the database was migrated by a newer version"],
 ];
 
 const RESTART =

@@ -18,7 +18,7 @@ export interface NamedFault {
 /** Which file it is, why it cannot be used, and what an operator can do about it, in one line. */
 export function storageAdvice(filePath: string, { code, message }: NamedFault): string {
   if (code === "SQLITE_NOTADB") {
-    return `the database ${filePath} is no SQLite database, or was overwritten: ${RESTORE}`;
+    return `the database ${filePath} is not a SQLite database, or was overwritten: ${RESTORE}`;
   }
   if (code.startsWith("SQLITE_CORRUPT")) {
     return `the database ${filePath} is damaged or was cut off (${message}): ${RESTORE}, or save what can be read with SQLite's .recover`;

@@ -10,7 +10,7 @@ export interface FileFollower {
 }
 
 export interface OpenedFile {
-  /** False when a server had to make its lock anew: one that lives may have lost it. */
+  /** False when a server had to recreate its lock: another live server may have lost it. */
   readonly lockWasThere: boolean;
   /** Asks for something of it. */
   readonly post: (message: ToFile) => void;

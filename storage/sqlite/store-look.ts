@@ -45,7 +45,7 @@ export class StoreLook {
     try {
       const found = Number(file.pragma("user_version", { simple: true }));
       if (found <= schemaVersion) return undefined;
-      const message = `the schema was brought to ${found} by a newer version; this one has ${schemaVersion}`;
+      const message = `the schema was migrated to ${found} by a newer version; this one has ${schemaVersion}`;
       return { kind: "other", code: "SCHEMA_NEWER", message };
     } catch (error) {
       if (!(error instanceof SqliteError)) throw error;

@@ -33,7 +33,7 @@ interface Looker {
 
 /** The session thread's side of a file on the storage thread: what is asked in one turn of the event loop goes as one message. */
 export class ThreadClient {
-  /** False when a server had to make its lock anew: one that lives may have lost it. */
+  /** False when a server had to recreate its lock: another live server may have lost it. */
   readonly lockWasThere: boolean;
   readonly #post: (message: ToFile) => void;
   readonly #onFailure: (error: Error) => void;

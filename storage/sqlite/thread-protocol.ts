@@ -48,7 +48,7 @@ export type ToFile =
 export type FromFile =
   | {
       readonly kind: "ready";
-      /** False when a server had to make its lock anew: one that lives may have lost it. */
+      /** False when a server had to recreate its lock: another live server may have lost it. */
       readonly lockWasThere: boolean;
     }
   /** It cannot be opened, and nothing follows. */

@@ -50,5 +50,5 @@ export function faultCodeOf(error: unknown): { readonly code: string; readonly m
 }
 
 export function messageOf(error: unknown): string {
-  return error instanceof Error ? error.message : "something was thrown that is no error";
+  return error instanceof Error ? error.message : "a value that is not an Error was thrown";
 }

@@ -5,6 +5,6 @@ export class ForeignKeyViolationError extends ParleyError {
   readonly code = "foreign_key_violation";
 
   constructor() {
-    super("a row names another that does not exist, or is still named by one");
+    super("a row references one that does not exist, or is still referenced");
   }
 }

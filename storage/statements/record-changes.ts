@@ -1,4 +1,4 @@
-/** Resolves when whoever else keeps records was told, as far as that can be seen from here; never rejects. */
+/** Resolves when all other caches have been notified, as far as this process can see; never rejects. */
 export type TellOthers = () => Promise<void>;
 
 /**
@@ -23,7 +23,7 @@ export class RecordChanges {
     this.#count += 1;
   }
 
-  /** Settles as the write does, once nobody on this server uses what was read before it. */
+  /** Settles like the write, once this server uses no older cached read. */
   async after<Result>(write: Promise<Result>): Promise<Result> {
     try {
       return await write;

@@ -18,7 +18,7 @@ import {
 import type { StatementPort } from "./statement-port.js";
 
 const NO_TRANSACTIONS =
-  "storage has no open transactions, which would keep everybody else waiting: give the statements to atomically()";
+  "open transactions are not supported, because they block all others: pass the statements to atomically()";
 
 /** How Kysely writes for one kind of database. */
 export type DialectParts = Pick<
@@ -81,7 +81,7 @@ class PortDriver implements Driver {
 
   async releaseConnection(): Promise<void> {}
 
-  /** What is below the port is closed by who has opened it. */
+  /** The owner of the port closes what is below it. */
   async destroy(): Promise<void> {}
 }
 

@@ -48,7 +48,7 @@ export class StorageOverloadedError extends ParleyError {
   readonly code = "overloaded";
 
   constructor(waitingMax: number) {
-    super(`storage has ${waitingMax} requests waiting and takes no more`);
+    super(`storage has ${waitingMax} requests waiting and accepts no more`);
   }
 }
 

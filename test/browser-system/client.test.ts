@@ -266,7 +266,7 @@ test("a microphone that is refused is explained, and nothing is called", async (
   assert.equal(await page.begin({ apiKey: customer.apiKey }), "microphoneDenied");
   const told = v.object({ code: v.literal("microphoneDenied"), message: v.string() });
   const { message } = await page.until("fault", told);
-  assert.match(message, /Allow it in the browser's settings/);
+  assert.match(message, /Allow it for this page in the browser's settings/);
   await page.until("state", v.literal("ended"));
   assert.deepEqual(await server.calls(customer), []);
 });
@@ -276,7 +276,7 @@ test("a microphone that the system mutes is reported, and works again when the s
   await page.viewer.page.evaluate("muteBySystem(true)");
   await page.until("microphone", v.object({ state: v.literal("muted") }));
   const muted = v.object({ code: v.literal("microphoneMuted"), message: v.string() });
-  assert.match((await page.until("fault", muted)).message, /Switch it on again with its key/);
+  assert.match((await page.until("fault", muted)).message, /Unmute it with its key/);
   await page.viewer.page.evaluate("muteBySystem(false)");
   await page.until("mended", v.literal("microphoneMuted"));
   await ask(page, "My name is Ada.", /Nice to meet you, Ada\./);
@@ -332,7 +332,10 @@ test("a page in a frame without the microphone reports what the site's owner has
   assert.equal(await untold.begin({ apiKey }), "microphoneDenied");
   const denied = v.object({ code: v.literal("microphoneDenied"), message: v.string() });
   const { message } = await untold.until("fault", denied);
-  assert.match(message, /Allow it in the browser's settings.*add allow="microphone" to the iframe/);
+  assert.match(
+    message,
+    /Allow it for this page in the browser's settings.*add allow="microphone" to the iframe/,
+  );
   const permitted = await pageIn("/with");
   assert.equal(await permitted.begin({ apiKey }), "");
   await permitted.until("connected", v.object({ isAgain: v.literal(false) }));

@@ -274,7 +274,7 @@ test("an analysis is switched on with a schema, which is kept while its text is 
   const viewer = await editorOf(customer, id, "analysis");
   const { page } = viewer;
   await page.getByLabel("Analyze calls").check();
-  const schema = page.getByLabel("Data to take out, as JSON Schema");
+  const schema = page.getByLabel("Data to extract, as JSON Schema");
   await schema.fill('{ "type": "object", "properties": { "topic": { "type": "string" } } }');
   await page.getByLabel("Share of calls, in percent").fill("50");
   await save(page);

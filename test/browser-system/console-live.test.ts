@@ -26,7 +26,7 @@ test("a call is there when it begins, its words as they are said, and it is ende
   if (!caller.events.some(ended)) await caller.until(ended);
   await page.route("**/events", (route) => route.abort());
   await page.reload();
-  await page.getByText("What is said now is not known here.").waitFor();
+  await page.getByText("Live words are not available here.").waitFor();
   await page.unroute("**/events");
   await page.getByText("The next words appear here.").waitFor();
   await caller.say("Count to 100.");

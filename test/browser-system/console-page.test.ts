@@ -143,7 +143,7 @@ test("who begins chooses a template, talks to the agent and sees how to put it o
   await page.getByText(`<parley-agent agent="${made?.id}"`).waitFor();
   await page.evaluate('Object.defineProperty(navigator, "clipboard", { value: undefined })');
   await page.getByRole("button", { name: "Copy: the two lines" }).click();
-  await page.getByText("Mark it, and copy it by hand").waitFor();
+  await page.getByText("Select it and copy it by hand").waitFor();
   assert.deepEqual(viewer.faults, []);
 });
 
@@ -238,10 +238,10 @@ test("an admin lets a member in, who signs in and changes the first password", a
   await hers.getByLabel("Password").fill(password);
   await hers.getByRole("button", { name: "Sign in" }).click();
   await hers.getByRole("button", { name: "Change my password" }).click();
-  await hers.getByLabel("Password of now").fill(password);
+  await hers.getByLabel("Current password").fill(password);
   await hers.getByLabel("New password").fill("my own password");
   await hers.getByRole("button", { name: "Change it" }).click();
-  await hers.getByText("The new password holds from now on.").waitFor();
+  await hers.getByText("The password was changed.").waitFor();
   await page.getByRole("button", { name: "Remove Mia" }).click();
   await page.getByRole("dialog").getByRole("button", { name: "Remove" }).click();
   await page.getByText("mia@example.com").waitFor({ state: "detached" });

@@ -73,7 +73,7 @@ test("an operator finds an organization, suspends it, lets it in again and chang
   await page.getByRole("heading", { level: 2, name: "Plan Pro" }).waitFor();
   await page.getByRole("link", { name: "All organizations" }).click();
   await page.getByLabel("Status").selectOption("pending");
-  await page.getByText("No organization is like that").waitFor();
+  await page.getByText("No organizations match").waitFor();
   assert.deepEqual(viewer.faults, []);
 });
 
@@ -94,7 +94,7 @@ test("whoever is no operator is not led there, and is refused who goes there", a
   assert.equal(await page.getByRole("link", { name: "Platform" }).count(), 0);
   for (const path of ["", "/servers", "/organizations/any"]) {
     await page.goto(`${server.url}/console/platform${path}`);
-    await page.getByText("This is for the operators of the platform.").first().waitFor();
+    await page.getByText("Only operators of the platform may do this.").first().waitFor();
   }
 });
 

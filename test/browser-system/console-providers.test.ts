@@ -22,8 +22,8 @@ test("a card says how it stands with a vendor, what went wrong last, and whose a
   const viewer = await visitConsole(browser, server, own.customer);
   const { page } = viewer;
   await page.getByRole("link", { name: "Providers" }).click();
-  const failed = page.getByRole("article").filter({ hasText: "calls go to their fallbacks" });
-  await failed.getByText("Last fault: it refused the key").waitFor();
+  const failed = page.getByRole("article").filter({ hasText: "calls use their fallbacks" });
+  await failed.getByText("Last fault: key rejected").waitFor();
   await failed.getByText("Used by Reception").waitFor();
   const standIn = page.getByRole("article").filter({ hasText: "Stands in for Reception" });
   await standIn.getByText("active").first().waitFor();
@@ -54,7 +54,7 @@ test("an account of one's own is added with its address and models, changed, and
   await page.getByLabel("Base URL").and(page.locator("[aria-invalid]")).waitFor();
   assert.deepEqual(await barriers(viewer), []);
   await page.getByLabel("Base URL").fill(server.sandbox.urls.openai);
-  const efforts = page.getByLabel(/^Effort of models/).getByRole("option");
+  const efforts = page.getByLabel(/^Reasoning effort/).getByRole("option");
   assert.deepEqual((await efforts.allTextContents()).slice(0, 2), ["As the vendor has it", "none"]);
   const form = page.getByRole("dialog");
   await form.getByRole("button", { name: "Test" }).click();

@@ -48,7 +48,7 @@ test("a session that ends leaves what was typed, and goes on once the password i
   await dialog.getByLabel("Password").fill(NEW_PASSWORD);
   await dialog.getByRole("button", { name: "Sign in" }).click();
   await page.getByText("You are signed in again: try again.").waitFor();
-  assert.equal(await page.getByText("Your session is over.").count(), 0);
+  assert.equal(await page.getByText("Your session has expired.").count(), 0);
   assert.equal(await page.getByLabel("First sentence").inputValue(), TYPED);
   await page.getByRole("button", { name: "Save" }).click();
   await page.getByText("Saved.").waitFor();
@@ -67,7 +67,7 @@ test("somebody else who signs in after a session sees their own pages", async ()
   await end();
   await page.getByRole("link", { name: "Settings" }).click();
   await page.getByRole("button", { name: "Sign in again" }).click();
-  await page.getByRole("button", { name: "Somebody else signs in" }).click();
+  await page.getByRole("button", { name: "Use another account" }).click();
   await page.getByLabel("E-mail").fill(other.email);
   await page.getByLabel("Password").fill(PASSWORD);
   await page.getByRole("button", { name: "Sign in" }).click();
@@ -85,7 +85,7 @@ test("a server that does not answer is told above every page, until it does", as
   await page.getByRole("link", { name: "Usage" }).click();
   await page.getByRole("link", { name: "Home" }).click();
   await page.getByText("It does not answer").waitFor();
-  const notice = page.getByRole("status").filter({ hasText: "The server does not answer." });
+  const notice = page.getByRole("status").filter({ hasText: "The server does not respond." });
   await notice.waitFor();
   assert.deepEqual(await barriers(viewer), []);
   await page.unroute("**/api/**");
@@ -108,7 +108,7 @@ test("who is offline is told so, and what was typed is kept", async () => {
   await page.context().setOffline(true);
   await page.getByText("You are offline.").waitFor();
   await page.getByRole("button", { name: "Save" }).click();
-  await page.getByRole("alert").filter({ hasText: "The server does not answer" }).waitFor();
+  await page.getByRole("alert").filter({ hasText: "The server does not respond" }).waitFor();
   await page.context().setOffline(false);
   await page.getByText("You are offline.").waitFor({ state: "detached" });
   assert.equal(
@@ -122,7 +122,7 @@ test("who is offline is told so, and what was typed is kept", async () => {
 test("a token that is refused leads to the sign-in, and back to where one was", async () => {
   const viewer = await openWithToken(browser, `${server.url}/console/usage`, "wrong");
   await viewer.page.getByRole("heading", { level: 1, name: "Sign in" }).waitFor();
-  await viewer.page.getByText("Your session is over.").waitFor();
+  await viewer.page.getByText("Your session has expired.").waitFor();
   assert.match(viewer.page.url(), /\/console\/usage$/);
 });
 

@@ -138,7 +138,7 @@ test("a vendor is tested, and the page says in words how it went", async () => {
   await card.getByRole("status").getByText("It answered in").waitFor();
   server.sandbox.faults.openai = { fault: "unauthorized" };
   await ask.click();
-  await card.getByRole("status").getByText("openai does not accept the credentials").waitFor();
+  await card.getByRole("status").getByText("openai rejects the credentials").waitFor();
   server.sandbox.faults.openai = {};
   assert.deepEqual(faults, []);
 });

@@ -69,7 +69,7 @@ test("who has no microphone is told so beside the editor, goes on in writing, an
   const [own] = await server.calls(customer);
   assert.equal(address, `/console/calls/${own?.id}`);
   const other = await server.call(customer);
-  await page.getByLabel("Write in place of speaking").fill("My name is Ada.");
+  await page.getByLabel("Type instead of speaking").fill("My name is Ada.");
   await page.keyboard.press("Enter");
   await words.getByText("Nice to meet you, Ada.").waitFor();
   assert.equal(await link.getAttribute("href"), address);
@@ -98,7 +98,7 @@ test("an agent is written with in Chat, where what could not be sent is kept and
   await page.route("**/chat", (route) => route.abort());
   await field.fill("My name is Ada.");
   await page.keyboard.press("Enter");
-  await agent.getByRole("alert").filter({ hasText: "The server does not answer." }).waitFor();
+  await agent.getByRole("alert").filter({ hasText: "The server does not respond." }).waitFor();
   assert.equal(await field.inputValue(), "My name is Ada.");
   await page.unroute("**/chat");
   await page.keyboard.press("Enter");
@@ -126,7 +126,7 @@ test("who talks to an agent sees the words, what was never heard struck out, and
   const microphone = page.getByLabel("Microphone");
   await page.evaluate(BUSY_ONCE);
   await microphone.selectOption("Fake Audio Input 1");
-  const refused = page.getByRole("alert").filter({ hasText: "another program may have it" });
+  const refused = page.getByRole("alert").filter({ hasText: "another program may be using it" });
   await refused.waitFor();
   // The one before is still there.
   await page.getByText("Listens").waitFor();

@@ -32,11 +32,11 @@ test("usage is shown by agent and by the key that a call came with, and can be s
     .getByText("1 turn")
     .waitFor();
   const faults = vendors.getByRole("list", { name: "deepgram STT: faults" });
-  await faults.getByText("nova-3: the connection broke, 1 turn").waitFor();
+  await faults.getByText("nova-3: connection lost, 1 turn").waitFor();
   const link = faults.getByRole("link", { name: /last in the call of/ });
   assert.equal(await link.getAttribute("href"), `/console/calls/${failedId}`);
   const agents = page.getByRole("region", { name: "By agent" });
-  await agents.getByText("the recognizer failed").waitFor();
+  await agents.getByText("the STT failed").waitFor();
   await page.getByRole("button", { name: "95 % within" }).click();
   const saving = page.waitForEvent("download");
   await page.getByRole("button", { name: "CSV by agent" }).click();

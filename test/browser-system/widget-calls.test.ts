@@ -60,8 +60,11 @@ test("a token that is old, used by somebody else, or of another origin begins no
   for (const token of [tokenOfYesterday(customer, id), stolen, foreign]) {
     site.giveOut(token);
     await page.getByRole("button", { name: "Start talking" }).click();
-    await page.getByRole("alert").filter({ hasText: "This page may not call." }).waitFor();
-    await page.getByText("No call came about.").waitFor();
+    await page
+      .getByRole("alert")
+      .filter({ hasText: "This page is not allowed to call." })
+      .waitFor();
+    await page.getByText("The call could not be started.").waitFor();
   }
   assert.equal((await server.calls(customer)).length, 1, "the call of who had the token first");
   site.giveOut(await site.tokenFor(customer, id));

@@ -109,13 +109,13 @@ test("by keyboard alone: the widget opens, talks, shows the words as text, mutes
 });
 
 for (const { reason, explained, ...visit } of [
-  { reason: "refused", flags: REFUSED, explained: /not allowed here\. Allow it in/ },
+  { reason: "refused", flags: REFUSED, explained: /access is blocked\. Allow it for/ },
   { reason: "missing", flags: NO_DEVICE, explained: /No microphone was found\. Plug one in/ },
   {
     reason: "used by another program",
     flags: REFUSED,
     scriptBefore: BUSY_MICROPHONE,
-    explained: /another program may have it\. Close that one/,
+    explained: /another program may be using it\. Close that program/,
   },
   {
     reason: "denied to the page by its site",
@@ -132,7 +132,7 @@ for (const { reason, explained, ...visit } of [
     const { page, faults } = viewer;
     await page.getByRole("button", { name: "Start talking" }).click();
     const alert = page.getByRole("alert").filter({ hasText: explained });
-    await alert.filter({ hasText: "write below" }).waitFor();
+    await alert.filter({ hasText: "type below" }).waitFor();
     await page.getByText("Waiting for your words").waitFor();
     await page.getByRole("button", { name: "Try the microphone again" }).click();
     await alert.waitFor();
@@ -157,7 +157,7 @@ const LOST_MICROPHONES = [
   {
     title: "that is unplugged in a call is missed in words, and taken again when it is back",
     lose: "unplug()",
-    words: "The microphone is gone.",
+    words: "The microphone was disconnected.",
     giveBack: "plugIn()",
   },
   {
@@ -226,7 +226,7 @@ test("a token that has ended when the line breaks is told as that, with what to 
   await page.getByText("The connection was lost. Trying again…").waitFor();
   site.giveOut("a token that is not good any more");
   site.mend();
-  await page.getByRole("alert").filter({ hasText: "Begin a new call." }).waitFor();
+  await page.getByRole("alert").filter({ hasText: "Start a new call." }).waitFor();
   await page.getByRole("button", { name: "Start talking" }).waitFor();
 });
 
@@ -235,7 +235,7 @@ test("on a site that the agent is not public at, the widget says that it may not
   const { id } = await server.agent(customer, { allowedOrigins: ["https://shop.example.com"] });
   const { page } = await pageWith(context, `agent="${id}" mode="inline"`);
   await page.getByRole("button", { name: "Start talking" }).click();
-  await page.getByRole("alert").filter({ hasText: "This page may not call." }).waitFor();
+  await page.getByRole("alert").filter({ hasText: "This page is not allowed to call." }).waitFor();
 });
 
 test("the page does what the agent asks for, and the agent tells what came of it", async (context) => {
@@ -252,7 +252,7 @@ test("the page does what the agent asks for, and the agent tells what came of it
     return "painted " + colour;
   })`);
   const nameless = page.evaluate(`document.querySelector("parley-agent").tool("", () => {})`);
-  await assert.rejects(nameless, /can be no tool's name/);
+  await assert.rejects(nameless, /is not a valid tool name/);
   await page.getByRole("button", { name: "Start talking" }).click();
   await page.getByText("Listening").waitFor();
   await page.getByLabel("Write to the agent").fill('use paint with {"colour":"red"}');

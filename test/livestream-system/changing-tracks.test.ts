@@ -81,10 +81,10 @@ function untilRungs(files: HlsFiles, rungs: string): Promise<unknown> {
   });
 }
 
-/** Listed once and never un-listed, and its playlists are ones that players can go on in. */
+/** Listed once and never unlisted, and its playlists are ones that players can go on in. */
 async function assertGoesOn(stand: IngestStand, files: HlsFiles): Promise<void> {
   assert.equal(stand.log.match(/"msg":"listed"/g)?.length, 1, stand.log);
-  assert.doesNotMatch(stand.log, /un-listed/);
+  assert.doesNotMatch(stand.log, /unlisted/);
   assert.equal((await listedStreams(stand.stateApiPort)).length, 1);
   for (const rung of files.rungs()) {
     const { text, segments, mediaSequence, durationsSec } = files.playlist(rung);

@@ -40,7 +40,7 @@ async function openDocs(
 
 test("it shows every endpoint from this server alone, within its policy", async () => {
   const viewer = await openDocs("light");
-  for (const words of ["How to start", "Voice WebSocket", "Telephony"]) {
+  for (const words of ["Getting started", "Voice WebSocket", "Telephony"]) {
     await viewer.page.getByRole("heading", { name: words, exact: true }).waitFor();
   }
   const shown = await viewer.page.locator(".opblock").count();

@@ -92,7 +92,7 @@ test("a killed transcoder: still listed with the same start, and the player goes
   await untilBarsAreSeen(viewer);
 });
 
-test("a killed ingest: un-listed, started again, and the next broadcast plays", async () => {
+test("a killed ingest: unlisted, started again, and the next broadcast plays", async () => {
   process.kill(stack.pidOf("ingest"), "SIGKILL");
   await untilGone(stack.frontUrl, KEY);
   await viewer.untilText("#stage-message", /^This stream has ended/);

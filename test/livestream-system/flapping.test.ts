@@ -26,7 +26,7 @@ async function broadcastsOf({ stateApiPort }: IngestStand): Promise<readonly unk
   return streams.map(({ streamKey, startedAt, clientIp }) => ({ streamKey, startedAt, clientIp }));
 }
 
-test("broadcasters who leave at once leave nothing behind, and the next one is listed and un-listed as ever", async (t) => {
+test("broadcasters who leave at once leave nothing behind, and the next one is listed and unlisted as ever", async (t) => {
   const stand = await IngestStand.start(t);
   const listing = await stand.watchListing(t);
   for (let flap = 0; flap < FLAPS; flap += 1) {
@@ -46,7 +46,7 @@ test("broadcasters who leave at once leave nothing behind, and the next one is l
   await listing.until("removed");
   const unlistedMs = performance.now() - leftMs;
   await isLeft;
-  t.diagnostic(`un-listed after ${unlistedMs.toFixed(0)} ms`);
+  t.diagnostic(`unlisted after ${unlistedMs.toFixed(0)} ms`);
   assert.ok(unlistedMs < UNLISTED_WITHIN_MS, `${unlistedMs} ms`);
   await assertNothingIsLeft(stand);
 });

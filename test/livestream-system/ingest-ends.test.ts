@@ -22,10 +22,10 @@ test("everything of the ingest is killed: the lease ends", async (t) => {
     afterMs > 2_000,
     `a lease of 8 s that was renewed within 1 s ended after ${afterMs} ms`,
   );
-  assert.doesNotMatch(stand.log, /un-listed|broadcast ended/);
+  assert.doesNotMatch(stand.log, /unlisted|broadcast ended/);
 });
 
-test("the media server is killed: its streams are un-listed at once", async (t) => {
+test("the media server is killed: its streams are unlisted at once", async (t) => {
   const stand = await IngestStand.start(t, { hook: { LEASE_SECONDS: "3600" } });
   const listing = await stand.watchListing(t);
   stand.broadcast(t, "demo");
@@ -36,7 +36,7 @@ test("the media server is killed: its streams are un-listed at once", async (t) 
   await stand.untilLogged(/"msg":"broadcast ended"/);
 });
 
-test("an ingest that starts un-lists and removes what an earlier one left", async (t) => {
+test("an ingest that starts unlists and removes what an earlier one left", async (t) => {
   const stand = await IngestStand.start(t, {
     onFolders(hlsRoot) {
       for (const name of ["left_over", "not.ours"]) {
@@ -57,7 +57,7 @@ test("an ingest that starts un-lists and removes what an earlier one left", asyn
   assert.ok(existsSync(join(stand.hlsRoot, "not.ours")), "what is no stream is left alone");
 });
 
-test("the disk gets full: said in the log, un-listed, and listed again when there is room", async (t) => {
+test("the disk gets full: said in the log, unlisted, and listed again when there is room", async (t) => {
   // Others write to this disk, too.
   const spareBytes = 1024 * 1024 * 1024;
   const ballast = (stand: IngestStand) => join(stand.folder, "ballast");
@@ -79,7 +79,7 @@ test("the disk gets full: said in the log, un-listed, and listed again when ther
   assert.equal(stand.ladders("demo").length, 1);
 });
 
-test("segments cannot be written though the disk has room: un-listed until they can", async (t) => {
+test("segments cannot be written though the disk has room: unlisted until they can", async (t) => {
   const stand = await IngestStand.start(t, { hook: { DEAD_SECONDS: "3" } });
   const listing = await stand.watchListing(t);
   stand.broadcast(t, "demo");
@@ -89,7 +89,7 @@ test("segments cannot be written though the disk has room: un-listed until they 
   const transcoderId = stand.processIdOf("transcoder");
   // A segment is larger than that; ffmpeg fails at once, and each that is started after it too.
   for (const id of [transcoderId, ladder.id]) limitFileBytes(id, "8000:unlimited");
-  await stand.untilLogged(/un-listed: no new segment/);
+  await stand.untilLogged(/unlisted: no new segment/);
   await listing.until("removed");
   await stand.untilLogged(/"reason":"ffmpeg [^"]+","afterSec":1/);
   limitFileBytes(transcoderId, "unlimited");

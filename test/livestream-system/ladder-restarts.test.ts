@@ -15,7 +15,7 @@ function areInOrder(segments: readonly number[]): boolean {
 
 function assertStayedListed({ log }: IngestStand, transcoders = 1): void {
   assert.equal(log.match(/"msg":"listed"/g)?.length, transcoders, log);
-  assert.doesNotMatch(log, /un-listed/);
+  assert.doesNotMatch(log, /unlisted/);
 }
 
 // Traps (b) and (c): a restart with another first number makes players hang.
@@ -62,7 +62,7 @@ test("ffmpeg stalls: it is started again in place", async (t) => {
   const [ladder] = stand.ladders("demo");
   assert.ok(ladder !== undefined, stand.log);
   process.kill(ladder.id, "SIGSTOP");
-  await stand.untilLogged(/"reason":"made no segment for 2 s","afterSec":0/);
+  await stand.untilLogged(/"reason":"produced no segment for 2 s","afterSec":0/);
   const after = await files.untilAbove("240p", (before.segments.at(-1) ?? 0) + 1);
   assert.ok(areInOrder(after.segments), after.text);
   assert.equal(stand.ladders("demo").length, 1);
@@ -95,7 +95,7 @@ test("the transcoder is killed: the next one takes over session, start and playl
   assertStayedListed(stand, 2);
 });
 
-test("the transcoder is killed and its broadcaster leaves: the next one un-lists and clears up", async (t) => {
+test("the transcoder is killed and its broadcaster leaves: the next one unlists and clears up", async (t) => {
   const stand = await IngestStand.start(t, { hook: { LEASE_SECONDS: "3600" } });
   const listing = await stand.watchListing(t);
   const broadcaster = stand.broadcast(t, "demo");

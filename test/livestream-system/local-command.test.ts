@@ -134,7 +134,7 @@ test("a second start says that one runs and how to stop it; killed hard, all its
   assert.equal(second.status, 1);
   const { pid } = stack;
   assert.ok(
-    second.errors.includes(`it runs already, as process ${pid}: watch at ${stack.frontUrl}/`),
+    second.errors.includes(`it is already running as process ${pid}: watch at ${stack.frontUrl}/`),
   );
   assert.ok(second.errors.includes(`kill ${pid}`));
   await stack.stop("SIGKILL");

@@ -34,7 +34,7 @@ test("a ladder that this machine cannot make is reduced to what came, and plays 
   });
   const listing = await stand.watchListing(t);
   stand.broadcast(t, "demo", { size: "854x480", framesPerSecond: 120, groupFrames: 120 });
-  await stand.untilLogged(/"rungs":"480p audio","msg":"overload: rungs are dropped"/);
+  await stand.untilLogged(/"rungs":"480p audio","msg":"overload: dropping rungs"/);
   await eventually("the reduced state", async () => {
     const { status, streams } = await health(stand);
     const [stream] = streams;

@@ -68,7 +68,7 @@ test("as MP4: what has ended is one mp4 that plays without its playlist, over a 
   const before = segments();
   await eventually("more segments", () => segments() >= before + 2 || undefined);
   await broadcaster.leave();
-  await stand.untilLogged(/a recording is one mp4 now/);
+  await stand.untilLogged(/remuxed a recording to one MP4/);
   assert.deepEqual(readdirSync(folder), ["film-1.mp4"]);
   const mp4 = join(folder, "film-1.mp4");
   const args = `-v error -i ${mp4} -map 0:v -map 0:a -c copy -f framecrc -`.split(" ");

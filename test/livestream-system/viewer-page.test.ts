@@ -254,7 +254,7 @@ test("a link whose token is refused says so, and is not tried again and again", 
   });
   for (const opened of [1, 2]) {
     await viewer.page.evaluate(`location.hash = "#/alpha/${token}"`);
-    await viewer.untilText("#stage-message", /^This link has expired/);
+    await viewer.untilText("#stage-message", /^This link is invalid or has expired/);
     assert.equal(refusals, opened, "asked once each time that it is opened");
     await viewer.page.evaluate('location.hash = "#/"');
     await viewer.page.locator("#watch").waitFor({ state: "hidden" });

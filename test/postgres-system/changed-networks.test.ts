@@ -30,6 +30,6 @@ test("a page that comes back at another server has its place in a full plan, and
   const calls = await stand.atRest(customer);
   const next = calls.find(({ metadata }) => metadata["continues"] !== undefined);
   const left = calls.find(({ id }) => id === next?.metadata["continues"]);
-  assert.equal(left?.metadata["endMessage"], "the caller came back on another connection");
+  assert.equal(left?.metadata["endMessage"], "the caller reconnected on another connection");
   assert.equal(calls.length, maxConcurrentCalls + 1);
 });

@@ -77,7 +77,7 @@ test("an installation moves to PostgreSQL, again as long as nobody works there",
     assert.equal(errors, "", attempt);
     assert.equal(exitCode, 0);
     assert.match(output, /calls +2500/);
-    assert.match(output, /rows and sums of every table are the same/);
+    assert.match(output, /row counts and sums of every table match/);
     assert.doesNotMatch(output, /unused/, "no password is printed");
   }
   const { file, copy } = await openBoth(context, filePath, url);
@@ -134,7 +134,7 @@ test("the administrator's commands work on PostgreSQL", async () => {
   assert.equal((await admin("org", "suspend", "owner@example.com")).exitCode, 0);
   assert.match((await admin("audit")).output, /suspend/);
   const whole = await admin("check");
-  assert.match(whole.output, /organizations +1[^]*The database is whole/);
+  assert.match(whole.output, /organizations +1[^]*The database is intact/);
   await cluster.query(`update "auditTotals" set "entries" = 77`, url);
   assert.match((await admin("check")).errors, /and auditTotals says 77/);
   const settings = { dataDir: dirname(temporaryFile()), databaseUrl: url, port: 0 };

@@ -84,7 +84,7 @@ class GivenCallStand {
 
 const deaf = ({ log }: { readonly log: RecordingLogger }) =>
   eventually("a server to be deaf", () => {
-    return log.ofLevel("warn").some(({ message }) => /listens again/.test(message)) || undefined;
+    return log.ofLevel("warn").some(({ message }) => /reconnecting/.test(message)) || undefined;
   });
 
 test("what is told of a call that is just going to another server reaches it there, wherever it is told", async (context) => {

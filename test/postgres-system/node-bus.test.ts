@@ -101,7 +101,10 @@ test("a node answers what another asks, and learns what it is told", async (cont
   }
   const handOver = { name: "handOver", asks: { callId: "a", orgId: "org" } } as const;
   await assert.rejects(one.ask("other", handOver, NODE_ANSWERS.handOver), isUnavailable);
-  assert.match(log.ofLevel("warn")[0]?.message ?? "", /a question of another server failed/);
+  assert.match(
+    log.ofLevel("warn")[0]?.message ?? "",
+    /failed to handle a request of another server/,
+  );
   const ending = { reason: "callerLeft", status: "completed", message: "gone" } as const;
   const endCall = { name: "endCall", asks: { callId: "a", ending } } as const;
   assert.equal(await one.ask("other", endCall, NODE_ANSWERS.endCall), true);
@@ -186,7 +189,7 @@ test("a node whose connection is lost listens again, and looks what it has misse
     database.url,
   );
   await changes.until("the node to look", () => counts.changed > 0 && counts.listened === 2);
-  assert.match(log.ofLevel("warn")[0]?.message ?? "", /listens again/);
+  assert.match(log.ofLevel("warn")[0]?.message ?? "", /reconnecting/);
   await other.changes.until("the other node to listen too", () => other.counts.changed > 0);
   assert.ok(await other.node.ask("one", isRinging("one"), NODE_ANSWERS.isRinging));
 });

@@ -135,7 +135,7 @@ test("after the database was away from all, nobody is taken for dead", async (co
   await beats(BEATS_OF_SILENCE, clock, nodes);
   assert.deepEqual(await stand.names(), ["one", "other"]);
   const [first] = nodes;
-  assert.match(first?.log.ofLevel("warn")[0]?.message ?? "", /could not be stored/);
+  assert.match(first?.log.ofLevel("warn")[0]?.message ?? "", /failed to store/);
 });
 
 test("a node that has lived on since it was looked at cannot be taken for dead", async (context) => {

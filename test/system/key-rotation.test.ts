@@ -96,10 +96,10 @@ test("both keys of a platform are changed while users stay signed in and calls g
     assert.match(left.output, /^current key +0\nold key 1 +6\nnone of the keys +0$/m);
     const moved = await admin("credentials", "reseal");
     assert.deepEqual([moved.exitCode, moved.errors], [0, ""]);
-    assert.equal(moved.output, "Moved to the current key: 6 (were under it already: 0).\n");
+    assert.equal(moved.output, "Moved to the current key: 6 (already current: 0).\n");
     const done = await admin("credentials", "audit");
     assert.match(done.output, /^current key +6\nold key 1 +0\nnone of the keys +0$/m);
-    assert.match(done.output, /ENCRYPTION_KEY_OLD can be taken away/);
+    assert.match(done.output, /you can remove ENCRYPTION_KEY_OLD/);
     assert.equal(await greetingOf(server, customer), "Good day.");
   });
 
@@ -112,7 +112,7 @@ test("both keys of a platform are changed while users stay signed in and calls g
 const NOT_READY = {
   code: 503,
   status: "encryption_key",
-  reason: "ENCRYPTION_KEY is not the key that has sealed the credentials in this database",
+  reason: "ENCRYPTION_KEY is not the key that encrypted the credentials in this database",
 };
 
 test("a server with another key than its database is not ready, with and without credentials in it", async (t) => {
@@ -157,7 +157,7 @@ test("a server with another key than its database is not ready, with and without
     assert.equal(await greetingOf(again, customer), "Good day.");
   });
   const accepted = await admin("credentials", "accept");
-  assert.match(accepted.output, /restart the server\.\nThese have to be entered again/);
+  assert.match(accepted.output, /restart the server\.\nNo key decrypts these/);
   await running(place, other, async (again) => {
     assert.deepEqual(await readiness(again), ready);
   });

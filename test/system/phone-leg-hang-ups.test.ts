@@ -164,7 +164,7 @@ test("a vendor that refuses is told of in the log, without its words or the key"
   await hangUpByAgent(server, which);
   await api.asked(1);
   await server.changes.until("the line in the log", () => errors().length > 0);
-  assert.deepEqual(errors(), ["a call could not be hung up at its vendor"]);
+  assert.deepEqual(errors(), ["failed to hang up a call at its vendor"]);
   const { error } = log.ofLevel("error")[0]?.fields ?? {};
   assert.match(String(error), /telnyx answered 401: error 10009$/);
   assert.doesNotMatch(JSON.stringify(log.lines), /KEY-of|\+1555/);
@@ -196,7 +196,7 @@ test("without an account the end of the stream has to do, and the log says so on
       await hangUpByAgent(bare, which);
       await hangUpByAgent(bare, which);
     }
-    const lines = log.lines.filter(({ message }) => message.includes("end of their streams"));
+    const lines = log.lines.filter(({ message }) => message.includes("closing their streams"));
     assert.deepEqual(
       lines.map(({ fields }) => fields["vendor"]),
       ["telnyx", "plivo"],

@@ -41,7 +41,7 @@ test("a server with as many calls as it carries says so to the next caller, and 
   );
   const second = await closeOf(full.dial(customer));
   assert.equal(second.code, 4029);
-  assert.match(second.error ?? "", /as many calls as it can carry/);
+  assert.match(second.error ?? "", /has reached its call limit/);
   assert.equal(await statusOf(full, "/api/ready"), "503 overloaded");
   assert.match(await statusOf(full, "/api/health"), /^200 /);
   await first.say("say still here");

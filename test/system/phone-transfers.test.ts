@@ -142,7 +142,7 @@ test("the caller of a call that the vendor does not take is told so, and talks o
   assert.match(JSON.stringify(metadata), /"kind":"transferRefused"/);
   assert.deepEqual(
     log.ofLevel("error").map(({ message }) => message),
-    ["a call could not be transferred"],
+    ["failed to transfer a call"],
   );
   assert.doesNotMatch(JSON.stringify(log.lines), /\+1555|the-vendors/);
 });

@@ -46,6 +46,6 @@ for (const [title, stream] of Object.entries(UNSUPPORTED_STREAMS)) {
     assert.ok(JSON.stringify(line).includes(named), JSON.stringify(line));
     const ended = documents?.bodyOf("streamEnded", from) ?? "";
     const document = await post(step.next, ended);
-    assert.match(document, /<Say>[^<]*format that is not supported[^<]*<\/Say><Hangup\/>/);
+    assert.match(document, /<Say>[^<]*format is not supported[^<]*<\/Say><Hangup\/>/);
   });
 }

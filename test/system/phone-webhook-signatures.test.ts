@@ -83,7 +83,7 @@ for (const [vendor, signer] of Object.entries(SIGNERS)) {
       ]) {
         const { status, text } = await ask(vendor, body, headersFor);
         assert.equal(status, 403, text);
-        assert.match(text, /does not fit the request/);
+        assert.match(text, /does not match the request/);
         assert.ok(!text.includes(KEY));
       }
     });

@@ -60,10 +60,7 @@ test("the webhook is asked so often by one key, and by those who try keys; other
     }
     const spoken = await ask(webhookUrl(limited, one));
     assert.equal(spoken.status, 200);
-    assert.match(
-      spoken.text,
-      /<Say>[^<]*too many calls came within a minute[^<]*<\/Say><Hangup\/>/,
-    );
+    assert.match(spoken.text, /<Say>[^<]*too many calls within a minute[^<]*<\/Say><Hangup\/>/);
     const guess = await fetch(webhookUrl(limited, { apiKey: "vk_guess" }), { method: "POST" });
     assert.equal(guess.status, 429);
     assert.match(guess.headers.get("retry-after") ?? "", /^[1-9]\d*$/);

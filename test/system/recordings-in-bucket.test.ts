@@ -74,7 +74,7 @@ test("a call whose bucket is away is recorded all the same, and the next start s
   context.after(() => first.stop());
   await first.parley.stop();
   assert.ok(
-    log.ofLevel("warn").some(({ message }) => /bucket of recordings is away/.test(message)),
+    log.ofLevel("warn").some(({ message }) => /recordings bucket is unreachable/.test(message)),
   );
   const folder = join(dataDir, "recordings", ending.orgId);
   assert.deepEqual(await readdir(folder), [`${ending.id}.wav`]);

@@ -83,7 +83,7 @@ export async function callThrough(
     ["say before", "before", "say during", "during"],
   );
   assert.equal(call.metadata["endReason"], "callerLeft");
-  await server.changes.until("calls to be taken again", () => said("everything is stored again"));
+  await server.changes.until("calls to be taken again", () => said("everything is stored"));
   assert.equal((await readiness(server)).status, 200);
   await (await server.call(customer)).hangUp();
   await server.endedCalls(customer, 2);

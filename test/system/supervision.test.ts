@@ -117,7 +117,7 @@ test("a call that is ended from outside says goodbye first, in a browser and on 
     assert.deepEqual(metadata["endedBy"], { type: "apiKey", id: customer.apiKeyId });
   }
   const again = await ask(customer, `${webId}/end`);
-  assert.deepEqual([again.status, again.error], [409, "the call has ended already"]);
+  assert.deepEqual([again.status, again.error], [409, "the call has already ended"]);
 });
 
 test("who asks for events and does not read them is dropped", async () => {

@@ -192,6 +192,6 @@ test("a page whose network has changed takes its own place over where its plan i
   const left = calls.find(({ id }) => id === next?.metadata["continues"]);
   assert.deepEqual(
     [left?.metadata["endReason"], left?.metadata["endMessage"]],
-    ["callerLeft", "the caller came back on another connection"],
+    ["callerLeft", "the caller reconnected on another connection"],
   );
 });

@@ -13,7 +13,7 @@ import { eventually } from "./eventually.js";
 import { type Customer, TestCustomers, tenancyOn } from "./test-customers.js";
 import { environmentOf, newDataDir } from "./test-server.js";
 
-const isBackchannel = ({ message }: LogLine) => message === "a worker takes calls";
+const isBackchannel = ({ message }: LogLine) => message === "a worker is ready for calls";
 
 /** A server with two processes that carry calls; this one has what must be one for both. */
 export class WorkersStand {

@@ -290,7 +290,7 @@ function boxTests(): void {
       () => !stand.server.pids().includes(victim) || undefined,
     );
     assert.throws(() => process.kill(victim, 0), { code: "ESRCH" });
-    const hung = stand.log.lines.filter(({ message }) => message.includes("worker hangs"));
+    const hung = stand.log.lines.filter(({ message }) => message.includes("killed a worker"));
     assert.deepEqual(
       hung.map(({ fields }) => fields["pid"]),
       [victim],
@@ -335,7 +335,7 @@ function boxTests(): void {
     }
     await stand.listening();
     assert.ok(
-      told.some((each) => each.startsWith("1012 the server restarts")),
+      told.some((each) => each.startsWith("1012 the server is restarting")),
       told.join("\n"),
     );
     assert.ok(statuses.has(503), [...statuses].join());

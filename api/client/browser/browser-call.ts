@@ -3,7 +3,7 @@ import { serverAddress } from "../call-address.js";
 import { BrowserSound } from "./browser-sound.js";
 
 declare global {
-  /** Put in by the build: the path whose name says what is in the file. */
+  /** The build inserts it: the path with the file's content hash. */
   var PARLEY_WORKLET_PATH: string | undefined;
 }
 

@@ -31,7 +31,7 @@ interface SelectableOutput {
 }
 
 const MUTED =
-  "The system has muted the microphone. Switch it on again with its key or in the system's settings; the call goes on then.";
+  "The system has muted the microphone. Unmute it with its key or in the system settings; the call then continues.";
 const FAULT_OF_STATE: Readonly<Record<MicrophoneChange["state"], CallErrorCode | undefined>> = {
   open: undefined,
   muted: "microphoneMuted",
@@ -136,7 +136,7 @@ export class BrowserSound implements Sound {
     const context: (AudioContext & SelectableOutput) | undefined = this.#context;
     if (context === undefined) return;
     if (context.setSinkId === undefined) {
-      throw new CallError("soundFailed", "this browser has no choice of loudspeakers");
+      throw new CallError("soundFailed", "this browser cannot select a loudspeaker");
     }
     await context.setSinkId(deviceId);
   }
@@ -170,7 +170,7 @@ export class BrowserSound implements Sound {
     try {
       await context.audioWorklet.addModule(this.#options.workletUrl);
     } catch (error) {
-      const message = "the file of the sound worklet could not be loaded";
+      const message = "the audio worklet could not be loaded";
       throw new CallError("soundFailed", message, { cause: error });
     }
   }
@@ -210,7 +210,7 @@ export class BrowserSound implements Sound {
     this.#listener?.played(turn, ms);
   }
 
-  /** The server is to wait for what nobody hears, and to stop it when the caller interrupts. */
+  /** The server has to wait for audio that is not heard, and stop it when the caller interrupts. */
   #tellStill(): void {
     if (this.#playing !== undefined) this.#listener?.played(this.#playing.turn, this.#playing.ms);
     this.#cancelStill = this.#clock.after(STILL_PERIOD_MS, () => this.#tellStill());
@@ -227,7 +227,7 @@ export class BrowserSound implements Sound {
       this.#listener?.fault(new CallError("microphoneMuted", MUTED));
       return;
     }
-    const message = "The microphone is gone. Plug it in again, or choose another one.";
+    const message = "The microphone was disconnected. Plug it in again, or choose another one.";
     this.#listener?.fault(new CallError("microphoneLost", message));
     this.#devicesChanged();
   }
@@ -248,7 +248,7 @@ export class BrowserSound implements Sound {
     if (this.#isSuspended) this.#tellStill();
     if (wasSuspended && !this.#isSuspended) this.#listener?.mended("soundSuspended");
     if (wasSuspended || !this.#isSuspended) return;
-    const message = "The browser holds the sound back until you click or press a key.";
+    const message = "The browser blocks audio until you click or press a key.";
     this.#listener?.fault(new CallError("soundSuspended", message));
   }
 

@@ -5,20 +5,20 @@ export const PAGE_NOT_SECURE =
   "Browsers give the microphone to pages on https: only. Open this page with https.";
 
 const FOR_THE_OWNER =
-  "For the site's owner: where the page is in a frame, add " +
+  "For the site's owner: if the page is in a frame, add " +
   'allow="microphone" to the iframe, and let the header Permissions-Policy say microphone=(self), with the origin of the frame.';
 /** A page without a right of its own to the microphone cannot ask for it, whatever its visitor allows. */
-const NOT_PERMITTED = `This page may not use the microphone: its site has to permit it. ${FOR_THE_OWNER}`;
+const NOT_PERMITTED = `This page may not use the microphone: the site must permit it. ${FOR_THE_OWNER}`;
 
 const WORDS: Readonly<Record<string, readonly [code: CallErrorCode, message: string]>> = {
   NotAllowedError: [
     "microphoneDenied",
-    "The microphone is not allowed here. Allow it in the browser's settings of this page, then try again.",
+    "Microphone access is blocked. Allow it for this page in the browser's settings, then try again.",
   ],
   NotFoundError: ["microphoneMissing", "No microphone was found. Plug one in, then try again."],
   NotReadableError: [
     "microphoneBusy",
-    "The microphone cannot be used: another program may have it. Close that one, then try again.",
+    "The microphone cannot be used: another program may be using it. Close that program, then try again.",
   ],
 };
 
@@ -157,5 +157,5 @@ function stopTracks(stream: MediaStream): void {
 
 function context(node: AudioNode): AudioContext {
   if (node.context instanceof AudioContext) return node.context;
-  throw new TypeError("a microphone needs a context that is heard");
+  throw new TypeError("a microphone needs a running audio context");
 }

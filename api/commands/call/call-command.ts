@@ -418,7 +418,7 @@ function displayOf(detail: Detail, terminal: Terminal): Display {
   }
 }
 
-/** Before the call: nobody wants to learn after it that nothing could be kept. */
+/** Checked before the call, so that no call is made whose audio cannot be saved. */
 async function requireFolder(file: string): Promise<void> {
   const folder = dirname(resolve(file));
   try {

@@ -24,15 +24,15 @@ export class CallEndedError extends ParleyError {
 const MEANINGS: Readonly<Record<number, readonly [meaning: string, advice: string]>> = {
   1000: ["the service ended the call", ""],
   1009: ["the service refused the audio", ""],
-  1011: ["the service or one of its vendors failed", "Its log tells more."],
+  1011: ["the service or one of its vendors failed", "See its log."],
   1012: ["the server is stopping", "Try again when it is back."],
-  1013: ["the service is overloaded or could not get rid of its audio", "Try again later."],
+  1013: ["the service is overloaded, or this client read its audio too slowly", "Try again later."],
   4001: [
     "the API key was not accepted",
     "Give another one with --key, or activate its organization: npm run admin -- org activate E-MAIL.",
   ],
   4003: [
-    "the agent uses a model that the organization's plan does not have",
+    "the agent uses a model that the organization's plan does not include",
     "Change the agent, or the plan: npm run admin -- org plan E-MAIL SLUG.",
   ],
   4004: [
@@ -53,7 +53,7 @@ export async function explainEnd(
   wasConnected: boolean,
 ): Promise<string> {
   if (closeCode === CLOSED_WITHOUT_A_WORD) {
-    return wasConnected ? "the connection broke: is the server still running?" : diagnose(url);
+    return wasConnected ? "the connection was lost: is the server still running?" : diagnose(url);
   }
   const [meaning, advice] = MEANINGS[closeCode] ?? ["the service ended the call", ""];
   const detail = reason === "" || reason === meaning ? "" : `: ${printable(reason)}`;

@@ -76,7 +76,7 @@ export function readCallOptions(args: readonly string[]): CallOptions {
   const telephone = telephoneOf(values);
   const isStreamed = values.stream;
   if (isStreamed && telephone !== undefined) {
-    throw new UsageError("--stream is for the web: a telephone is always streamed");
+    throw new UsageError("--stream is for web calls: telephone calls are always streamed");
   }
   const steps = tokens.flatMap((token): Step[] => {
     if (token.kind !== "option" || token.value === undefined) return [];
@@ -112,16 +112,14 @@ function telephoneOf({
   readonly to?: string | undefined;
   readonly session?: string | undefined;
 }): Telephone | undefined {
-  if (placed && !phone) throw new UsageError("--placed goes with --phone");
-  if (to !== undefined && !placed) throw new UsageError("--to goes with --phone --placed");
+  if (placed && !phone) throw new UsageError("--placed needs --phone");
+  if (to !== undefined && !placed) throw new UsageError("--to needs --phone --placed");
   if (to !== undefined && !E164.test(to)) {
     throw new UsageError("--to: expected a number like +15550101000");
   }
   if (!phone) return undefined;
   if (session !== undefined) {
-    throw new UsageError(
-      "a call on the telephone goes on with no earlier one: leave out --session",
-    );
+    throw new UsageError("a telephone call cannot continue an earlier one: leave out --session");
   }
   return { isPlaced: placed, to };
 }

@@ -20,7 +20,9 @@ export interface ConversationOptions {
   readonly sessionId?: string | undefined;
   /** Silence after which the call is given up. */
   readonly replyTimeoutMs?: number | undefined;
-  /** How long an agent may take to begin to greet before it is taken for one that greets nobody; the medium knows. */
+  /**
+   * How long an agent may take to start its greeting before it counts as one without a greeting; the medium sets it.
+   */
   readonly greetingWaitMs?: number | undefined;
 }
 
@@ -295,7 +297,7 @@ export class Conversation {
 
   #loseIt(): void {
     const seconds = Math.round(this.#replyTimeoutMs / 1000);
-    const fault = new CommandError(`the agent was silent for ${seconds} s; the call was given up`);
+    const fault = new CommandError(`the agent was silent for ${seconds} s; the call was ended`);
     for (const { reject } of this.#waiters) reject(fault);
     this.#waiters.clear();
   }

@@ -39,7 +39,7 @@ export interface Medium {
   readonly tellsEveryPiece: boolean;
   /** False where the transcript comes beside the call, at no certain moment of it. */
   readonly showsTranscripts: boolean;
-  /** Some agents greet nobody: the caller speaks after so long a silence. */
+  /** Some agents have no greeting: the caller speaks after this silence. */
   readonly greetingWaitMs: number;
   /** So much of a reply must be left for it to be interrupted for sure; below 0 where its sound may be so late. */
   readonly leftMsMin: number;

@@ -49,7 +49,7 @@ async function wordsFor({ status, body }: WebhookError, url: string): Promise<st
       return "the API key was not accepted. Give another one with --key";
     case FORBIDDEN:
       return words.includes("X-Twilio-Signature")
-        ? "the server wants Twilio's signature: set TWILIO_AUTH_TOKEN as the server has it"
+        ? "the server checks Twilio's signature: set the server's TWILIO_AUTH_TOKEN"
         : `the call was not allowed${words}`;
     case NOT_FOUND:
       return diagnose(url);
@@ -84,7 +84,7 @@ async function firstAgent(base: string, apiKey: string): Promise<string> {
   const agents = v.safeParse(Agents, await ask(base, "/api/dashboard/agents", apiKey));
   if (!agents.success) throw new CommandError(`what answers at ${base} is not a Parley server`);
   const agent = agents.output.find(({ status }) => status === undefined || status === "active");
-  if (agent === undefined) throw new CommandError("the organization has no agent that is active");
+  if (agent === undefined) throw new CommandError("the organization has no active agent");
   return agent._id;
 }
 
@@ -151,7 +151,7 @@ export async function awaitPlacedCall(
   const { url, sandbox, to = someNumber() } = options;
   if (sandbox === undefined) {
     throw new CommandError(
-      "--placed needs a server on this machine whose vendors are simulated: npm start without vendors' keys",
+      "--placed needs a server on this machine with simulated vendors: run npm start without vendor keys",
     );
   }
   const plug = await plugIn(sandbox, to, options);
@@ -239,7 +239,7 @@ async function plugIn(
   try {
     return await TelephonePlug.connect(twilioUrl, number, onEvent);
   } catch (cause) {
-    throw new CommandError("the server's sandbox is not there: is the server still running?", {
+    throw new CommandError("the server's sandbox does not respond: is the server still running?", {
       cause,
     });
   }
@@ -250,7 +250,7 @@ function isEnd(event: ToTelephone, number?: string): boolean {
   return number === undefined || event.number === number;
 }
 
-/** One of the numbers that are nobody's, and that the sandbox lets answer. */
+/** An unassigned number, which the sandbox lets answer. */
 function someNumber(): string {
   return `+1555${randomInt(1_000_000, 10_000_000).toString().slice(0, 6)}7`;
 }

@@ -18,7 +18,7 @@ export function printTurns(terminal: Terminal, { turns, historyKey }: CallReport
   terminal.print(
     terminal.paint(
       "dim",
-      `To go on, with the same --url, --key and --agent if any: npm run call -- --session ${historyKey}`,
+      `To continue, with the same --url, --key and --agent if any: npm run call -- --session ${historyKey}`,
     ),
   );
 }

@@ -8,7 +8,7 @@ export interface DebianParts {
   readonly ffmpeg: string;
 }
 
-/** Where Debian puts what is not on the PATH of everybody. */
+/** Where Debian installs programs that are not on every user's PATH. */
 const SYSTEM_FOLDERS = ["/usr/local/sbin", "/usr/sbin", "/sbin"];
 const MODULE_FOLDERS = ["/usr/lib/nginx/modules", "/usr/lib64/nginx/modules"];
 

@@ -18,6 +18,6 @@ export function filledTemplate(text: string, values: Readonly<Record<string, str
     unused.delete(name);
     return value;
   });
-  if (unused.size > 0) throw new Error(`the template has no place for ${[...unused].join(", ")}`);
+  if (unused.size > 0) throw new Error(`the template does not use ${[...unused].join(", ")}`);
   return filled;
 }

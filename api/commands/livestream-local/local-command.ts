@@ -161,7 +161,7 @@ export function requireNoOther(ports: readonly number[]): void {
     if (!isRunning(copy.pid)) rmSync(root, { recursive: true, force: true });
     else if (copy.ports.some((port) => ports.includes(port))) {
       throw new CommandError(
-        `it runs already, as process ${copy.pid}: watch at ${copy.watchUrl}, stop it with: kill ${copy.pid}`,
+        `it is already running as process ${copy.pid}: watch at ${copy.watchUrl}, stop it with: kill ${copy.pid}`,
       );
     }
   }
@@ -283,7 +283,7 @@ function ingestTemplate(): string {
 export interface StateApiOptions {
   readonly port: number;
   readonly hlsRoot: string;
-  /** The operator's own settings of it; what is given here wins. */
+  /** The operator's own settings; values given here take precedence. */
   readonly environment: Readonly<Record<string, string>>;
 }
 
@@ -394,7 +394,7 @@ export function localCommand(surroundings: LocalDeps): Command {
     usage: USAGE,
     async run(args, terminal) {
       if (args.length > 0)
-        throw new UsageError("no arguments are known; settings come from the environment");
+        throw new UsageError("expected no arguments: settings come from the environment");
       const settings = parseLocalSettings(surroundings.environment);
       const debian = requireDebianParts(surroundings.environment["PATH"] ?? "");
       const ports = [settings.frontPort, settings.rtmpPort, settings.stateApiPort];

@@ -108,7 +108,7 @@ export function changesOf(saved: AgentDraft, draft: AgentDraft): Sent<"updateAge
   return editsOf(saved, draft);
 }
 
-/** With tools that somebody writes in JSON, as far as they are sound. */
+/** With tools that a user writes as JSON, as far as they are valid. */
 export function withToolsText(draft: AgentDraft, toolsText: string): AgentDraft {
   return { ...draft, toolsText, tools: toolsOf(toolsText) ?? draft.tools };
 }

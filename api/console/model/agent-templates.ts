@@ -23,8 +23,7 @@ export const AGENT_TEMPLATES: readonly AgentTemplate[] = [
   {
     id: "front-desk",
     title: "Front desk",
-    about:
-      "Greets callers, answers what is always asked, and takes a message for whoever is not there.",
+    about: "Greets callers, answers common questions and takes messages.",
     tryWords: "When are you open on Saturday?",
     agent: {
       persona: {
@@ -49,7 +48,7 @@ What you do:
     id: "appointments",
     title: "Appointments",
     about:
-      "Finds a time, takes name and number, says all of it back. Gives callers time to look at a calendar.",
+      "Finds a time, takes name and number, and reads them back. Gives callers time to check a calendar.",
     tryWords: "I would like an appointment next week.",
     agent: {
       persona: {
@@ -75,11 +74,11 @@ An appointment has: what it is for, a day, a time, the caller's full name and a 
     id: "support",
     title: "Support",
     about:
-      "Finds out what is wrong, tries the usual remedies step by step, and hands over what it cannot mend.",
-    tryWords: "My internet does not work since this morning.",
+      "Finds out what is wrong, tries the usual fixes step by step, and hands over what it cannot fix.",
+    tryWords: "My internet has not worked since this morning.",
     agent: {
       persona: {
-        greeting: "Support, hello. What does not work?",
+        greeting: "Support, hello. What is not working?",
         personality: "calm, practical and never hurried",
         systemPrompt: `You help callers with devices that do not work as they should. ${ON_THE_TELEPHONE}
 
@@ -99,9 +98,8 @@ An appointment has: what it is for, a day, a time, the caller's full name and a 
   {
     id: "survey",
     title: "Survey",
-    about:
-      "Calls after a visit, asks three questions, takes any answer for an answer, and says thank you.",
-    tryWords: "It was fine, but I waited for long.",
+    about: "Calls after a visit, asks three questions, accepts any answer and says thank you.",
+    tryWords: "It was fine, but I waited a long time.",
     agent: {
       persona: {
         greeting:

@@ -9,7 +9,7 @@ export class ApiError extends Error {
   override readonly name = "ApiError";
   /** 0 where no answer came. */
   readonly status: number;
-  /** What is wrong with which field of what was sent. */
+  /** The errors by field. */
   readonly details: readonly { readonly path: string; readonly message: string }[];
 
   constructor(status: number, message: string, details: ApiError["details"] = []) {
@@ -22,17 +22,17 @@ export class ApiError extends Error {
 /** Nothing was asked of the server, or it refused to answer, because the person has to sign in again. */
 export class SessionOverError extends ApiError {
   constructor() {
-    super(401, "Your session is over. Sign in again: what you typed is kept.");
+    super(401, "Your session has expired. Sign in again: what you typed is kept.");
   }
 }
 
-/** What is wrong with this field of what was sent; undefined where nothing was said of it. */
+/** The error of this field; undefined if there is none. */
 export function wordsOfFault(error: unknown, path: string): string | undefined {
   if (!(error instanceof ApiError)) return undefined;
   return error.details.find((detail) => detail.path === path)?.message;
 }
 
-const NO_ANSWER = "The server does not answer. Check that it runs and that you are online.";
+const NO_ANSWER = "The server does not respond. Check that it is running and that you are online.";
 
 /** Typed by the route table. `answered` turns what comes back into the answer or an ApiError. */
 export const api = createClient<ContractPaths>({
@@ -41,8 +41,8 @@ export const api = createClient<ContractPaths>({
 });
 
 /**
- * With the token of who is signed in; one that is not taken any more ends the session, and nothing is asked before the next one.
- * Throws an ApiError where no answer comes.
+ * Sends the signed-in user's token. A rejected token ends the session, and no requests are sent until the next one.
+ * Throws an ApiError when there is no response.
  */
 export async function fetchAsUser(request: Request): Promise<Response> {
   if (isSessionOver()) throw new SessionOverError();

@@ -26,8 +26,8 @@ const NAMES: ReadonlySet<string> = new Set<CallEvent["name"]>([
 const AGAIN_AFTER_MS = 3_000;
 
 /**
- * Tells what happens in the calls of the path until the signal aborts; a stream that ends is asked for again, at once when it
- * ended well. `undefined` says that nothing is told for now. Only while the page is in sight.
+ * Reports events of the path's calls until the signal aborts; a stream that ends is reopened, at once if it ended
+ * normally. `undefined` means that no events arrive at the moment. Only while the page is visible.
  */
 export function watchCalls(
   path: `/api/dashboard/calls/${string}`,

@@ -11,7 +11,9 @@ type CallList = Answered<"listCalls">;
 /** However many calls begin and end, lists are asked for no more often than that; not by all pages at once. */
 const RENEW_EVERY_MS = { min: 1_000, max: 3_000 };
 
-/** Keeps the lists of calls on a page true as calls begin, go on and end. Says whether the server tells of them. */
+/**
+ * Keeps a page's lists of calls up to date as calls start, continue and end. Returns whether the server sends events.
+ */
 export function useLiveCalls(): boolean {
   const [isTold, setTold] = useState(false);
   useEffect(() => {

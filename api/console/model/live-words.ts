@@ -13,7 +13,7 @@ interface LiveWords {
   readonly isTold: boolean;
 }
 
-/** What is said in a call beyond the turns that its record has; nothing of one that is not watched. */
+/** The words of a call that are in no stored turn; nothing for a call that is not watched. */
 export function useLiveWords(callId: string, isWatched: boolean): LiveWords {
   const [words, setWords] = useState<readonly Words[]>([]);
   const [isTold, setTold] = useState(true);

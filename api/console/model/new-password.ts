@@ -1,4 +1,4 @@
-/** Without what is easily read as another sign: it is written down or read out once. */
+/** Without characters that are easily confused: it is written down or read out once. */
 const SIGNS = "abcdefghjkmnpqrstuvwxyz23456789";
 const GROUPS = 4;
 const GROUP_SIGNS = 4;

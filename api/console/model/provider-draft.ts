@@ -8,7 +8,7 @@ type Setting = Entry["settings"][number];
 /** A provider as it is being typed. */
 export interface ProviderDraft {
   readonly name: string;
-  /** Empty: none, or the one that is stored, which nobody can read back. */
+  /** Empty: none, or the stored key, which cannot be read back. */
   readonly apiKey: string;
   /** By the setting's key; empty where the vendor's own value counts. */
   readonly settings: Readonly<Record<string, string>>;

@@ -72,7 +72,7 @@ export function usePlan() {
 export function useReady() {
   return useQuery({
     queryKey: ["ready"],
-    // Whoever asks: it is told also to who is signed in no more.
+    // Any user, including one who is signed out.
     queryFn: () => answered(api.GET("/api/ready", { fetch: fetchAsAnybody })),
     refetchInterval: ({ state }) => (state.error === null ? SLOW_EVERY_MS : LIVE_EVERY_MS),
   });

@@ -123,7 +123,7 @@ export class TalkSession {
     try {
       await call.start();
     } catch (error) {
-      const unknown = new CallError("soundFailed", "The call could not be begun.");
+      const unknown = new CallError("soundFailed", "The call could not be started.");
       const fault = error instanceof CallError ? error : unknown;
       change({ state: "ended", fault });
     }

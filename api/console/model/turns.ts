@@ -42,7 +42,7 @@ export function waitOf(turn: Readonly<Record<string, unknown>>): Wait | undefine
   return { totalMs: Math.round(totalMs), parts };
 }
 
-/** Rounded so that they still sum to the whole: what is left over goes to those that lost most by rounding down. */
+/** Rounded so that they still sum to the whole: the remainder goes to those that lost most by rounding down. */
 function wholeParts(parts: readonly number[], whole: number): readonly number[] {
   const rounded = parts.map(Math.floor);
   const left = whole - rounded.reduce((sum, part) => sum + part, 0);
@@ -77,7 +77,7 @@ export interface SaidTurn extends SaidMessage {
   readonly wasInterrupted: boolean;
   /** What the agent would have said next, and the caller never heard. */
   readonly unheard: string;
-  /** What was done for it, and for turns just before it of which nothing was heard. */
+  /** Its tool calls, and those of turns just before it that were not heard. */
   readonly tools: readonly ToolUse[];
   /** So many more tools were used than the records tell. */
   readonly moreTools: number;
@@ -108,13 +108,13 @@ export function saidTurns(
     const unheard = typeof record["unheard"] === "string" ? record["unheard"] : "";
     return { ...bare, record, wait: waitOf(record), wasInterrupted, unheard, ...used };
   });
-  // After a cough the agent goes on: what was cut off is what it says next.
+  // After a cough the agent continues: the cut words are what it says next.
   return withLate(turns, records.slice(next)).map((turn, index) =>
     turns[index + 1]?.record?.["kind"] === "resumed" ? { ...turn, unheard: "" } : turn,
   );
 }
 
-/** What was done after the last words that were heard stands beside them. */
+/** Tool calls after the last heard words are shown beside these words. */
 function withLate(turns: readonly SaidTurn[], late: readonly TurnRecord[]): readonly SaidTurn[] {
   const { tools, moreTools } = usedTools(late);
   const last = turns.at(-1);

@@ -87,7 +87,7 @@ export function VoiceSection({ draft, onChange, wrongAt }: SectionProps) {
       />
       <NumberField
         label="Speed"
-        hint="1 is the voice’s own. 0.25 to 4; most callers follow 1.1 with ease."
+        hint="1 is the voice’s own. 0.25 to 4; most callers follow 1.1 easily."
         step={0.05}
         value={ttsConfig.speed}
         onChange={(speed) => onChange({ ...draft, ttsConfig: { ...ttsConfig, speed } })}
@@ -102,7 +102,7 @@ export function HearingSection({ draft, onChange, wrongAt }: SectionProps) {
     <ModelField
       category="stt"
       label="STT model"
-      hint="Writes down what the caller says. Unless one is chosen, it is the provider’s first that the plan allows."
+      hint="Writes down what the caller says. Default: the provider’s first model that the plan allows."
       providerId={draft.sttProviderId}
       modelId={draft.sttModelId ?? ""}
       onChange={(sttProviderId, sttModelId) => onChange({ ...draft, sttProviderId, sttModelId })}
@@ -128,7 +128,7 @@ export function ThinkingSection({ draft, onChange, wrongAt }: SectionProps) {
         {llmConfig.temperature === null ? null : (
           <NumberField
             label="Temperature"
-            hint="0 says the same every time, 2 rambles. 0.4 unless changed."
+            hint="0 gives the same reply every time, 2 rambles. Default: 0.4."
             step={0.1}
             value={llmConfig.temperature}
             onChange={(temperature) =>
@@ -139,7 +139,7 @@ export function ThinkingSection({ draft, onChange, wrongAt }: SectionProps) {
         )}
         <NumberField
           label="Longest reply, in tokens"
-          hint="A reply is cut there. 200 is about three sentences of some length."
+          hint="Longer replies are cut off. 200 is about three long sentences."
           value={llmConfig.maxTokens}
           onChange={(maxTokens) => onChange({ ...draft, llmConfig: { ...llmConfig, maxTokens } })}
           wrong={wrongAt("llmConfig.maxTokens")}
@@ -412,7 +412,7 @@ const NUMBERS: readonly {
   {
     key: "endpointingMs",
     label: "Silence after which words count as final, in ms",
-    hint: "Every reply waits for it. Lower is quicker and cuts off more callers who only breathe. 10 to 10,000.",
+    hint: "Every reply waits for it. Lower is faster, but cuts off more callers who only pause for breath. 10 to 10,000.",
     measured: SETTING_COST_WORDS.endpointingMs,
   },
   {
@@ -461,7 +461,7 @@ export function TurnSection({ draft, onChange, wrongAt }: SectionProps) {
         ))}
       </div>
       <CheckField
-        label="Preemptive generation: start the reply before the turn has certainly ended"
+        label="Preemptive generation: start the reply before the end of the turn is certain"
         hint="Replies start sooner. Tokens are wasted when the caller goes on."
         measured={SETTING_COST_WORDS.preemptiveGeneration}
         value={thresholds.preemptiveGeneration}
@@ -510,7 +510,7 @@ export function TurnSection({ draft, onChange, wrongAt }: SectionProps) {
       />
       <SelectField
         label="Speech that the STT returned no words for"
-        hint="The agent says that it did not catch that, twice at most until words come."
+        hint="The agent says that it did not catch that, at most twice until there are words."
         value={thresholds.onUnrecognizedSpeech ?? "line"}
         options={UNRECOGNIZED_SPEECH}
         onChange={(value) => {
@@ -689,7 +689,7 @@ function GeneralSection({ draft, onChange, wrongAt }: SectionProps) {
       />
       <CheckField
         label="Takes calls"
-        hint="Switched off, callers are refused; calls in progress go on."
+        hint="When off, callers are refused; calls in progress continue."
         value={draft.active}
         onChange={(active) => onChange({ ...draft, active })}
       />
@@ -701,7 +701,7 @@ function SitesSection({ draft, onChange, wrongAt }: SectionProps) {
   return (
     <TextField
       label="Public at these sites"
-      hint="Pages of these origins may talk to it without a token, such as https://shop.example.com, with blanks between. Empty: none."
+      hint="Pages of these origins may call it without a token, such as https://shop.example.com. Separate origins with spaces. Empty: none."
       value={draft.allowedOrigins.join(" ")}
       onChange={(text) =>
         onChange({ ...draft, allowedOrigins: text === "" ? [] : text.split(" ") })
@@ -734,14 +734,14 @@ export function PromptSection({ draft, onChange, wrongAt }: SectionProps) {
       <div className="prompt">
         <TextField
           label="Instructions"
-          hint="What the agent is for and what it knows. Every thousand words cost the LLM some time in each turn."
+          hint="What the agent is for and what it knows. Every thousand words add LLM time to each turn."
           isLong
           {...words("systemPrompt")}
         />
       </div>
       <TextField
         label="First sentence"
-        hint="Said when the call is answered, and synthesized before. Empty: the caller speaks first."
+        hint="Said when the call is answered; synthesized in advance. Empty: the caller speaks first."
         {...words("greeting")}
       />
       <TextField label="Manner" hint="How it speaks, in a few words." {...words("personality")} />
@@ -781,7 +781,7 @@ const STOCK_PHRASES: readonly {
   { key: "timeIsUp", label: "The call reaches its maximum length" },
   { key: "sttFailedApology", label: "The STT fails during the call" },
   { key: "cannotHearAtAll", label: "The STT never worked in the call" },
-  { key: "interrupted", label: "A caller whose line was cut is back" },
+  { key: "interrupted", label: "A caller reconnects after a lost connection" },
   { key: "cannotTransfer", label: "A transfer failed" },
   { key: "lineBusy", label: "The line of a transfer is busy" },
   { key: "noAnswer", label: "The line of a transfer does not answer" },
@@ -807,7 +807,7 @@ function StockPhraseFields({ persona, change, wrongAt }: StockPhraseFieldsProps)
       </p>
       <LinesField
         label="A reply is late (filler phrases)"
-        hint="One phrase per line, said one after the other. At most 10."
+        hint="One phrase per line, used in turn. At most 10."
         value={waiting ?? []}
         onChange={(lines) =>
           change(lines.length === 0 ? others : { ...others, waiting: [...lines] })
@@ -880,7 +880,7 @@ export function RecordingSection({ draft, onChange, wrongAt }: SectionProps) {
     <>
       <CheckField
         label="Record calls"
-        hint="Both voices, each on its own track. In many places callers have to be told: say so in the first sentence."
+        hint="Both sides, each on its own channel. In many places callers must be told: say so in the first sentence."
         value={recording.enabled}
         onChange={(enabled) => onChange({ ...draft, recording: { ...recording, enabled } })}
       />
@@ -919,7 +919,7 @@ export function AnalysisSection({ draft, onChange, wrongAt }: SectionProps) {
     <>
       <CheckField
         label="Analyze calls"
-        hint="An LLM reads the transcript of each call when it is over. The result stands on the call’s page."
+        hint="An LLM reads the transcript of each call when it is over. The call’s page shows the result."
         value={analysis !== null}
         onChange={(isOn) => onChange({ ...draft, analysis: isOn ? NEW_ANALYSIS : null })}
       />
@@ -927,7 +927,7 @@ export function AnalysisSection({ draft, onChange, wrongAt }: SectionProps) {
         <>
           <TextField
             label="A call is a success when"
-            hint="In words. Empty: only the data is taken out."
+            hint="In plain words. Empty: only the data is extracted."
             isLong
             value={analysis.successCriteria ?? ""}
             onChange={(successCriteria) =>
@@ -936,7 +936,7 @@ export function AnalysisSection({ draft, onChange, wrongAt }: SectionProps) {
             wrong={wrongAt("analysis.successCriteria") ?? wrongAt("analysis")}
           />
           <TextField
-            label="Data to take out, as JSON Schema"
+            label="Data to extract, as JSON Schema"
             hint="An object whose fields become columns of the exported calls. Empty: no data."
             isLong
             value={schemaText}
@@ -951,7 +951,7 @@ export function AnalysisSection({ draft, onChange, wrongAt }: SectionProps) {
           />
           <NumberField
             label="Shortest call, in seconds"
-            hint="Shorter ones are left out."
+            hint="Shorter calls are not analyzed."
             value={analysis.minDurationSec ?? NEW_ANALYSIS.minDurationSec}
             onChange={(minDurationSec) => change({ minDurationSec })}
             wrong={wrongAt("analysis.minDurationSec")}

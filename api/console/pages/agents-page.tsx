@@ -25,7 +25,7 @@ export function AgentsPage() {
   );
   return (
     <>
-      <PageHead title="Agents" about="Who answers your calls: its words, its voice, its manners.">
+      <PageHead title="Agents" about="The agents that answer your calls.">
         <Link className="button" href="/start">
           From a template
         </Link>

@@ -65,7 +65,7 @@ export function EndCall({ callId }: { callId: string }) {
       {isAsking ? (
         <AskDialog
           title="End this call?"
-          consequence="The agent stops, says to the caller that it has to end the call, and hangs up."
+          consequence="The agent stops, tells the caller that it has to end the call, and hangs up."
           keep="Let it go on"
           action="End the call"
           isBusy={end.isPending}
@@ -81,7 +81,7 @@ export function EndCall({ callId }: { callId: string }) {
 interface LiveWordsProps {
   readonly callId: string;
   readonly isActive: boolean;
-  /** Whether the server tells what is said. */
+  /** Whether the server sends live words. */
   readonly onTold: (isTold: boolean) => void;
 }
 
@@ -97,7 +97,7 @@ export function LiveWords({ callId, isActive, onTold }: LiveWordsProps) {
       </h2>
       {words.length === 0 ? (
         <p className="soft">
-          {isTold ? "The next words appear here." : "What is said now is not known here."}
+          {isTold ? "The next words appear here." : "Live words are not available here."}
         </p>
       ) : (
         <TalkWords words={words} caller="Caller" />
@@ -151,7 +151,11 @@ export function Recording(props: RecordingProps) {
     );
   }
   if (sound.data === "large") {
-    return <p className="note warn">The recording is too long to be shown; the API gives it.</p>;
+    return (
+      <p className="note warn">
+        The recording is too long to show here. Download it through the API.
+      </p>
+    );
   }
   return <Lanes {...props} sound={sound.data} />;
 }
@@ -229,7 +233,7 @@ function Frame({ isPlaying, onPlay, onSave, lengthSec, children }: FrameProps) {
           </button>
         )}
         <span className="soft">
-          Caller above, agent below, {momentWords(lengthSec)}. A click plays from there.
+          Caller above, agent below, {momentWords(lengthSec)}. Click to play from a point.
         </span>
       </div>
       {children}
@@ -258,7 +262,7 @@ function newWave(container: HTMLElement, turns: readonly SaidTurn[]): WaveSurfer
   return wave;
 }
 
-/** The tools that were at work for what was said; what they were given and answered is folded. */
+/** The tool calls of this turn; arguments and results are collapsed. */
 export function ToolsUsed({ turn: { tools, moreTools } }: { turn: SaidTurn }) {
   if (tools.length === 0) return null;
   return (
@@ -318,7 +322,7 @@ export function Transcript({ turns, nowSec, onMoment }: TranscriptProps) {
   if (turns.length === 0) {
     return (
       <Empty title="Nothing was said">
-        <p>Neither side had a word heard. How the call ended is told above.</p>
+        <p>No words were heard from either side. See above how the call ended.</p>
       </Empty>
     );
   }
@@ -430,11 +434,7 @@ function Unheard({ words }: { words: string }) {
 
 function CutOff() {
   return (
-    <span
-      className="soft"
-      dir="ltr"
-      title="The agent had more to say, which the caller never heard."
-    >
+    <span className="soft" dir="ltr" title="The caller did not hear the rest.">
       {" "}
       – cut off here by the caller
     </span>
@@ -643,7 +643,7 @@ function EndingNote({ call }: { call: Call }) {
       ) : null}
       {sttOutageMs > 0 ? (
         <p className="note warn">
-          For {waitWords(sttOutageMs)} of this call the recognizer understood nothing.
+          For {waitWords(sttOutageMs)} of this call the STT returned nothing.
         </p>
       ) : null}
     </>

@@ -398,7 +398,7 @@ function VendorHealth() {
 /** Whether calls can use it just now, as they have found it. */
 function healthOf({ active, breaker }: Answered<"listProviders">[number]) {
   if (!active) return { look: "fault", words: ", switched off" };
-  if (breaker === "open") return { look: "fault", words: ", fails just now" };
-  if (breaker === "halfOpen") return { look: "warn", words: ", failed, and is tried again" };
+  if (breaker === "open") return { look: "fault", words: ", failing" };
+  if (breaker === "halfOpen") return { look: "warn", words: ", failed, retrying" };
   return { look: "good", words: "" };
 }

@@ -38,20 +38,20 @@ export function NewKey({ onClose }: { onClose: () => void }) {
     >
       <TextField
         label="Name"
-        hint="What will use it, so that you know later what stops when it is revoked."
+        hint="What will use it. The name tells you later what stops when you revoke it."
         value={name}
         onChange={setName}
         required
       />
       <CheckField
         label="voice"
-        hint="Opens calls with your agents, and nothing else."
+        hint="Starts calls with your agents, nothing else."
         value={opensVoice}
         onChange={setOpensVoice}
       />
       <CheckField
         label="dashboard"
-        hint="Reads and changes all that this console shows: agents, calls, transcripts, keys."
+        hint="Reads and changes everything in this console: agents, calls, transcripts, keys."
         value={opensDashboard}
         onChange={setOpensDashboard}
       />
@@ -164,7 +164,7 @@ function RevokeKey({ apiKey }: { apiKey: ApiKey }) {
       {isAsking ? (
         <AskDialog
           title={`Revoke ${apiKey.name}?`}
-          consequence="Whatever uses it is refused from now on. Calls in progress go on."
+          consequence="Programs that use it are refused from now on. Calls in progress continue."
           keep="Keep it"
           action="Revoke"
           isBusy={revoke.isPending}

@@ -47,7 +47,7 @@ export function NewMember({ onClose }: { onClose: () => void }) {
       <TextField
         label="E-mail"
         type="email"
-        hint="They sign in with it. Nothing is sent to it."
+        hint="They sign in with it. No mail is sent."
         value={email}
         onChange={setEmail}
         wrong={wrong("email")}
@@ -63,7 +63,7 @@ export function NewMember({ onClose }: { onClose: () => void }) {
       />
       <TextField
         label="First password"
-        hint="Made up just now. Copy it and hand it over yourself: it is not shown again. They can change it here, under Members."
+        hint="Generated just now. Copy it and pass it on yourself: it is not shown again. They can change it here, under Members."
         value={password}
         onChange={setPassword}
         wrong={wrong("password")}
@@ -93,7 +93,7 @@ export function OwnPassword() {
         <button type="button" className="button" onClick={() => setChanging(true)}>
           Change my password
         </button>
-        <span role="status">{isChanged ? "The new password holds from now on." : ""}</span>
+        <span role="status">{isChanged ? "The password was changed." : ""}</span>
       </div>
       {isChanging ? (
         <PasswordDialog
@@ -134,7 +134,7 @@ function PasswordDialog({ onClose, onChanged }: PasswordDialogProps) {
       onClose={onClose}
     >
       <TextField
-        label="Password of now"
+        label="Current password"
         type="password"
         autoComplete="current-password"
         value={password}
@@ -145,7 +145,7 @@ function PasswordDialog({ onClose, onChanged }: PasswordDialogProps) {
         label="New password"
         type="password"
         autoComplete="new-password"
-        hint="At least 8 characters. Wherever else you are signed in, you are asked for it."
+        hint="At least 8 characters. Your other sessions will ask for it."
         value={next}
         onChange={setNext}
         required
@@ -302,7 +302,7 @@ function RemoveMember({ member: { id, name } }: { member: Member }) {
       {isAsking ? (
         <AskDialog
           title={`Remove ${name}?`}
-          consequence="They are signed out and cannot sign in again. What they made stays, and so do keys that they know."
+          consequence="They are signed out and cannot sign in again. What they created stays, and API keys that they know stay valid."
           keep="Keep"
           action="Remove"
           isBusy={remove.isPending}

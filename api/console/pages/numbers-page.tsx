@@ -63,7 +63,7 @@ function Inbound({ agents }: { agents: readonly Agent[] }) {
       <p>
         At the company that has your number, set the address for incoming calls to this, with an{" "}
         <Link href="/settings/keys">API key</Link> of the scope “voice”. Twilio, SignalWire, Plivo,
-        Telnyx, Vonage and jambonz are understood.
+        Telnyx, Vonage and jambonz are supported.
       </p>
       {agents.length === 0 ? null : (
         <SelectField label="Answered by" value={agentId} onChange={setAgentId} options={options} />

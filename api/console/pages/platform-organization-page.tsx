@@ -85,8 +85,8 @@ function Status({ organization: { id, name, status } }: { organization: Organiza
       </p>
       <p className="soft">
         {isActive
-          ? "Its people and its keys may do what the plan includes."
-          : "Its people can sign in and see that they wait; nothing else is open to them."}
+          ? "Its users and keys can do what the plan includes."
+          : "Its users can sign in, but have to wait for the activation."}
       </p>
       {change.error === null || isAsking ? null : <Fault error={change.error} />}
       <div>
@@ -108,7 +108,7 @@ function Status({ organization: { id, name, status } }: { organization: Organiza
       {isAsking ? (
         <AskDialog
           title={`Suspend ${name}?`}
-          consequence="Its calls end within seconds, once their callers have been told why. Nobody of it gets in until it is activated again."
+          consequence="Its calls end within seconds; their callers are told why. Its users and keys have no access until it is activated again."
           keep="Leave it active"
           action="Suspend"
           isBusy={change.isPending}
@@ -138,7 +138,7 @@ function Plan({ organization: { id, planSlug, planName } }: { organization: Orga
         {(all) => (
           <SelectField
             label="Plan"
-            hint="It counts at once. Agents that the plan does not allow become paused."
+            hint="It takes effect at once. Agents that the plan does not allow are paused."
             value={chosen}
             onChange={setChosen}
             options={all.map(({ slug, name }) => ({ value: slug, label: name }))}

@@ -32,9 +32,7 @@ export function PlatformNodes() {
   const nodes = useNodes();
   return (
     <>
-      <p className="soft">
-        Load is how many processes wanted a core lately, for each core: above 1, some wait.
-      </p>
+      <p className="soft">Load is the number of runnable processes per core: above 1, some wait.</p>
       <Loaded query={nodes}>{(all) => <NodeTable nodes={all} />}</Loaded>
     </>
   );
@@ -168,8 +166,8 @@ export function PlatformOrganizations() {
       <Loaded query={organizations}>
         {(found) =>
           found.items.length === 0 ? (
-            <Empty title="No organization is like that">
-              <p>Take a filter away to see more.</p>
+            <Empty title="No organizations match">
+              <p>Remove a filter to see more.</p>
               <Link className="button" href="/platform/organizations">
                 Show all organizations
               </Link>

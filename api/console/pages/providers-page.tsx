@@ -103,7 +103,7 @@ function ChangeForm({ provider, entry, onClose }: ChangeFormProps) {
     >
       <CheckField
         label="Switched on"
-        hint="Switched off, calls that need it turn to the agents’ fallbacks, or are refused."
+        hint="When off, calls that need it use the agents’ fallbacks, or are refused."
         value={isActive}
         onChange={setActive}
       />
@@ -111,7 +111,7 @@ function ChangeForm({ provider, entry, onClose }: ChangeFormProps) {
         entry={entry}
         draft={draft}
         isKeyRequired={false}
-        keyHint="Left empty, the one that is stored stays. It is asked for again where the address leads to another server."
+        keyHint="Empty keeps the stored key. An address on another server needs the key again."
         error={change.error}
         onChange={setDraft}
       />
@@ -133,7 +133,7 @@ function DeleteDialog({ provider, onClose }: Pick<ChangeFormProps, "provider" | 
   return (
     <AskDialog
       title={`Delete ${provider.name}?`}
-      consequence="Its key is forgotten. A provider that an agent uses cannot be deleted."
+      consequence="Its key is deleted. A provider that an agent uses cannot be deleted."
       keep="Keep it"
       action="Delete"
       isBusy={remove.isPending}
@@ -300,7 +300,7 @@ export function NewProvider({ entries }: { entries: readonly Entry[] }) {
   );
 }
 
-const KEY_HINT = "Sealed when it is stored, and never shown again.";
+const KEY_HINT = "Stored encrypted, and never shown again.";
 const NO_DRAFT: ProviderDraft = { name: "", apiKey: "", settings: {}, models: "" };
 
 interface ProviderFormProps {
@@ -332,7 +332,7 @@ function ProviderForm({ entries, onClose }: ProviderFormProps) {
   };
   return (
     <FormDialog
-      title="A vendor’s account of your own"
+      title="Your own account at a vendor"
       action="Add the provider"
       isBusy={add.isPending}
       error={add.error}
@@ -355,9 +355,7 @@ function ProviderForm({ entries, onClose }: ProviderFormProps) {
           entry={entry}
           draft={draft}
           isKeyRequired={entry.requiresKey}
-          keyHint={
-            entry.requiresKey ? KEY_HINT : `Empty where its server asks for none. ${KEY_HINT}`
-          }
+          keyHint={entry.requiresKey ? KEY_HINT : `Empty if its server needs none. ${KEY_HINT}`}
           error={add.error ?? test.error}
           onChange={(next) => {
             setDraft(next);

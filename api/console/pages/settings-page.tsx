@@ -42,8 +42,10 @@ export function AuditTab() {
     <Loaded query={audit}>
       {(shown) =>
         shown.total === 0 ? (
-          <Empty title="Nothing was changed yet">
-            <p>Who changes agents, providers, keys or the organization stands here for 400 days.</p>
+          <Empty title="No changes yet">
+            <p>
+              Changes to agents, providers, keys and the organization are listed here for 400 days.
+            </p>
           </Empty>
         ) : (
           <section className="stack tight">

@@ -25,7 +25,7 @@ export function SignInPage() {
         <h1>{isNew ? "Sign up" : "Sign in"}</h1>
         {wasEnded ? (
           <p className="note warn">
-            Your session is over. Signed in again, you are back where you were.
+            Your session has expired. Sign in to return to where you were.
           </p>
         ) : null}
         <SignInForm key={String(isNew)} isNew={isNew} />

@@ -15,7 +15,7 @@ export function StartPage({ agentId }: { agentId: string | undefined }) {
     <>
       <PageHead
         title="Make an agent"
-        about="Choose what it is to do, talk to it, put it on a number. All of it can be changed later."
+        about="Choose what it does, talk to it, put it on a number. You can change everything later."
       />
       {agentId === undefined ? <Templates /> : <Made key={agentId} agentId={agentId} />}
     </>
@@ -33,7 +33,7 @@ function Templates() {
   });
   return (
     <section className="stack">
-      <h2>1. What is it to do?</h2>
+      <h2>1. What should it do?</h2>
       {make.error === null ? null : <Fault error={make.error} />}
       <ul className="templates">
         {AGENT_TEMPLATES.map((template) => (

@@ -19,7 +19,7 @@ export function TalkPage({ agentId }: { agentId: string | undefined }) {
               <Empty title="Nobody to talk to">
                 <p>
                   {all.length === 0
-                    ? "An agent is who answers. It takes a minute to make one."
+                    ? "An agent answers the call. Creating one takes a minute."
                     : "None of your agents takes calls. Switch one on, or make another."}
                 </p>
                 <div className="row">

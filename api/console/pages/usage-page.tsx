@@ -39,7 +39,7 @@ interface PlotProps {
   readonly data: AlignedData;
   readonly options: (color: (name: string) => string) => Omit<Options, "width" | "height" | "axes">;
   readonly valueWords: (value: number) => string;
-  /** What stands at the end of each line, in place of a legend. */
+  /** The label at the end of each line, instead of a legend. */
   readonly ends?: readonly string[];
 }
 
@@ -181,7 +181,7 @@ export function WaitsChart({ waits }: { waits: Waits }) {
   ];
   return (
     <Plot
-      label="Waits a day: the median and the 95th percentile"
+      label="Waits per day: median and 95th percentile"
       data={data}
       valueWords={waitWords}
       ends={["95 %", "median"]}

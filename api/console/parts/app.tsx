@@ -128,7 +128,7 @@ function Pages() {
       <Route path="/start/:id?">{({ id }) => <StartPage agentId={id} />}</Route>
       <Route path="/talk/:id?">{({ id }) => <TalkPage agentId={id} />}</Route>
       <Route>
-        <PageHead title="No such page" about="The address leads nowhere, or no longer.">
+        <PageHead title="No such page" about="This address does not exist, or no longer exists.">
           <Link className="button main" href="/">
             Home
           </Link>

@@ -10,7 +10,7 @@ interface CopyButtonProps {
 export function CopyButton({ text, what = "", label = "Copy" }: CopyButtonProps) {
   const [state, setState] = useState(label);
   const copy = async () =>
-    setState((await isCopied(text)) ? "Copied" : "Mark it, and copy it by hand");
+    setState((await isCopied(text)) ? "Copied" : "Select it and copy it by hand");
   return (
     <button
       type="button"

@@ -208,7 +208,7 @@ function Unanswered() {
   useReady();
   return (
     <p className="notice" role="status">
-      The server does not answer. What is shown may be old; what you typed is kept.
+      The server does not respond. This page may be out of date; what you typed is kept.
     </p>
   );
 }
@@ -218,7 +218,7 @@ function SessionOver() {
   return (
     <>
       <div className="notice row">
-        <span role="alert">Your session is over. What you typed is kept.</span>
+        <span role="alert">Your session has expired. What you typed is kept.</span>
         <button type="button" className="button" onClick={() => setSigningIn(true)}>
           Sign in again
         </button>
@@ -262,7 +262,7 @@ function SignInAgain({ onClose }: { onClose: () => void }) {
       />
       <div>
         <button type="button" className="button plain" onClick={signOut}>
-          Somebody else signs in
+          Use another account
         </button>
       </div>
     </FormDialog>

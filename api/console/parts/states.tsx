@@ -40,7 +40,7 @@ interface FaultProps {
   readonly markedPaths?: readonly string[];
 }
 
-const MARKED = "Look at what is marked, and try again.";
+const MARKED = "Check what is marked, and try again.";
 
 export function Fault({ error, retry, what, markedPaths = [] }: FaultProps) {
   const isOver = useSyncExternalStore(onSession, isSessionOver);
@@ -66,7 +66,7 @@ export function Fault({ error, retry, what, markedPaths = [] }: FaultProps) {
 
 export function faultWords(error: unknown): string {
   if (error instanceof ApiError) return error.message;
-  return "Something went wrong on this page. Load it again.";
+  return "Something went wrong on this page. Reload it.";
 }
 
 interface LoadedProps<Data> {

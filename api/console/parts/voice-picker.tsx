@@ -63,7 +63,7 @@ function Picker({ draft, onChange, wrong, list }: VoicePickerProps & { readonly 
       <legend>Voice</legend>
       {list.error === null ? null : (
         <p className="note warn">
-          The vendor gave no list: {list.error}. A voice id can be typed below.
+          The vendor returned no list: {list.error}. You can type a voice id below.
         </p>
       )}
       {list.voices.length < SEARCH_FROM_VOICES ? null : (

@@ -15,7 +15,7 @@ export function WebPageSnippet({ agentId }: { agentId: string }) {
   ].join("\n");
   return (
     <>
-      <p>These two lines bring a button to the page, with which its visitors talk to the agent:</p>
+      <p>These two lines add a button to the page. Its visitors talk to the agent with it:</p>
       <Lines text={widget} what="the two lines" />
       <p>
         The page asks for a token with POST at an address of your own site, here{" "}

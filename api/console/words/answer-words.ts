@@ -39,7 +39,7 @@ function lateWords(hedges: unknown): string {
   if (!isFields(hedges) || textOf(hedges, "asked") === "0") return "";
   const winner = textOf(hedges, "won") === "0" ? "the first" : "the other";
   const tokens = textOf(hedges, "wastedTokens");
-  return `; the first was late, so another was asked too, and ${winner} began first (${tokens} tokens in vain)`;
+  return `; the first was late, so another was asked too, and ${winner} began first (${tokens} tokens wasted)`;
 }
 
 type Fields = Readonly<Record<string, unknown>>;

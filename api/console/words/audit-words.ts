@@ -6,7 +6,7 @@ export interface AuditEntryView {
 }
 
 const VERBS: Readonly<Record<string, string>> = {
-  "agent.create": "made the agent",
+  "agent.create": "created the agent",
   "agent.update": "changed the agent",
   "agent.delete": "deleted the agent",
   "agent.reseal": "re-encrypted the secrets of the agent",
@@ -14,24 +14,24 @@ const VERBS: Readonly<Record<string, string>> = {
   "provider.update": "changed the provider",
   "provider.delete": "deleted the provider",
   "provider.reseal": "re-encrypted the credentials of the provider",
-  "apiKey.create": "made the API key",
+  "apiKey.create": "created the API key",
   "apiKey.revoke": "revoked the API key",
   "webhook.create": "added the webhook endpoint",
   "webhook.update": "changed the webhook endpoint",
   "webhook.delete": "removed the webhook endpoint",
-  "webhook.rotateSecret": "made a new secret for the webhook endpoint",
+  "webhook.rotateSecret": "created a new secret for the webhook endpoint",
   "webhook.disable": "disabled the webhook endpoint",
   "member.create": "added the member",
   "member.update": "changed the member",
   "member.delete": "removed the member",
-  "organization.create": "made the organization",
+  "organization.create": "created the organization",
   "organization.rename": "renamed the organization to",
   "organization.activate": "activated the organization",
   "organization.suspend": "suspended the organization",
   "organization.changePlan": "changed the plan of the organization",
   "organization.allowNumber": "allowed a number to the organization",
   "organization.revokeNumber": "took a number from the organization",
-  "organization.grantOperator": "made an operator of the platform in",
+  "organization.grantOperator": "granted platform operator in",
   "organization.revokeOperator": "revoked platform operator in",
 };
 

@@ -10,34 +10,34 @@ export interface CallView {
 const ENDINGS: Readonly<Record<string, string>> = {
   callerLeft: "the caller hung up",
   agentHungUp: "the agent ended it",
-  transferred: "passed on to a person",
-  transferFailed: "not passed on: nobody was reached",
-  durationLimit: "it reached its longest time",
+  transferred: "transferred to a person",
+  transferFailed: "not transferred: no one was reached",
+  durationLimit: "it reached its maximum length",
   organizationEnded: "ended from the console",
   suspended: "the organization was suspended",
   callerIdle: "the caller said nothing",
   callerTooSlow: "the caller's connection was too slow",
-  callerTooFast: "the caller's client sent more than anybody can say",
+  callerTooFast: "the caller's client sent audio faster than real time",
   callerProtocol: "the caller's client broke the protocol",
   languageModelFailed: "the language model failed",
-  speechFailed: "the voice failed",
-  sttFailed: "the recognizer failed",
+  speechFailed: "the TTS failed",
+  sttFailed: "the STT failed",
   serverStopping: "the server was stopped",
   overloaded: "the server was overloaded",
-  internalError: "a fault in the server",
+  internalError: "a server error",
   busy: "the line was busy",
   noAnswer: "nobody answered",
-  vendorFailed: "the telephone company failed",
+  vendorFailed: "the telephony vendor failed",
   machine: "an answering machine",
   everyReplyFailed: "every reply failed",
-  unsupportedAudio: "the telephone company sent audio that cannot be decoded",
+  unsupportedAudio: "the telephony vendor sent audio that cannot be decoded",
 };
 
 const ANALYSIS_ERRORS: Readonly<Record<string, string>> = {
   llmFailed: "the LLM and its fallbacks failed",
-  invalidAnswer: "the LLM wrote nothing that fits the schema",
+  invalidAnswer: "the LLM's output did not fit the schema",
   noLlm: "no provider of the agent can be used",
-  analysisRemoved: "the agent has no analysis any more",
+  analysisRemoved: "the agent no longer has an analysis",
 };
 
 /** Why an analysis failed, in a few words. */
@@ -76,7 +76,7 @@ export function attentionWords(call: MeasuredCall): string {
     return endingWords(call);
   }
   if (call.metadata?.["longSttOutage"] === true) {
-    return `the agent heard nothing for ${waitWords(Number(call.metadata["sttOutageMs"]))}`;
+    return `STT outage of ${waitWords(Number(call.metadata["sttOutageMs"]))}`;
   }
   if (call.metadata?.["waitedForLong"] === true) {
     return `waited ${waitWords(Number(call.metadata["longestWaitMs"]))} for one answer`;

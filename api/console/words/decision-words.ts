@@ -18,16 +18,16 @@ export const BARGE_IN_WORDS: Readonly<Record<string, string>> = {
   turnContinued: "the caller continued before the reply",
   voice: "a voice",
   voiceEnded: "the voice was over",
-  onlyWordsInterrupt: "a voice without words",
+  onlyWordsInterrupt: "speech without words",
   nothingPlaying: "nothing was playing",
   falseInterruption: "no words followed",
   echo: "the agent’s own echo",
-  possibleEcho: "perhaps an echo",
+  possibleEcho: "suspected echo",
   backchannel: "backchannel",
   questionNotOver: "an answer before the question was over",
-  nextWordPending: "the next word decides",
+  nextWordPending: "waiting for the next word",
   tooFewWords: "too few words",
-  answeredAfterSpeech: "answered after this",
+  answeredAfterSpeech: "answered afterwards",
   farewell: "the caller said goodbye",
   sendingDtmf: "the agent was sending DTMF",
   callIsEnding: "the call had to end",
@@ -41,7 +41,7 @@ export const END_OF_TURN_WORDS: Readonly<Record<string, string>> = {
   utteranceEnd: "STT heard no more words",
   silenceTimeout: "no new words",
   maxEndpointingDelay: "nothing more came",
-  interimTimeout: "STT did not settle the words",
+  interimTimeout: "STT did not finalize the words",
   dtmfDigits: "all digits were pressed",
   poundKey: "the pound key",
   dtmfTimeout: "no more keys",
@@ -52,14 +52,14 @@ export const END_OF_TURN_WORDS: Readonly<Record<string, string>> = {
 export const CONTINUATION_WORDS: Readonly<Record<string, string>> = {
   dictating: "after a dictation",
   openEnded: "after an open sentence",
-  missingPunctuation: "after words without a mark",
+  missingPunctuation: "after words without punctuation",
 };
 
 type Fields = Readonly<Record<string, unknown>>;
 
 /**
- * Why the caller's turn ended that the agent answers, and why the agent stopped or went on; each of them once. A reason that
- * this console does not know stands for itself.
+ * Why the caller's turn ended, and why the agent stopped or continued; each once. A reason that this console does not
+ * know is shown as it is.
  */
 export function decisionsOf(record: Fields | undefined): readonly string[] {
   const bargeIns: unknown = record?.["bargeIns"];

@@ -7,9 +7,9 @@ export const STATUS_WORDS: Readonly<Record<"pending" | "active", string>> = {
 
 export const NODE_WORDS: Readonly<Record<Answered<"listNodes">[number]["state"], string>> = {
   taking: "takes calls",
-  full: "takes none just now",
+  full: "takes no calls just now",
   draining: "finishes its calls, takes no new ones",
-  silent: "silent, taken for dead",
+  silent: "no heartbeat, presumed dead",
 };
 
 /** How much of what there may be: `3 of 50`. */

@@ -4,15 +4,15 @@ export type Provider = Answered<"getProvider">;
 type Fault = NonNullable<Provider["lastFault"]>["fault"];
 
 const FAULTS: Readonly<Record<Fault, string>> = {
-  unauthorized: "it refused the key",
-  refused: "it refused a request",
-  quotaExceeded: "its quota was used up",
-  notFound: "it did not know the model",
-  rateLimited: "it was asked too often",
+  unauthorized: "key rejected",
+  refused: "request rejected",
+  quotaExceeded: "quota exhausted",
+  notFound: "unknown model",
+  rateLimited: "rate limited",
   unavailable: "service unavailable",
-  timeout: "it did not answer in time",
-  disconnected: "the connection broke",
-  badAnswer: "its answer made no sense",
+  timeout: "timed out",
+  disconnected: "connection lost",
+  badAnswer: "invalid response",
   aborted: "cancelled",
 };
 
@@ -43,7 +43,7 @@ export function correctionWords({ parameter, value, sentAs, onlyWithTools }: Cor
   const beside = onlyWithTools ? " with tools" : "";
   if (value !== null) return `refused its ${parameter}${beside}; it gets ${value} instead`;
   if (sentAs !== null) return `refused ${parameter}${beside}; it gets ${sentAs} instead`;
-  return `refused ${parameter}${beside}; it is asked without`;
+  return `refused ${parameter}${beside}; it is left out`;
 }
 
 /** What a provider of the kind is in a call. */
@@ -65,11 +65,11 @@ export interface ProviderState {
 
 type Told = Pick<Provider, "active" | "breaker" | "recentFailures">;
 
-/** How it stands with a provider, as calls have found it. */
+/** The state of a provider, as calls have found it. */
 export function providerState({ active, breaker, recentFailures }: Told): ProviderState {
   if (!active) return { tone: "", text: "switched off" };
-  if (breaker === "open") return { tone: "fault", text: "failing: calls go to their fallbacks" };
-  if (breaker === "halfOpen") return { tone: "warn", text: "has failed, and is tried again" };
+  if (breaker === "open") return { tone: "fault", text: "failing: calls use their fallbacks" };
+  if (breaker === "halfOpen") return { tone: "warn", text: "failed, retrying" };
   if (recentFailures === 0) return { tone: "good", text: "active" };
   const times = recentFailures === 1 ? "once" : `${recentFailures} times`;
   return { tone: "warn", text: `active, failed ${times} lately` };

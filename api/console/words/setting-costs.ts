@@ -15,7 +15,9 @@ export const SETTING_COSTS = {
   pausingCallers: 22,
   /** After a dictated number, where the caller may pause. */
   dictationWaitMs: 1_464,
-  /** The model is asked so much earlier where the recognizer waits in vain for a full stop, and no earlier elsewhere. */
+  /**
+   * How much earlier the LLM is asked if the STT waits for a full stop that never comes; elsewhere it is not earlier.
+   */
   preemptiveGainMs: 400,
   hedging: { slowestMs: 2_000, hedgedSlowestMs: 1_248, tokensPercent: 4.5 },
 } as const;
@@ -31,5 +33,5 @@ export const SETTING_COST_WORDS = {
   endpointingMs: `Measured: every reply waits as long. Of ${pausingCallers} callers who paused it cut off ${callers.join(", ")}.`,
   maxEndpointingDelayMs: `Measured: a reply to a dictated number waits ${waitWords(dictationWaitMs)}; other replies wait no longer.`,
   preemptiveGeneration: `Measured: up to ${waitWords(preemptiveGainMs)} sooner, after sentences that just stop.`,
-  hedging: `Measured: with a model that is late one time in 20, the slowest replies began after ${waitWords(hedging.hedgedSlowestMs)} in place of ${waitWords(hedging.slowestMs)}, for ${hedging.tokensPercent} % more tokens.`,
+  hedging: `Measured: with a model that is late one time in 20, the slowest replies began after ${waitWords(hedging.hedgedSlowestMs)} instead of ${waitWords(hedging.slowestMs)}, for ${hedging.tokensPercent} % more tokens.`,
 } as const;

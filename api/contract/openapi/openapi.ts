@@ -64,21 +64,21 @@ curl -s "$BASE/api/dashboard/analytics/usage?days=7" -H "authorization: Bearer $
 ];
 
 const RULES: readonly string[] = [
-  "Bodies are JSON of at most 1 MiB. Fields that are not known are ignored; of equal keys the last counts.",
+  "Bodies are JSON of at most 1 MiB. Unknown fields are ignored; of duplicate keys the last one counts.",
   "Every refusal has the body `{error}`, with `details: [{path, message}]` where fields are wrong. A 500 has a `requestId`, which every answer carries as `x-request-id` too.",
-  "What belongs to another organization answers 404, as what does not exist.",
-  "Lists that are paged take `skip` and `limit` and answer `{items, total, skip, limit}`; others are plain arrays.",
+  "A resource of another organization answers 404, like one that does not exist.",
+  "Paged lists take `skip` and `limit` and answer `{items, total, skip, limit}`; others are plain arrays.",
   "429 and 503 say in `Retry-After` how many seconds to wait. Sign-up and sign-in have a limit of their own, and so have tests of providers and chats with agents, which cost something at a vendor.",
   "A token or an API key opens the dashboard: `authorization: Bearer …`, `x-api-key: …`, or `api_key=…` in the query where headers cannot be set.",
 ];
 
 /** In Markdown: how to get from nothing to a call, and what holds for every endpoint. */
 export const QUICK_START: string = [
-  "## How to start",
+  "## Getting started",
   "`BASE` is the address of this server, with its sub-path where it has one:",
   shellBlock("BASE=https://voice.example.com"),
   ...STEPS.map(stepText),
-  "## What holds everywhere",
+  "## Conventions",
   RULES.map((rule) => `- ${rule}`).join("\n"),
 ].join("\n\n");
 
@@ -168,7 +168,7 @@ const ID_PARAMETER = {
   name: "id",
   in: "path",
   required: true,
-  description: "as lists and creations give it",
+  description: "as returned by lists and when created",
 } as const;
 
 const SECURITY_SCHEMES = {

@@ -31,7 +31,7 @@ export const TELEPHONY_OPERATION: Operation = {
       in: "query",
       required: false,
       description:
-        "who asks; left out, Twilio. `asterisk` (its WebSocket channel) and `audiosocket` are dialplans of Asterisk",
+        "the telephony vendor; left out, Twilio. `asterisk` (its WebSocket channel) and `audiosocket` are dialplans of Asterisk",
       schema: { type: "string", enum: [...PHONE_VENDOR_NAMES] },
     },
   ],
@@ -103,9 +103,9 @@ export const PLACED_CALL_OPERATIONS: Readonly<Record<string, Operation>> = {
   "/api/telephony/status": {
     ...placedCall,
     operationId: "reportPlacedCall",
-    summary: "Tell what became of a placed call (called by the telephony vendor)",
+    summary: "Report the outcome of a placed call (called by the telephony vendor)",
     responses: {
-      "204": { description: "Taken note of", content: {} },
+      "204": { description: "Accepted", content: {} },
       "401": { description: "The token is missing, wrong or too old", content: json },
       ...PLACED_CALL_REFUSALS,
     },

@@ -31,8 +31,8 @@ const status = choiceField("whether it may call", ["pending", "active"]);
 const OrganizationsQuery = requestObject({
   words: v.optional(textField("part of the name or of the owner's e-mail", WORDS_CHARACTERS_MAX)),
   status: v.optional(status),
-  skip: wholeNumberParameter("how many to leave out", { min: 0, max: SKIP_MAX, preset: 0 }),
-  limit: wholeNumberParameter("how many to give", {
+  skip: wholeNumberParameter("how many to skip", { min: 0, max: SKIP_MAX, preset: 0 }),
+  limit: wholeNumberParameter("how many to return", {
     min: 1,
     max: ORGANIZATIONS_PAGE_MAX,
     preset: 20,
@@ -206,7 +206,7 @@ export const OPERATOR_ROUTES = {
     path: "/api/operator/plans",
     summary: "List every plan",
     ...operators,
-    success: ok("All plans, those too that nobody can choose", v.array(PlanChoice)),
+    success: ok("All plans, including those that cannot be chosen", v.array(PlanChoice)),
   },
   listNodes: {
     method: "get",
@@ -218,7 +218,7 @@ export const OPERATOR_ROUTES = {
   drainNode: {
     method: "post",
     path: "/api/operator/nodes/:id/drain",
-    summary: "Have a server take no new calls",
+    summary: "Drain a server: it takes no new calls",
     ...operators,
     success: ok("It takes none until it is started again; those in progress finish", Success),
     others: [refused(409, "The database is a file, which has one server")],

@@ -77,12 +77,9 @@ export const VendorShare = v.object({
   category: v.picklist(["llm", "tts", "stt"]),
   vendor: v.pipe(v.string(), v.examples(["openai"])),
   answered: v.pipe(Count, v.description("turns in which it answered")),
-  failed: v.pipe(Count, v.description("turns in which it was asked first, in vain")),
-  lastFault: v.pipe(
-    v.nullable(v.string()),
-    v.description("what went wrong when it failed last, such as timeout"),
-  ),
-  wastedMs: v.pipe(Count, v.description("what asking it in vain has cost, in all")),
+  failed: v.pipe(Count, v.description("turns in which it was asked first and failed")),
+  lastFault: v.pipe(v.nullable(v.string()), v.description("its latest failure, such as timeout")),
+  wastedMs: v.pipe(Count, v.description("the total time that its failures cost")),
   faults: v.pipe(
     v.array(
       v.object({
@@ -109,7 +106,7 @@ export const MEMBER_ROUTES = {
     summary: "List the members",
     auth: "dashboard",
     limit: "general",
-    success: ok("All members, in the order in which they came", v.array(Member)),
+    success: ok("All members, oldest first", v.array(Member)),
   },
   addMember: {
     method: "post",
@@ -134,7 +131,7 @@ export const MEMBER_ROUTES = {
     path: "/api/dashboard/members/:id",
     summary: "Remove a member",
     ...admins,
-    success: ok("Removed: the member's tokens open nothing any more", Success),
+    success: ok("Removed: the member's tokens are no longer valid", Success),
     others: [refused(409, "The member is the owner, who stays")],
   },
 } as const satisfies Record<string, Route>;
@@ -245,13 +242,15 @@ export const ORGANIZATION_ROUTES = {
     method: "get",
     path: "/api/dashboard/calls/events",
     group: "Calls",
-    summary: "Watch calls begin, go on and end",
+    summary: "Stream the events of all calls",
     ...dashboard,
     success: streamed(
-      "Events of all calls but their words as they happen, for a minute at most: then ask again",
+      "Events of all calls, without their words, for a minute at most: then reconnect",
       CALL_EVENTS,
     ),
-    others: [refused(429, "The organization watches as much as it can, or too many requests")],
+    others: [
+      refused(429, "The organization has its maximum of event streams, or too many requests"),
+    ],
   },
   getCall: {
     method: "get",
@@ -265,13 +264,15 @@ export const ORGANIZATION_ROUTES = {
     method: "get",
     path: "/api/dashboard/calls/:id/events",
     group: "Calls",
-    summary: "Watch a call with its words",
+    summary: "Stream the events of a call with its words",
     ...dashboard,
     success: streamed(
-      "Events of the call as they happen, for a minute at most: then ask again",
+      "Events of the call as they happen, for a minute at most: then reconnect",
       CALL_EVENTS,
     ),
-    others: [refused(429, "The organization watches as much as it can, or too many requests")],
+    others: [
+      refused(429, "The organization has its maximum of event streams, or too many requests"),
+    ],
   },
   endCall: {
     method: "post",
@@ -279,14 +280,14 @@ export const ORGANIZATION_ROUTES = {
     group: "Calls",
     summary: "End a call",
     ...dashboard,
-    success: ok("The agent says goodbye and hangs up; the record tells when it has", Success),
+    success: ok("The agent says goodbye and hangs up; the record shows when it has", Success),
     others: [refused(409, "The call has ended, or is not on this server")],
   },
   getCallRecording: {
     method: "get",
     path: "/api/dashboard/calls/:id/recording",
     group: "Calls",
-    summary: "Hear the recording of a call",
+    summary: "Download the recording of a call",
     ...dashboard,
     success: downloaded("Stereo of 16 bits, the caller left, the agent right", "audio/wav"),
     others: [
@@ -307,7 +308,7 @@ export const ORGANIZATION_ROUTES = {
     method: "get",
     path: "/api/dashboard/analytics/usage-shares",
     group: "Calls",
-    summary: "Show which agents and keys have used what",
+    summary: "Show usage by agent and by key",
     ...dashboard,
     query: UsageQuery,
     success: ok("The largest first", UsageShares),
@@ -360,7 +361,7 @@ export const ORGANIZATION_ROUTES = {
     group: "API keys",
     summary: "Revoke an API key",
     ...dashboard,
-    success: ok("Revoked: it opens nothing any more; calls in progress go on", Success),
+    success: ok("Revoked: it no longer gives access; calls in progress continue", Success),
   },
   createClientToken: {
     method: "post",
@@ -370,7 +371,7 @@ export const ORGANIZATION_ROUTES = {
     auth: "voice",
     limit: "general",
     body: ClientTokenBody,
-    success: created("The token, which nobody can take back before it expires", IssuedClientToken),
+    success: created("The token, which cannot be revoked before it expires", IssuedClientToken),
     others: [refused(404, "There is no such agent")],
   },
 } as const satisfies Record<string, Route>;

@@ -19,7 +19,7 @@ import { created, ok, refused } from "./route-answer.js";
 const dashboard = { auth: "dashboard", limit: "general", group: "Webhooks" } as const;
 const isDisabled = refused(409, "The endpoint is disabled");
 
-/** Endpoints that are told of calls, what was sent to them, and the durable jobs that send it. */
+/** Webhook endpoints, their deliveries, and the durable jobs that send them. */
 export const WEBHOOK_ROUTES = {
   listWebhooks: {
     method: "get",

@@ -12,7 +12,7 @@ export interface Answer {
   readonly headers?: readonly HeaderLine[];
   /** A content security policy in place of the one that forbids everything; only a page needs it. */
   readonly policy?: string;
-  /** The `cache-control` of an answer that may be kept; left out, nobody may keep it. */
+  /** The `cache-control` of a cacheable answer; without it the answer must not be cached. */
   readonly cacheControl?: string;
   /** The request was not read to its end and will not be: its connection serves nothing after this. */
   readonly closesConnection?: boolean;

@@ -74,7 +74,7 @@ export interface HttpResponse {
 export interface WebSocketRoute<Visitor extends object> {
   /** A larger message breaks the connection; `close` is then told `REFUSED_MESSAGE`, unless `refused` has closed it. */
   readonly messageBytesMax: number;
-  /** A client that is silent for so long, pings included, is broken off. */
+  /** A client that is silent for this long, pings included, is disconnected. */
   readonly silenceMaxSec: number;
   /** While it is closed a client is answered 503: a proxy asks the next server then. Left out: it never is. */
   isClosed?(): boolean;

@@ -341,7 +341,7 @@ export class NodeSocket<Visitor extends object> implements BackendSocket<Visitor
     this.#readBytes = connection.bytesRead;
     this.#visitor = visitor;
     this.#route = route;
-    // The connection's own event tells only of what was more than its buffer holds.
+    // The connection's own event reports only what exceeded its buffer.
     this.#onTaken = route.drained && (() => this.#isOpen && route.drained?.(this));
     raw.on("message", (message: Buffer, isBinary) => {
       if (this.#isOpen) route.message(this, ownBuffer(message), isBinary);

@@ -19,8 +19,8 @@ export class BackendUnavailableError extends ParleyError {
 }
 
 /**
- * The front end that was asked for. `auto` is uWebSockets.js, or Node's own with a warning where that has no binary. Rejects
- * with BackendUnavailableError when it has none and was asked for by name.
+ * The requested backend. `auto` is uWebSockets.js, or node:http with a warning if that has no binary. Rejects with
+ * BackendUnavailableError when it has none and was requested by name.
  */
 export async function openBackend(choice: BackendChoice, log: Logger): Promise<HttpBackend> {
   if (choice === "node") return new NodeBackend();
@@ -35,7 +35,7 @@ export async function openBackend(choice: BackendChoice, log: Logger): Promise<H
     }
     log.warn(
       { here },
-      "uWebSockets.js does not load here: serving with node:http, which costs more",
+      "uWebSockets.js does not load here: serving with node:http, which uses more CPU",
     );
     return new NodeBackend();
   }

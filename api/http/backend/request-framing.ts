@@ -28,7 +28,7 @@ export function framingRefusal(request: HttpRequest): FramingRefusal | undefined
   return LENGTH.test(length) ? undefined : "400 Bad Request";
 }
 
-/** Only chunks are understood, and without them as the last coding nobody knows where the body ends. */
+/** Only chunks are supported; if they are not the last coding, the end of the body is unknown. */
 export function codingRefusal(coding: string): FramingRefusal | undefined {
   const codings = coding
     .toLowerCase()

@@ -181,7 +181,7 @@ export class ApiEndpoint implements Endpoint {
     return this.#answerParsed(request, query, identity);
   }
 
-  /** Wrong credentials are counted by address: guessing them is limited although nobody is known yet. */
+  /** Wrong credentials are counted by address: guessing is limited although there is no user yet. */
   async #identify(request: IncomingRequest, query: URLSearchParams): Promise<Identity> {
     try {
       return await this.#guards.authentication.identify(request, query);

@@ -20,7 +20,9 @@ export interface ConsolePage {
 export interface ConsoleAnswer {
   /** A word for this answer alone: letters, digits, `-` and `_`. */
   readonly nonce: string;
-  /** Whether a token behind the address's `#` signs in: with a link, anybody could sign anybody in as himself. */
+  /**
+   * Whether a token behind the address's `#` signs in: otherwise any user's link could sign another user in as them.
+   */
   readonly takesTokens: boolean;
   /** The sub-path of PUBLIC_BASE_URL; empty where there is none. */
   readonly basePath: string;
@@ -59,7 +61,7 @@ export const CONSOLE_PATH = "/console";
 /** Where `build-console.sh` leaves the console's files. */
 const BUILT_CONSOLE = new URL("../../../console/", import.meta.url);
 const ASSETS_PATH = `${CONSOLE_PATH}/assets`;
-const NOT_BUILT = "the console is not built: `npm run build` does it";
+const NOT_BUILT = "the console is not built: run `npm run build`";
 const NONCE_BYTES = 16;
 
 const CONTENT_TYPES: Readonly<Record<string, string>> = {

@@ -76,7 +76,7 @@ export const DOCS_PATH = "/api/docs";
 /** Where `build-docs.sh` leaves the files of Swagger UI. */
 const BUILT_DOCS = new URL("../../../docs/", import.meta.url);
 
-const NOT_BUILT = "the documentation page is not built: `npm run build` does it";
+const NOT_BUILT = "the documentation page is not built: run `npm run build`";
 
 /**
  * The page that shows the OpenAPI document at the path `document`, and the library's files that it loads. A server that was

@@ -21,8 +21,8 @@ export interface IncomingRequest {
   /** The request is known to be an organization's: from now on its body counts there, and not for its address. */
   bodyBelongsTo(orgId: string): void;
   /**
-   * To be waited for before anything is changed. Rejects, with nobody left to answer, when another request came together
-   * with this one and the front end breaks the connection for that: what nobody is told of shall not be done.
+   * Awaited before any change. Rejects, without a response, when another request arrived together with this one and the
+   * backend breaks the connection for that: a change whose response cannot be delivered must not happen.
    */
   alone(): Promise<void>;
   /** Aborts when the client goes away before its answer is whole. */

@@ -74,12 +74,12 @@ export function requireAccess({ tenant, user }: Identity, auth: RouteAuth): void
     );
   }
   if (auth === "operator" && user?.isOperator !== true) {
-    throw new RequestError("operator_required", "this is for the operators of the platform");
+    throw new RequestError("operator_required", "only operators of the platform may do this");
   }
   if (auth === "admin" && user?.role !== "admin") {
     throw new RequestError(
       "admin_required",
-      "this is for the admins of the organization, signed in",
+      "only signed-in admins of the organization may do this",
     );
   }
   if (auth !== "dashboard" && auth !== "voice" && auth !== "admin") return;

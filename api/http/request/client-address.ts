@@ -52,8 +52,8 @@ export function formatAddress(bytes: Uint8Array): string {
 }
 
 /**
- * What every limit by address counts by, whatever the spelling: an IPv4 address, also one that a translator has put into an
- * IPv6 address, or the /64 of an IPv6 subscriber, who has too many addresses to count. Other text counts as itself.
+ * The key of every limit by address, in any spelling: an IPv4 address, also one that a translator has put into an IPv6
+ * address, or the /64 of an IPv6 subscriber, who has too many addresses to count. Other text counts as itself.
  */
 export function addressGroup(address: string): string {
   const parsed = parsedAddress(address);

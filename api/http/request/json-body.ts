@@ -41,7 +41,7 @@ function parse(text: string): unknown {
   }
 }
 
-/** Looks only at structure, outside of strings: what is not JSON at all is left to the parser to refuse. */
+/** Checks only structure, outside of strings: the parser refuses what is not JSON at all. */
 function refuseDenseJson(bytes: Uint8Array): void {
   let depth = 0;
   let markCount = 0;

@@ -2,7 +2,7 @@ import * as v from "valibot";
 import { type FieldFault, RequestError } from "../../../engine/request-error.js";
 import { expectation } from "../../contract/fields.js";
 
-/** Faults told at once; past a handful nobody reads on, and a hostile body could have thousands. */
+/** Maximum number of reported faults: readers stop after a handful, and a hostile body could have thousands. */
 const FAULTS_MAX = 20;
 
 type Keys = readonly (string | number)[];
@@ -11,8 +11,8 @@ type Keys = readonly (string | number)[];
 const OTHER_WORDS = "expected another value";
 
 /**
- * The value in the form that the schema promises. RequestError `invalid_request` names every wrong field and what was expected
- * there, in the words of the schema (`worded` in fields.ts), never what was received. `whole` names the value itself:
+ * The value in the schema's output form. RequestError `invalid_request` names every invalid field and what was
+ * expected, in the schema's words (`worded` in fields.ts), never the received value. `whole` names the value itself:
  * "body", "query".
  */
 export function validated<Schema extends v.GenericSchema>(
@@ -37,8 +37,8 @@ function invalid(details: readonly FieldFault[]): RequestError {
 }
 
 /**
- * A list that stands where JSON has to have an object, or one that is too long. By hand, since Valibot takes a list for
- * an object, as JavaScript does, and makes a fault of every item before it counts them.
+ * Rejects a list where an object is expected, and a list that is too long. By hand, because Valibot, like JavaScript,
+ * accepts a list as an object, and creates a fault for every item before it counts them.
  */
 function unfitList(schema: v.GenericSchema, value: unknown, keys: Keys): FieldFault | undefined {
   if (typeof value !== "object" || value === null) return undefined;

@@ -3,8 +3,8 @@ import { createServer, type Server } from "node:http";
 import type { AddressInfo } from "node:net";
 
 /**
- * Where the media server rings when a broadcaster has gone: any request to loopback. It tells nothing, so nothing in it is
- * believed; who is there is asked of the media server itself.
+ * Where the media server notifies that a broadcaster has left: any request to loopback. The request carries no trusted
+ * data; the transcoder asks the media server who publishes.
  */
 export class ChangeNotifier {
   readonly #server: Server;

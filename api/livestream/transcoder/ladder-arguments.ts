@@ -171,7 +171,7 @@ function thumbnailFilter({ thumbnailSec }: LadderOrder): string {
   return `${due},scale=${width}:${height}:out_range=pc,format=yuv420p[thumbnail]`;
 }
 
-/** A file of its own beside the playlists, which nobody sees half-written. */
+/** A file of its own beside the playlists, so that readers never see it half-written. */
 function thumbnailArguments(folder: string): readonly string[] {
   return [
     ["-map", "[thumbnail]", "-c:v", "mjpeg", "-threads", "1", "-q:v", THUMBNAIL_QUANTIZER],

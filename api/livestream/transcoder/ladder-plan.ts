@@ -3,7 +3,7 @@ import type { Tracks } from "./published-stream.js";
 /** One quality that is encoded. */
 export interface Rung {
   readonly name: string;
-  /** The height of a picture that lies, the width of one that stands. */
+  /** The shorter side: the height of a landscape picture, the width of a portrait one. */
   readonly shortSide: number;
   readonly videoKbps: number;
   readonly audioKbps: number;

@@ -27,7 +27,7 @@ export class RealtimeFactorMonitor {
   readonly #speedMin: number;
   #samples: Sample[] = [];
 
-  /** What is made slower than `speedMin`, a part of real time, is slow. */
+  /** A ladder below `speedMin`, a part of real time, is slow. */
   constructor(speedMin: number) {
     this.#speedMin = speedMin;
   }
@@ -205,7 +205,7 @@ export class LadderRun {
     const hasBegun = this.#progressedMs > this.#startedMs;
     if (quietMs > config.stallMs + (hasBegun ? 0 : FIRST_SEGMENT_MAX_MS)) {
       this.#process?.signal("SIGKILL");
-      this.#restartLater(`made no segment for ${config.stallMs / 1_000} s`);
+      this.#restartLater(`produced no segment for ${config.stallMs / 1_000} s`);
     }
   }
 
@@ -295,7 +295,7 @@ export class LadderRun {
       this.#start(true);
     } catch (error) {
       const { log, streamKey } = this.#parts;
-      log.error({ streamKey, error }, "ffmpeg cannot be started: trying again in a second");
+      log.error({ streamKey, error }, "ffmpeg cannot be started: retrying in 1 s");
     }
   }
 

@@ -53,7 +53,7 @@ export class ListingKeeper {
     this.#asking = { done, abort };
   }
 
-  /** Resolves when it is un-listed, or nothing more can be done: its lease ends it then. */
+  /** Resolves when it is unlisted, or nothing more can be done: its lease ends it then. */
   async withdraw(): Promise<void> {
     const asking = this.#asking;
     if (!this.#isListed && asking === undefined) return;
@@ -62,7 +62,7 @@ export class ListingKeeper {
     await asking?.done;
     const { streamKey, session } = this.#broadcast;
     if (!(await this.#api.unlist(streamKey, session))) {
-      this.#log.error({ streamKey }, "could not be un-listed: its lease will end it");
+      this.#log.error({ streamKey }, "failed to unlist a stream: its lease will expire");
     }
   }
 
@@ -199,7 +199,7 @@ export class Ladder {
 
   /**
    * Falls behind real time and can drop a rung. False while a track may have ended, because a new ffmpeg would wait for that
-   * track until the stream is un-listed.
+   * track until the stream is unlisted.
    */
   isTooSlow(nowMs: number): boolean {
     if (this.#run?.flow.isUnsure(nowMs) === true) return false;
@@ -220,7 +220,7 @@ export class Ladder {
     this.#reason = `made at ${speed} of real time: reduced to ${plan.names.join(" ")}`;
     log.warn(
       { streamKey: this.streamKey, speed, rungs: plan.names.join(" ") },
-      "overload: rungs are dropped",
+      "overload: dropping rungs",
     );
     run.change({ ...run.content, plan });
     this.#remember(plan);
@@ -291,10 +291,7 @@ export class Ladder {
       // A disk that fails: the next look is a second away.
       this.#mendedMs = this.#parts.clock.monotonicMs();
       this.#beginAtMs = this.#mendedMs + MEND_PERIOD_MS;
-      this.#parts.log.error(
-        { streamKey: this.streamKey, error },
-        "a ladder cannot be looked after",
-      );
+      this.#parts.log.error({ streamKey: this.streamKey, error }, "failed to supervise a ladder");
     }
   }
 
@@ -343,7 +340,7 @@ export class Ladder {
     const isAlive = run.progressedMs > 0 && nowMs - run.progressedMs <= config.deadMs;
     if (isAlive) return this.#listing.keep(nowMs, run.plan.names);
     if (!this.#listing.isListed) return;
-    log.error({ streamKey: this.streamKey }, "un-listed: no new segment");
+    log.error({ streamKey: this.streamKey }, "unlisted: no new segment");
     void this.#listing.withdraw();
   }
 

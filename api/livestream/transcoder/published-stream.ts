@@ -62,7 +62,7 @@ export class MediaServerGoneError extends ParleyError {
 const ANSWER_TIMEOUT_MS = 2_000;
 const ANSWER_CHARS_MAX = 4 * 1024 * 1024;
 
-/** A GET on loopback. Throws MediaServerGoneError when nobody listens, another error for any other failure. */
+/** A GET on loopback. Throws MediaServerGoneError when the port is closed, another error for any other failure. */
 export async function askMediaServer(url: string): Promise<string> {
   let answer: Response;
   try {

@@ -64,7 +64,7 @@ export class TurnedAway {
     if (!this.#lines.takes()) return;
     log.error(
       { streamKey, broadcastsMax },
-      "a broadcast is refused: this machine takes no more of them (BROADCASTS_MAX)",
+      "refused a broadcast: this machine has reached BROADCASTS_MAX",
     );
   }
 
@@ -144,8 +144,8 @@ export interface TranscoderParts extends Omit<LadderParts, "admit" | "segmentEpo
 }
 
 /**
- * Has one ladder for each broadcaster whom the media server has, and none else: what is to run follows from what the
- * server says now, never from what somebody said before. So nobody who left quickly leaves anything behind.
+ * Keeps exactly one ladder per broadcaster that the media server reports. The current answer of the server decides,
+ * never an earlier notification, so a broadcaster who leaves quickly leaves nothing behind.
  */
 export class Transcoder {
   readonly #parts: TranscoderParts;
@@ -181,7 +181,7 @@ export class Transcoder {
     return this.#ladders.values();
   }
 
-  /** Asks the media server now: somebody came or went. Resolves when its answer has been followed. */
+  /** Asks the media server now, after a broadcaster came or left. Resolves when its answer has been applied. */
   look(): Promise<void> {
     // What is being answered may be older than this call.
     if (this.#asking !== undefined) this.#isAskedAgain = true;
@@ -212,14 +212,14 @@ export class Transcoder {
     try {
       const published = await this.#parts.mediaServer.published();
       this.#answeredMs = this.#clock.monotonicMs();
-      if (this.#isSilent) this.#log.info({}, "the media server answers again");
+      if (this.#isSilent) this.#log.info({}, "the media server responds again");
       this.#isSilent = false;
       return published;
     } catch (error) {
       const silentMs = this.#clock.monotonicMs() - this.#answeredMs;
       if (!this.#isSilent && silentMs > SILENCE_MAX_MS) {
         this.#isSilent = true;
-        this.#log.error({ error }, "the media server does not answer");
+        this.#log.error({ error }, "the media server does not respond");
       }
       const isGone = error instanceof MediaServerGoneError && this.#hasLookedBack;
       return isGone || silentMs > SILENCE_MAX_MS ? [] : undefined;
@@ -269,7 +269,7 @@ export class Transcoder {
     try {
       await ladder.leave(true);
     } catch (error) {
-      this.#log.error({ streamKey, error }, "a ladder did not end as it should");
+      this.#log.error({ streamKey, error }, "a ladder failed to stop");
     }
     if (this.#ladders.get(streamKey) !== ladder) return;
     this.#ladders.delete(streamKey);
@@ -282,7 +282,7 @@ export class Transcoder {
     void this.look();
   }
 
-  /** What an earlier transcoder left: streams that are not published any more are un-listed, and their files removed. */
+  /** What an earlier transcoder left: streams that are not published any more are unlisted, and their files removed. */
   #lookBack(published: ReadonlyMap<string, PublishedStream>): void {
     this.#hasLookedBack = true;
     const { config, records, api } = this.#parts;
@@ -294,7 +294,7 @@ export class Transcoder {
       if (isGoingOn) continue;
       records.forget(streamKey);
       void api.unlist(streamKey, record?.session).then(() => {
-        // Somebody may have begun anew under the key.
+        // Another broadcast may have started under the key.
         if (!this.#ladders.has(streamKey)) folderOf(config, streamKey).remove();
       });
     }

@@ -53,7 +53,7 @@ export function callsTaken(callsMax: number): RequestError {
 export function placingFailed(error: unknown, log: Logger): unknown {
   if (!(error instanceof VendorError)) return error;
   const what = mayHaveBeenPlaced(error)
-    ? "it is not known whether a call was placed: its answer was lost"
+    ? "unknown whether a call was placed: the vendor's response was lost"
     : "a call could not be placed";
   log.warn({ vendor: error.vendor, reason: error.message }, what);
   const options = { cause: error, retryAfterSec: RETRY_AFTER_SEC };
@@ -174,8 +174,9 @@ export class OutboundCalls implements PlacedCalls {
       this.#placed(ringing, await placing.place(order, token, RING_TIMEOUT_SEC));
     } catch (error) {
       const failure = placingFailed(error, log);
-      // Else the vendor has called all the same: the call is answered by now, or recorded as over. Or it may have: it tells, or
-      // the call is recorded as failed when it has not; whoever was told to order again would have somebody called twice.
+      // Otherwise the vendor has placed the call: it is answered by now, or recorded as over. If that is unknown, the
+      // vendor reports it, or the call is recorded as failed without a report. An order to retry could call the
+      // person twice.
       if (this.#ringing.has(claims.callId) && !mayHaveBeenPlaced(error)) {
         this.#release(claims.callId);
         throw failure;

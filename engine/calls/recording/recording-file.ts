@@ -53,7 +53,7 @@ export interface FinishedFile {
   readonly durationSec: number;
 }
 
-/** A WAV file that is written while its call goes on, one block after another, without anybody waiting. */
+/** A WAV file that is written during its call, block after block, without blocking. */
 export class RecordingFile {
   readonly #path: string;
   readonly #rateHz: number;
@@ -65,7 +65,9 @@ export class RecordingFile {
   #backlogBytes = 0;
   #hasFailed = false;
 
-  /** Nothing is done before `ready`. `onFault` is told once when that or the disk fails; what is written then is dropped. */
+  /**
+   * Nothing is written before `ready`. `onFault` is called once when that or the disk fails; later writes are dropped.
+   */
   constructor(
     path: string,
     rateHz: number,

@@ -54,7 +54,7 @@ export class AudioTrack {
 export const GAP_MS = 60;
 /** How far the caller's clock may run away from ours before a sample is left out or said twice. */
 const SLIP_TOLERANCE_MS = 8;
-/** One sample in so many: a change of pitch by a hundredth of a semitone's tenth, which nobody hears. */
+/** One sample in this many: a pitch change of a hundredth of a semitone's tenth, which is inaudible. */
 const SLIP_EVERY_SAMPLES = 160;
 /** A leg that brings more than this ahead of time is flooding; what is too much is left out. */
 const CALLER_AHEAD_MAX_MS = 5_000;
@@ -110,7 +110,7 @@ export class CallerPlacement {
     }
   }
 
-  /** Places what is left: with nothing after it, only a gap can be told from a delay. */
+  /** Places the remaining audio: with nothing after it, only a gap can be distinguished from a delay. */
   finish(): void {
     this.settle(Number.POSITIVE_INFINITY, this.#gapSamples);
   }

@@ -66,7 +66,7 @@ export class RecordingUploads {
     if (this.#lookedAtMs === undefined || nowMs - this.#lookedAtMs >= ROUND_MS) {
       this.#lookedAtMs = nowMs;
       this.look().catch((error: unknown) => {
-        log.error({ error }, "the folder of recordings that wait cannot be read");
+        log.error({ error }, "failed to read the folder of pending recordings");
       });
     }
     return this.#waitingBytes > waitingBytesMax;
@@ -93,7 +93,7 @@ export class RecordingUploads {
     await this.#try(key);
   }
 
-  /** Sends everything that waits, one after the other; a round that is under way is not begun again. */
+  /** Uploads all pending recordings, one after the other; a round in progress is not started again. */
   sendWaiting(): Promise<void> {
     this.#round ??= this.#sendAll().finally(() => {
       this.#round = undefined;
@@ -108,7 +108,7 @@ export class RecordingUploads {
     } catch (cause) {
       if (!(cause instanceof BucketError)) throw cause;
       this.#tellTrouble(cause);
-      const message = "recordings cannot be read at present";
+      const message = "recordings cannot be read at the moment";
       throw new RequestError("unavailable", message, { cause, retryAfterSec: RETRY_AFTER_SEC });
     }
   }
@@ -145,7 +145,11 @@ export class RecordingUploads {
     } catch (error) {
       if (this.#isClosing) return false;
       if (error instanceof BucketError) this.#tellTrouble(error);
-      else this.#options.log.error({ callId, error }, "a recording could not be sent; it waits");
+      else
+        this.#options.log.error(
+          { callId, error },
+          "failed to upload a recording; it stays pending",
+        );
       return false;
     } finally {
       this.#sending.delete(callId);
@@ -157,7 +161,7 @@ export class RecordingUploads {
     const path = this.#pathOf(key);
     if (!(await store.isKnown(key))) {
       await removeRecording(path);
-      log.warn({ callId: key.callId }, "a recording that waited belongs to no call any more");
+      log.warn({ callId: key.callId }, "a pending recording no longer belongs to a call");
       return;
     }
     const facts = await repairRecording(path);
@@ -184,7 +188,7 @@ export class RecordingUploads {
     const { message: reason } = fault;
     log.error(
       { reason },
-      "recordings cannot be kept in their bucket; they wait in the data folder",
+      "recordings cannot be uploaded to their bucket; they wait in the data folder",
     );
   }
 
@@ -192,7 +196,7 @@ export class RecordingUploads {
     const { log, bucket } = this.#options;
     if (this.#troubleAtMs === undefined) return;
     this.#troubleAtMs = undefined;
-    log.info({ bucket: placeOf(bucket.settings) }, "recordings are sent to their bucket again");
+    log.info({ bucket: placeOf(bucket.settings) }, "recordings are uploaded to their bucket again");
   }
 
   async *#waiting(): AsyncGenerator<RecordingKey> {
@@ -273,8 +277,8 @@ export class Recordings {
   }
 
   /**
-   * Records from now on until the tap is told that the call has ended; undefined when the agent does not want it. Whatever
-   * goes wrong, the call goes on.
+   * Records until the tap gets the end of the call; undefined when the agent does not record. Whatever fails, the call
+   * continues.
    */
   begin(
     key: RecordingKey,
@@ -346,7 +350,7 @@ export class Recordings {
     if (uploads === undefined) return;
     const send = () => {
       uploads.sendWaiting().catch((error: unknown) => {
-        log.error({ error }, "recordings that wait for their bucket could not be sent");
+        log.error({ error }, "failed to upload pending recordings");
       });
     };
     send();
@@ -404,7 +408,7 @@ export class Recordings {
       count += unfinished.length;
       if (unfinished.length < PAGE_ROWS) break;
     }
-    if (count > 0) log.warn({ count }, "recordings of an earlier run were put right");
+    if (count > 0) log.warn({ count }, "repaired recordings of an earlier run");
   }
 
   /** With a bucket, one that became whole is sent by the next round, and one without a file may be another server's. */
@@ -417,7 +421,7 @@ export class Recordings {
       await removeRecording(this.#pathOf(key));
       await store.remove(key);
     } catch (error) {
-      log.error({ callId: key.callId, error }, "a recording could not be put right");
+      log.error({ callId: key.callId, error }, "failed to repair a recording");
     }
   }
 

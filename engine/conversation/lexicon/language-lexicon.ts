@@ -66,7 +66,7 @@ export interface Lexicon {
   readonly numberJoints?: WordTable;
   /** Between two numbers that are given one after the other: "the twelve, then the forty". */
   readonly listJoints?: WordTable;
-  /** What is said between the digits of a number and behind them, and stands in none of them: "dollars". */
+  /** Words between and after the digits of a number that are not digits: "dollars". */
   readonly numberUnits?: WordTable;
   /** Marks of addresses and numbers, which end with none of them: "dot", "dash". */
   readonly addressMarks?: WordTable;

@@ -109,7 +109,7 @@ export class CartesiaStream {
     const generation = v.safeParse(SocketGeneration, json);
     if (cancellation.success) {
       const context = this.#contexts.get(cancellation.output.context_id);
-      // The vendor lets a generation that has begun go on; here it ends, which a client has to bear as well.
+      // The vendor continues a generation that has started; here it ends, which a client has to handle as well.
       if (context !== undefined) context.isCancelled = true;
     } else if (generation.success) this.#generate(generation.output);
     else {

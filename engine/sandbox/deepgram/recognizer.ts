@@ -64,7 +64,7 @@ export interface RecognizerHost {
   readonly misheardEvery?: number | undefined;
 }
 
-/** While nobody speaks, an empty final result comes each so many milliseconds of audio. */
+/** During silence, an empty final result comes after this many milliseconds of audio. */
 const SILENCE_RESULT_MS = 5000;
 /** How often the faults of silence and of noise show themselves. */
 const FAULT_PERIOD_MS = 1000;

@@ -123,7 +123,7 @@ export class MultiContextStream {
       .catch(() => this.#socket.close(1011, "internal error"));
   }
 
-  /** What was flushed is spoken all the same; what was not is forgotten. */
+  /** Flushed text is still spoken; other text is dropped. */
   #closeContext(id: string): void {
     const context = this.#contexts.get(id);
     if (context === undefined) return;

@@ -312,7 +312,10 @@ export function replyTo(messages: readonly ChatMessage[]): string {
   );
 }
 
-/** A reply that broke off goes on with its last word, as it was asked to; one that it would not have given begins anew. */
+/**
+ * A reply that broke off continues with its last word, as requested; a reply that this model would not have given
+ * starts again.
+ */
 function restOfReply(messages: readonly ChatMessage[]): string | undefined {
   const [begun, request] = messages.slice(-2);
   if (begun?.role !== "assistant" || request?.role !== "user") return undefined;

@@ -167,7 +167,7 @@ function effortRefusal(
   return badRequest(message, "reasoning_effort", "unsupported_value");
 }
 
-/** A tool call of the newest turn that has come back without what was sent with it. */
+/** A tool call of the newest turn that was returned without the data that was sent with it. */
 export function signatureRefusal(
   { messages }: ChatCompletionsRequest,
   rules: ModelRules | undefined,

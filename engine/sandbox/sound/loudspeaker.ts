@@ -40,7 +40,7 @@ export class Loudspeaker {
     }
   }
 
-  /** When what has come until now will have been played; undefined when nothing has come. */
+  /** When the audio received until now will have been played; undefined without audio. */
   get endsNs(): bigint | undefined {
     const last = this.#playing.at(-1);
     return last?.stoppedNs ?? last?.endNs;

@@ -52,7 +52,7 @@ export class StreamLoudspeaker {
     if (this.#endNs !== undefined) this.#endNs = Math.min(this.#endNs, Number(atNs));
   }
 
-  /** When what has come until now will have been played; undefined when nothing has come. */
+  /** When the audio received until now will have been played; undefined without audio. */
   get endsNs(): bigint | undefined {
     return this.#endNs === undefined ? undefined : BigInt(Math.round(this.#endNs));
   }

@@ -115,12 +115,12 @@ export class SimulatedCall implements SimulatedCallIds {
 }
 
 /**
- * One vendor's REST API of calls: takes orders, reports on them, asks what to do when somebody answers, and hangs up. Nobody
- * talks at the other end: the stream of the document is opened by whoever tests it.
+ * One vendor's REST API of calls: takes orders, reports on them, asks what to do when a person answers, and hangs up.
+ * The other end does not talk: the test opens the stream of the document.
  */
 export class PhoneApiSimulator implements Simulator {
   readonly #wire: PhoneApiWire;
-  /** How long somebody who answers stays, where nobody hangs up before. */
+  /** How long a person who answers stays, if neither side hangs up before. */
   readonly #talkMs: number;
   readonly #closed = new AbortController();
   #calls: SimulatedCall[] = [];

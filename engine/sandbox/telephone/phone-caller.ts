@@ -82,7 +82,7 @@ export interface PhoneCallerOptions {
   readonly callSid?: string;
   /** The token that both requests are signed with. */
   readonly authToken?: string;
-  /** What the webhook is told beside the usual; what is asked later is not. */
+  /** Additional fields of the first webhook; later requests do not have them. */
   readonly fields?: Readonly<Record<string, string>>;
   /** False saves memory in load tests: `said` and `heard` then tell nothing. */
   readonly keepsAudio?: boolean;

@@ -21,8 +21,8 @@ export function hasTwilioAccount({ twilio }: TwilioSettings): boolean {
 }
 
 /**
- * The settings with the sandbox's account in place of one that is missing. A token that was set alone stays. What the simulated
- * vendor signs is checked, but whoever else tries the webhook need not sign.
+ * The settings with the sandbox's account in place of a missing one. A token that was set alone stays. The simulated
+ * vendor's signatures are checked, but other clients of the webhook need not sign.
  */
 export function twilioInSandbox<Settings extends TwilioSettings>(
   settings: Settings,

@@ -21,7 +21,7 @@ const ToTelephone = v.variant("event", [
   }),
   /** Close the stream: the call was hung up, or goes somewhere else. */
   v.strictObject({ event: v.literal("leave") }),
-  /** Twilio's word for how it stands with a number: the telephone's own, or one that the call is handed on to. */
+  /** Twilio's state of a number: the telephone's own, or the target of a transfer. */
   v.strictObject({ event: v.literal("status"), number: text, status: text }),
 ]);
 
@@ -36,7 +36,7 @@ const FromTelephone = v.variant("event", [
 export type ToTelephone = v.InferOutput<typeof ToTelephone>;
 export type FromTelephone = v.InferOutput<typeof FromTelephone>;
 
-/** Undefined for what is no such message. */
+/** Undefined for another message. */
 export function parseToTelephone(json: string): ToTelephone | undefined {
   const parsed = v.safeParse(v.pipe(v.string(), v.parseJson(), ToTelephone), json);
   return parsed.success ? parsed.output : undefined;

@@ -201,7 +201,11 @@ export class VonageCalls implements CallControlApi {
         .sign(key);
     } catch {
       // The cause could quote the key.
-      throw new VendorError(VENDOR, "unauthorized", "vonage: the private key is no PEM of PKCS #8");
+      throw new VendorError(
+        VENDOR,
+        "unauthorized",
+        "vonage: the private key is not PKCS #8 in PEM form",
+      );
     }
   }
 }

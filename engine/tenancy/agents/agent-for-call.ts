@@ -55,7 +55,7 @@ export interface AskedAgents {
   readonly providersById: ProvidersById;
 }
 
-/** The first that can take a call. Throws AgentUnavailableError, with the reason why the one that was asked for cannot. */
+/** The first agent that can take a call. Throws AgentUnavailableError, with the reason why the requested one cannot. */
 export function agentForCall(
   { agents, providersById }: AskedAgents,
   plan: PlanRecord,

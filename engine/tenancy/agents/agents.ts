@@ -37,7 +37,7 @@ import {
   sealedTools,
 } from "./agent-tools.js";
 
-/** What was asked for within a second or so: about 5 kB an agent with its providers. */
+/** Requests within about a second: about 5 kB per agent with its providers. */
 const KEPT_MAX = 200;
 /** An organization with more agents has all of them read for each list, and each call that names none. */
 const AGENTS_KEPT_TOGETHER_MAX = 25;

@@ -25,8 +25,8 @@ export interface TargetsOfOrganization {
 }
 
 /**
- * Whom the agents of which organization may call or hand callers on to: the platform's account pays for it, so an
- * organization reaches nobody until the operator has said whom.
+ * Whom an organization's agents may call or transfer callers to. The platform's account pays for the calls, so no
+ * target is allowed until the operator adds it.
  */
 export class DialTargets {
   readonly #database: DialTargetsOptions["database"];
@@ -57,7 +57,7 @@ export class DialTargets {
 
   /**
    * For the platform's administrator. Resolves with false when it was allowed already. RequestError `invalid_request`: neither a number,
-   * nor the beginning of one, nor a SIP address; `not_found`: nobody with this e-mail owns an organization.
+   * nor the beginning of one, nor a SIP address; `not_found`: no organization has an owner with this e-mail.
    */
   async allow(ownerEmail: string, target: string): Promise<boolean> {
     requireTarget(target);
@@ -108,7 +108,7 @@ export class DialTargets {
     const email = canonicalEmail(ownerEmail);
     const organization = await this.#database.organizations.findByOwnerEmail(email);
     if (organization !== undefined) return organization;
-    throw new RequestError("not_found", "nobody with this e-mail owns an organization");
+    throw new RequestError("not_found", "no organization has an owner with this e-mail");
   }
 }
 

@@ -39,7 +39,7 @@ export function referencesTo({ llm, tts, stt }: ChosenModels): Partial<AgentRefe
   };
 }
 
-/** Makes an agent of what is configured; tells what is missing where that does not suffice. Rejects as `Agents.create`. */
+/** Creates an agent from the configured vendors, or returns what is missing. Rejects like `Agents.create`. */
 export async function createFirstAgent(
   { agents, modelSearch }: FirstAgentServices,
   tenant: Tenant,

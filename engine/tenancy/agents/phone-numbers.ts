@@ -50,7 +50,7 @@ export class PhoneNumbers {
 
   /**
    * For the platform's administrator. Resolves with false when it was allowed already. RequestError `invalid_request`: no number in E.164;
-   * `not_found`: nobody with this e-mail owns an organization; `conflict`: it is another organization's.
+   * `not_found`: no organization has an owner with this e-mail; `conflict`: it is another organization's.
    */
   async allow(
     ownerEmail: string,
@@ -69,7 +69,7 @@ export class PhoneNumbers {
       if (await this.isAllowed(organization.id, number)) return { organization, isNew: false };
       throw new RequestError(
         "number_taken",
-        "the number is another organization's: revoke it there first",
+        "the number belongs to another organization: revoke it there first",
         {
           cause: error,
         },
@@ -118,7 +118,7 @@ export class PhoneNumbers {
     const email = canonicalEmail(ownerEmail);
     const organization = await this.#database.organizations.findByOwnerEmail(email);
     if (organization !== undefined) return organization;
-    throw new RequestError("not_found", "nobody with this e-mail owns an organization");
+    throw new RequestError("not_found", "no organization has an owner with this e-mail");
   }
 }
 

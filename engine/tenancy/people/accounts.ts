@@ -219,13 +219,13 @@ export class Accounts {
 }
 
 export function emailTaken(): RequestError {
-  return new RequestError("email_taken", "email: an account with this e-mail exists already", {
-    details: [{ path: "email", message: "an account with this e-mail exists already" }],
+  return new RequestError("email_taken", "email: an account with this e-mail already exists", {
+    details: [{ path: "email", message: "an account with this e-mail already exists" }],
   });
 }
 
 function wrongPassword(): RequestError {
-  return new RequestError("wrong_password", "password: this is not the password of now", {
-    details: [{ path: "password", message: "this is not the password of now" }],
+  return new RequestError("wrong_password", "password: this is not the current password", {
+    details: [{ path: "password", message: "this is not the current password" }],
   });
 }

@@ -148,7 +148,7 @@ export class ApiKeys {
 }
 
 function beyondOwnScopes(scope: ApiKeyScope): RequestError {
-  const message = `expected no "${scope}", which the API key that asks lacks itself`;
+  const message = `expected no "${scope}", which the API key of this request lacks`;
   return new RequestError("scope_missing", `scopes: ${message}`, {
     details: [{ path: "scopes", message }],
   });

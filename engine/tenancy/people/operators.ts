@@ -27,7 +27,7 @@ export class Operators {
     return this.#options.database.users.listOperators();
   }
 
-  /** False when the user is one already. RequestError `not_found`: nobody signs in with this e-mail. */
+  /** False when the user is one already. RequestError `not_found`: no user has this e-mail. */
   grant(email: string): Promise<boolean> {
     return this.#set(email, true);
   }
@@ -40,7 +40,7 @@ export class Operators {
   async #set(email: string, isOperator: boolean): Promise<boolean> {
     const { database, clock, newId, administrator: actor } = this.#options;
     const user = await database.users.findByEmail(canonicalEmail(email));
-    if (user === undefined) throw new RequestError("not_found", "nobody signs in with this e-mail");
+    if (user === undefined) throw new RequestError("not_found", "no user has this e-mail");
     if (user.isOperator === isOperator) return false;
     const organization = await database.organizations.findById(user.orgId);
     if (organization === undefined) throw new Error(`user ${user.id} has no organization`);

@@ -6,7 +6,7 @@ import type { Tenant } from "../tenant.js";
 /** API keys and users that were asked for within a second or so, some 100 bytes each. */
 const KEPT_MAX = 2_000;
 
-/** Who has begun something that goes on: an API key, or a signed-in user. */
+/** Who started a long-running operation: an API key, or a signed-in user. */
 export type Beginner = Pick<Tenant, "userId" | "apiKeyId"> & { readonly orgId: string };
 
 export interface StandingOptions {
@@ -25,7 +25,7 @@ export class Standing {
     this.#standing = new ReadCache({ changes, clock, entriesMax: KEPT_MAX });
   }
 
-  /** At most a second old. What neither a key nor a user has begun stands. */
+  /** At most a second old. Operations without a key or a user are always allowed. */
   async holds(beginner: Beginner): Promise<boolean> {
     const { orgId, userId, apiKeyId } = beginner;
     if (userId === undefined && apiKeyId === undefined) return true;

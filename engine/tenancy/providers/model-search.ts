@@ -49,9 +49,9 @@ export class ModelSearch {
   }
 
   /**
-   * Models of active providers: those that the tenant may use first, then those of larger plans. Among both, what somebody
-   * has set up comes before what merely needs no key, and of one provider what goes soon comes last; what is gone stands at the end
-   * of all.
+   * Models of active providers: first those that the tenant may use, then those of larger plans. In both groups,
+   * configured providers come before those that merely need no key; within a provider, models that will be retired come
+   * last. Retired models are at the end.
    */
   async search(tenant: Tenant, query: ModelQuery): Promise<ModelPage> {
     const [providers, plans] = await Promise.all([

@@ -47,8 +47,9 @@ export class ProviderChecks {
   }
 
   /**
-   * What a vendor says is a result, its refusal too. An own provider can be tried while it is switched off. RequestError
-   * `not_found`; `forbidden`: a global one that is switched off or has no model in the plan. `signal`: nobody waits any more.
+   * Every answer of the vendor is a result, including its refusal. An own provider can be tried while it is switched
+   * off. RequestError `not_found`; `forbidden`: a global one that is switched off or has no model in the plan.
+   * `signal`: the client has left.
    */
   async check(tenant: Tenant, id: string, signal: AbortSignal): Promise<ProviderCheckResult> {
     return this.#try(tenant, await this.#providers.get(tenant, id), signal);

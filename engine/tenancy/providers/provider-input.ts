@@ -54,7 +54,7 @@ export function settingFaults(
   ];
 }
 
-/** The connection itself is refused too; whoever names such an address is told before the first call. */
+/** The connection itself is refused too; this check reports the address before the first call. */
 export function privateUrlFaults({ baseUrl }: JsonObject): readonly FieldFault[] {
   if (typeof baseUrl !== "string" || !URL.canParse(baseUrl)) return [];
   const url = new URL(baseUrl);
@@ -97,8 +97,8 @@ export function credentialFaults(
 }
 
 /**
- * Credentials that nobody can read back would be read at another server: whoever names one has to know them. `settings` are
- * those that the patch leads to.
+ * Stored credentials must not be sent to another server: a patch with a new address has to contain them again.
+ * `settings` are those after the patch.
  */
 export function keptCredentialFaults(
   { sealedCredentials, settings: before }: ProviderRecord,

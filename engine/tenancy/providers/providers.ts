@@ -257,7 +257,7 @@ export class Providers {
     if (provider.orgId === null) {
       throw new RequestError(
         "provider_read_only",
-        "a global provider can be changed by the platform only",
+        "only the platform can change a global provider",
       );
     }
     return provider;

@@ -1,16 +1,16 @@
 import type { VendorError, VendorFault } from "../../vendors/contracts.js";
 
 const WORDS: Readonly<Record<VendorFault, string>> = {
-  unauthorized: "does not accept the credentials",
-  refused: "refuses the request: a setting or the model may be wrong",
+  unauthorized: "rejects the credentials",
+  refused: "rejects the request: a setting or the model may be wrong",
   quotaExceeded: "says that the account has no quota left",
   notFound: "does not know the model or the address",
-  rateLimited: "takes no more requests for now",
-  unavailable: "cannot be reached or is out of order",
-  timeout: "did not answer in time",
-  disconnected: "broke off the connection",
-  badAnswer: "answered what cannot be understood",
-  aborted: "was not waited for",
+  rateLimited: "limits the rate of requests",
+  unavailable: "is unavailable",
+  timeout: "timed out",
+  disconnected: "closed the connection",
+  badAnswer: "sent an invalid response",
+  aborted: "was cancelled",
 };
 
 /**

@@ -92,8 +92,8 @@ async function withWorkingAgent(options: DemoOptions, demo: Demo, tenant: Tenant
 }
 
 /**
- * Whatever a vendor no longer does is given to one that is configured: the sandbox is gone, or a key has come. An agent that
- * somebody has changed keeps its vendors as long as they are there; one that nobody has changed leaves a model that its vendor gives up.
+ * Moves the demo agent to configured vendors when the sandbox is gone or a key was added. An agent that a user has
+ * changed keeps its vendors while they exist; an unchanged agent leaves a model that its vendor retires.
  */
 async function followVendors(options: DemoOptions, tenant: Tenant, agent: AgentRecord) {
   const { database, agents, modelSearch, clock, log } = options;
@@ -120,8 +120,5 @@ async function followVendors(options: DemoOptions, tenant: Tenant, agent: AgentR
   });
   if (Object.keys(changes).length === 0) return;
   await agents.update(tenant, agent.id, changes);
-  log.info(
-    { agentId: agent.id, ...changes },
-    "the demo agent moved to the vendors that are set up",
-  );
+  log.info({ agentId: agent.id, ...changes }, "the demo agent now uses the configured vendors");
 }

@@ -94,7 +94,7 @@ export async function warnOfRetiringModels({
     agentsOf.set(`${category} ${providerKey}/${modelId}`, known);
   }
   for (const { facts, agents } of [...agentsOf.values()].slice(0, WARNINGS_MAX)) {
-    log.warn({ ...facts, agents }, "active agents use a model that its vendor retires");
+    log.warn({ ...facts, agents }, "active agents use a model that its vendor is retiring");
   }
 }
 
@@ -133,8 +133,8 @@ async function addModels(
 }
 
 /**
- * A platform's key comes from the environment alone, so what stands there now is right. A variable that was removed changes nothing:
- * calls go on with the stored key. True when the key was changed.
+ * A platform's key comes from the environment alone, so the current value there is right. Removing a variable changes
+ * nothing: calls continue with the stored key. True when the key was changed.
  */
 async function followKey(
   { database, cipher, clock, newId, vendorKeys, sandbox }: SeedOptions,

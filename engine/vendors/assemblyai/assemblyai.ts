@@ -134,7 +134,7 @@ const FAULTS: ReadonlyMap<number, VendorFault> = new Map([
   [3005, "unavailable"],
 ]);
 
-/** Limits that pass are told by codes that otherwise mean the key or what was sent; which code it is has changed before. */
+/** Temporary limits use codes that otherwise mean the key or the request; which code has changed before. */
 const PASSING: readonly (readonly [reason: RegExp, fault: VendorFault])[] = [
   [/too many|concurrent/i, "rateLimited"],
   [/transmission rate/i, "disconnected"],

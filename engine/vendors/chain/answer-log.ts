@@ -2,7 +2,7 @@ import type { Category } from "../../../storage/records.js";
 import type { VendorError, VendorFault } from "../contracts.js";
 import type { ChainLink, ChainWatch, HedgeOutcome, Wasted } from "./chain.js";
 
-/** Who has answered in a turn. The rest stands there when somebody else was asked first, in vain. */
+/** The vendor that served a turn. The other fields are set only after failed attempts. */
 export interface VendorAnswer {
   readonly vendor: string;
   readonly model: string;
@@ -50,7 +50,7 @@ export class AnswerLog implements ChainWatch {
   readonly #tallies = new Map<Category, Tally>();
   #onFailed: (category: Category, error: VendorError) => void = () => undefined;
 
-  /** Where failures go that no caller is told of, because somebody else was asked. */
+  /** Receives failures that no caller sees, because a fallback was used. */
   tell(onFailed: (category: Category, error: VendorError) => void): void {
     this.#onFailed = onFailed;
   }

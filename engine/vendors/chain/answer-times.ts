@@ -37,7 +37,7 @@ interface Samples {
 export class AnswerTimes {
   readonly #byOrganization = new Map<string, Map<string, Samples>>();
 
-  /** `timeMs`: to the beginning of the answer, or so long somebody waited for it in vain. */
+  /** `timeMs`: until the response started, or until the attempt was abandoned. */
   took(link: ChainLink<unknown>, timeMs: number, promptTokens = 0): void {
     const samples = this.#samplesOf(link, promptTokens);
     samples.timesMs[samples.next] = timeMs;
@@ -52,7 +52,7 @@ export class AnswerTimes {
     return Math.max(LATE_MIN_MS, lateMs);
   }
 
-  /** After so many ms, at most `maxMs`, it is given up for who stands in for it; `maxMs` while too few of its times are known. */
+  /** The deadline in ms after which the fallback is used, at most `maxMs`; `maxMs` while too few times are known. */
   givenUpAfterMs(link: ChainLink<unknown>, maxMs: number, promptTokens = 0): number {
     const within = this.#quantiles(link, promptTokens);
     if (within === undefined) return maxMs;

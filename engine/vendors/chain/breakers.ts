@@ -27,13 +27,13 @@ export interface BreakerState {
   /** How long an open one waits, and until when; a half-open one waits so long for the call that tries, a closed one never. */
   readonly pauseMs: number;
   readonly untilMs: number;
-  /** How many changes of phase it has gone through, with those that others have told of: who has heard of more knows better. */
+  /** The number of phase changes, including announced ones: the higher number is newer. */
   readonly changeCount: number;
   /** A half-open one is tried by a call of another process. */
   readonly isTriedElsewhere: boolean;
 }
 
-/** A breaker as another process tells of it: clocks differ, so it tells for how much longer it waits. */
+/** A breaker in another process's announcement. Clocks differ, so it has the remaining pause. */
 export interface BreakerReport {
   readonly phase: BreakerPhase;
   readonly changeCount: number;
@@ -51,7 +51,7 @@ export const CLOSED_BREAKER: BreakerState = {
   isTriedElsewhere: false,
 };
 
-/** Processes that have gone through as many changes believe the one that knows the worst, which stands last. */
+/** With equal counters the worst phase wins, which is the last in this list. */
 const WORSE: readonly BreakerPhase[] = ["closed", "halfOpen", "open"];
 
 /** These say that the credential itself is refused: another call with it is refused as well. */
@@ -68,7 +68,9 @@ export function isSkipped({ untilMs }: BreakerState, nowMs: number): boolean {
   return nowMs < untilMs;
 }
 
-/** A call turns to the vendor. The first one after the pause is the one that tries, and the others wait for what it tells. */
+/**
+ * A call wants to use the vendor. The first call after the pause makes the trial, and the others wait for its result.
+ */
 export function asked(state: BreakerState, nowMs: number): BreakerState {
   if (state.phase === "closed" || nowMs < state.untilMs) return state;
   const changeCount = state.changeCount + 1;
@@ -95,7 +97,7 @@ export function failed(
   if (state.phase === "halfOpen") {
     return open(state, Math.min(state.pauseMs * 2, PAUSE_MAX_MS), retryAfterMs, nowMs);
   }
-  // What was asked before it opened, or for want of anybody else, says nothing new.
+  // A request from before the opening, or a last resort, gives no new information.
   if (state.phase === "open") return state;
   const failuresInRow = state.failuresInRow + 1;
   const recent = withAnswer(state.recent, true);
@@ -185,7 +187,7 @@ export interface BreakerExchange {
   onEvent(receive: (news: BreakerEvent) => void): void;
 }
 
-/** What was told so long ago, as it is now. */
+/** The announced state, corrected by its age. */
 export function afterWaiting(news: BreakerEvent, waitedMs: number): BreakerEvent {
   const { leftMs, lastFault } = news;
   return {
@@ -217,7 +219,7 @@ const UNUSED: BreakerHealth = { phase: "closed", recentFailures: 0, lastFault: u
 
 type BreakerClock = Pick<Clock, "monotonicMs" | "epochMs">;
 
-/** What is known of one credential by all calls: those of this process, and of others that have told of it. */
+/** What all calls know about one credential: those of this process, and of other processes that have announced it. */
 export class Breaker {
   readonly credential: Credential;
   readonly #clock: BreakerClock;
@@ -298,7 +300,7 @@ export class Breaker {
     this.#become(abandoned(this.#state, this.#clock.monotonicMs()));
   }
 
-  /** Others have told of it, which nobody is told again. */
+  /** Another process has announced it, so it is not announced again. */
   applyReport({ lastFault, ...report }: BreakerEvent): void {
     const state = applyReport(this.#state, report, this.#clock.monotonicMs());
     if (state === this.#state) return;
@@ -350,7 +352,9 @@ export class Breakers {
     return breaker;
   }
 
-  /** News from before a credential was changed say nothing of it, and neither does the closing of one that nobody uses. */
+  /**
+   * Announcements from before a credential was changed have no effect, and neither has the closing of an unused one.
+   */
   applyReport(news: BreakerEvent): void {
     const known = this.#byKey.get(breakerKey(news))?.credential.version;
     if (known === undefined ? news.phase === "closed" : known > news.version) return;

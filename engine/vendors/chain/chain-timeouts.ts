@@ -1,8 +1,8 @@
 import type { CancelTimer, Clock } from "../../time/clock.js";
 
 /**
- * One attempt that is given up when nothing has come for too long: one timer, that looks when it fires whether something came
- * meanwhile. Without a limit it only passes on that nobody waits any more.
+ * One attempt that is abandoned when no data arrives for too long: one timer, which checks for data when it fires.
+ * Without a limit it only passes on that the attempt is cancelled.
  */
 export class ReplyTimeout {
   readonly signal: AbortSignal;

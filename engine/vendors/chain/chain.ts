@@ -3,7 +3,7 @@ import type { Clock } from "../../time/clock.js";
 import { VendorError } from "../contracts.js";
 import type { Breaker } from "./breakers.js";
 
-/** Who has failed in a call is asked last in it for so long, whatever its breaker says. */
+/** For this long after a failure, a vendor is the last of its call's chain, whatever its breaker says. */
 const GRUDGE_MS = 60_000;
 
 /** One vendor of a chain, with what it is asked for. */
@@ -43,7 +43,7 @@ export interface ChainParts<Link> {
   readonly watch: ChainWatch;
 }
 
-/** The vendors of one category in one call: who is to be asked next, and who has done what. */
+/** The vendors of one category in one call: the order of attempts, and their outcomes. */
 export class Chain<Client, Link extends ChainLink<Client> = ChainLink<Client>> {
   readonly first: Link;
   readonly clock: Clock;
@@ -82,7 +82,7 @@ export class Chain<Client, Link extends ChainLink<Client> = ChainLink<Client>> {
     this.#watch.answered(this.#category, link);
   }
 
-  /** The failure of the only link is its caller's to tell: nobody is asked instead. */
+  /** The caller reports the failure of the only link: there is no fallback. */
   failed(link: Link, error: VendorError, wasted: Wasted): void {
     this.#failedAtMs.set(link, this.clock.monotonicMs());
     link.breaker.failed(error);
@@ -101,10 +101,10 @@ export class Chain<Client, Link extends ChainLink<Client> = ChainLink<Client>> {
   }
 }
 
-/** What is told when nobody is left: a fault that may pass, if there was one, so that the call asks once more. */
+/** The error when no vendor is left: a retryable fault, if there was one, so that the call tries once more. */
 export function worstOf(failures: readonly VendorError[]): VendorError {
   const error = failures.find(({ retryable }) => retryable) ?? failures.at(-1);
-  return error ?? new VendorError("chain", "unavailable", "there is nobody to ask");
+  return error ?? new VendorError("chain", "unavailable", "the chain has no vendor");
 }
 
 /** A client that breaks its contract has failed like any other. */

@@ -15,8 +15,8 @@ import { ReplyTimeout } from "./chain-timeouts.js";
 const SENTENCE_END = /[.!?…。！？]["'”’)\]]*\s+/gu;
 
 /**
- * What the next model is asked after another has died in the middle of its reply; models of all vendors take it as a user's. The
- * last word may be half a word, and only a model that writes it again tells.
+ * The request to the next LLM after another failed in the middle of its reply; models of all vendors accept it as a
+ * user message. The last word may be incomplete, and only a model that repeats it shows that.
  */
 export const GO_ON =
   "[Your reply broke off. Go on with it: write its last word once more, and then what comes next. Repeat nothing else of it, and say nothing about this.]";
@@ -79,7 +79,7 @@ function lastSentenceOf(text: string): string {
 
 export type ModelLink = ChainLink<LanguageModel>;
 
-/** What one reply has come to so far, whoever has said it. */
+/** The state of one reply so far, whichever LLM wrote it. */
 export interface ReplySoFar {
   readonly request: CompletionRequest;
   readonly onToken: (text: string) => void;
@@ -101,7 +101,7 @@ export interface AttemptParts {
   readonly onBegun: (attempt: ModelAttempt) => void;
 }
 
-/** One model asked for a reply, or for what is left of it. */
+/** One LLM that is asked for a reply, or for the rest of one. */
 export class ModelAttempt {
   readonly link: ModelLink;
   readonly timeouts: ReplyTimeout;
@@ -205,7 +205,7 @@ const ORGANIZATIONS_MAX = 10_000;
 export interface HedgeAllowance {
   /** These tokens were paid for without any hedging; a share of them may be spent. */
   used(tokens: number): void;
-  /** False when there is not enough left: then nobody else is asked. */
+  /** False when the budget is too small: then no second LLM is asked. */
   spend(tokens: number): boolean;
 }
 
@@ -217,7 +217,7 @@ export class Hedging {
   readonly #share: number;
   readonly #saved = new Map<string, number>();
 
-  /** `share` is from 0 (nobody is asked ahead) to 1. */
+  /** `share` is from 0 (no hedging) to 1. */
   constructor(share: number) {
     this.#share = share;
   }
@@ -381,7 +381,7 @@ export class ModelReply {
     this.#chain.hedged("asked", 0);
     this.#waiting.shift();
     const { firstTokenMs } = this.#terms.timeouts;
-    // Nothing would be won by leaving the first any more: who stands in for it is asked already.
+    // Leaving the first gains nothing any more: its fallback is already asked.
     first.timeouts.allow(firstTokenMs);
     this.#ahead = this.#begin(link, firstTokenMs);
   }
@@ -454,9 +454,10 @@ function isPaid({ fault }: VendorError): boolean {
 }
 
 /**
- * Language models one behind the other. Who gives nothing for too long, before its first word or between two, is left, as is
- * who fails; the next one goes on behind the words that are given out. Nobody is left for want of anybody else. Where there
- * is an allowance, the next one is asked too when the first is later than usual, and who begins first goes on alone.
+ * A chain of LLMs. The chain leaves an LLM that fails, or that returns nothing for too long before its first token or
+ * between two tokens; the next LLM continues after the text that was already used. The last LLM of the chain is never
+ * left. With a hedging budget, the next LLM is asked too when the first is later than usual, and the first to start
+ * continues alone.
  */
 export class ChainedModel implements LanguageModel {
   readonly #chain: Chain<LanguageModel>;

@@ -21,8 +21,9 @@ export interface Doubted<Link> {
 }
 
 /**
- * What a call thinks of a recognizer that tells nothing of a voice. It may be a noise: so nobody is blamed before somebody else
- * has told words of the same audio. After a doubt that was wrong only one that seems deaf is doubted again in that call.
+ * A call's suspicion that an STT which returns no words for a voice has failed. The voice may be noise, so no STT
+ * counts as failed before another one has returned words for the same audio. After one wrong suspicion, the call
+ * suspects only an STT that seems dead.
  */
 export class SttStalls<Link> {
   #doubted: Doubted<Link> | undefined;
@@ -143,7 +144,7 @@ export class PacedReplay {
 
 type Link = ChainLink<SpeechToText>;
 
-/** What is not understood yet is kept for so long: a recognizer is found to be deaf after about five seconds of speech. */
+/** How long audio without words is kept: a dead STT is detected after about five seconds of speech. */
 const KEPT_MS = 8_000;
 /** A connection that has broken comes back within this time, or somebody else listens. */
 const LOST_MAX_MS = 700;
@@ -182,8 +183,8 @@ interface Beside {
 }
 
 /**
- * One call's recognition by whoever listens just now. Who is lost or deaf is left for the next, who hears again what was not
- * understood; times are those of the whole stream, whoever tells them.
+ * One call's STT stream over the chain. When an STT is lost or fails, the next one gets the audio without words again.
+ * Times are those of the whole stream, whichever STT reports them.
  */
 export class ChainedStream implements SpeechStream {
   readonly #parts: ChainedStreamParts;
@@ -195,9 +196,9 @@ export class ChainedStream implements SpeechStream {
   readonly #onAbort = () => this.close();
   #stream: SpeechStream | undefined;
   #link: Link | undefined;
-  /** Whichever of the two tells words first goes on alone. */
+  /** The first of the two that returns words continues alone. */
   #beside: Beside | undefined;
-  /** Recognizers that were found to be deaf since somebody last told words. */
+  /** STTs that were found to be dead since the last words. */
   readonly #deaf = new Set<Link>();
   /** Connection epoch; events from an older epoch are ignored. */
   #turns = 0;
@@ -262,7 +263,7 @@ export class ChainedStream implements SpeechStream {
     this.#ending.abort();
   }
 
-  /** Why nobody could be opened; undefined when somebody was, or is not `wanted` any more by then. */
+  /** Why no STT could be opened; undefined when one was, or when none is `wanted` any longer. */
   async #openOneOf(
     links: readonly Link[],
     wanted: Wanted = ALWAYS,
@@ -297,7 +298,7 @@ export class ChainedStream implements SpeechStream {
     this.#replay.start(this.#baseByte, (audio) => stream.write(audio));
   }
 
-  /** What one recognizer tells, while it is the one that listens. */
+  /** The events of one STT, while it is the active one. */
   #ears(link: Link, turn: number): SpeechListener {
     const { listener, chain } = this.#parts;
     const now = (tell: () => void) => {
@@ -346,7 +347,7 @@ export class ChainedStream implements SpeechStream {
     beside?.stream.close();
   }
 
-  /** It has been told everything since the last result, and goes on alone. */
+  /** It has received all audio since the last result, and continues alone. */
   #promoteBeside(): void {
     const beside = this.#beside;
     if (beside === undefined) return;
@@ -387,7 +388,10 @@ export class ChainedStream implements SpeechStream {
     chain.answered(link);
   }
 
-  /** The current STT may be deaf or slow: a second one is opened in parallel, and the one that returns words first goes on. */
+  /**
+   * The current STT may be dead or slow: a second one is opened in parallel, and the first that returns words
+   * continues.
+   */
   async #doubt(link: Link, how: "doubtful" | "deaf"): Promise<void> {
     const { chain } = this.#parts;
     const turn = this.#turn;
@@ -409,8 +413,8 @@ export class ChainedStream implements SpeechStream {
   }
 
   /**
-   * It connects anew by itself, and what it has not told by then it hears again. One that is deaf, or that comes back only to be
-   * lost again, is not waited for.
+   * It reconnects by itself, and gets the audio without words again. An STT that seems dead, or whose connection breaks
+   * again, is not waited for.
    */
   #lose(error: VendorError): void {
     const { chain, listener } = this.#parts;

@@ -190,7 +190,7 @@ class Attempt {
   }
 }
 
-/** Another voice goes on, so that what is final of this one is not final for the sentence. */
+/** Another TTS continues, so the end of this one's audio is not the end of the sentence. */
 function asPassing(error: VendorError): VendorError {
   if (error.retryable) return error;
   return new VendorError(error.vendor, "disconnected", error.message, { cause: error });

@@ -47,7 +47,7 @@ export class ThoughtFilter {
   #phase: "undecided" | "thinking" | "behind thoughts" | "speaking" = "undecided";
   #held = "";
 
-  /** What is to be said of it, and of what was held back before. */
+  /** Returns what to speak of this text and of the text withheld before. */
   take(text: string): string {
     switch (this.#phase) {
       case "undecided":
@@ -61,7 +61,7 @@ export class ThoughtFilter {
     }
   }
 
-  /** Nothing more comes: what is to be said of what was held back. */
+  /** The end of the text: returns what to speak of the withheld text. */
   end(): string {
     return this.#phase === "undecided" ? this.#held : "";
   }

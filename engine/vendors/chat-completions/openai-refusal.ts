@@ -93,7 +93,7 @@ export function streamedError(
   onRefused: (refusal: RequestRefusal) => void = () => undefined,
 ): VendorError {
   const error = readError(given);
-  // A gateway that has begun its answer tells the refusal of the vendor behind it as its error's code.
+  // A gateway that has started its response reports the refusal of the vendor behind it in its error's code.
   const isRefused = error.code === "400" || error.type === "invalid_request_error";
   onRefused(requestRefusal(isRefused ? 400 : 500, error));
   const fault =

@@ -14,7 +14,7 @@ import {
 } from "./deepgram-access.js";
 import { deepgramCloseFault } from "./deepgram-nova.js";
 
-/** As sure as the vendor recommends where replies are begun early; no `eotThreshold` is lower. */
+/** The confidence that the vendor recommends for preemptive replies; no `eotThreshold` is lower. */
 const EAGER_EOT_THRESHOLD = 0.5;
 
 export const FLUX_FIELDS = {

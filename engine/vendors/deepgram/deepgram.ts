@@ -27,7 +27,7 @@ export const DEEPGRAM: Vendor = {
     fields: { ...NOVA_FIELDS, ...FLUX_FIELDS },
     settings: [
       setting("utteranceEndMs", "Silence that ends an utterance, ms (Nova)", "number"),
-      setting("eotThreshold", "How sure that a turn is over, 0.5 to 1 (Flux)", "number"),
+      setting("eotThreshold", "End-of-turn confidence, 0.5 to 1 (Flux)", "number"),
       setting("eotTimeoutMs", "Silence that ends a turn in any case, ms (Flux)", "number"),
       BASE_URL,
     ],

@@ -273,11 +273,7 @@ export const ELEVENLABS: Vendor = {
       setting("stability", "Stability, 0 to 1", "number"),
       setting("similarityBoost", "Similarity to the voice, 0 to 1", "number"),
       setting("style", "Style, 0 to 1", "number"),
-      setting(
-        "transport",
-        "Transport: http, or websocket, which tells the times of words",
-        "string",
-      ),
+      setting("transport", "Transport: http, or websocket, which returns word timings", "string"),
       BASE_URL,
     ],
     client: (given, context) => new ElevenLabs(given, context),

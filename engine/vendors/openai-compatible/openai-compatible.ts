@@ -113,7 +113,7 @@ function speechOffer(
     fields,
     settings: [
       setting("voice", "Voice", "string"),
-      setting("instructions", "How to speak, for models that take directions", "string"),
+      setting("instructions", "Speaking instructions, for models that support them", "string"),
       address,
     ],
     client: (given, context) => new AudioSpeech({ ...access, fields }, given, context),

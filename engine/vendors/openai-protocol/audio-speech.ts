@@ -20,7 +20,7 @@ const INSTRUCTIONS_CHARACTERS_MAX = 4_096;
 export function audioSpeechFields(voice: string) {
   return {
     voice: v.optional(name(), voice),
-    /** How to speak, for models that take directions (not tts-1 and tts-1-hd). */
+    /** Speaking instructions, for models that support them (not tts-1 and tts-1-hd). */
     instructions: v.optional(words(INSTRUCTIONS_CHARACTERS_MAX)),
   };
 }

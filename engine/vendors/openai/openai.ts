@@ -57,7 +57,7 @@ export const OPENAI: Vendor = {
     fields: SPEECH_FIELDS,
     settings: [
       setting("voice", "Voice", "string"),
-      setting("instructions", "How to speak, for models that take directions", "string"),
+      setting("instructions", "Speaking instructions, for models that support them", "string"),
       BASE_URL,
     ],
     client: (given, context) => {

@@ -144,7 +144,7 @@ export class UnsettledAudio {
     this.#voiceByte = this.#voiceEndByte > fadedByte ? byte : undefined;
   }
 
-  /** A silence that nobody spoke in is not told again: it would be waited for. */
+  /** A silence without speech is not reported again, because the turn would wait for it. */
   get fromByte(): number {
     const voiceByte = this.#voiceByte ?? this.#endByte;
     return Math.max(this.#settledByte, voiceByte - bytesOfMs(this.#format, ONSET_MS));
@@ -328,7 +328,7 @@ export class AudioFeed {
     if (this.#cancelReplay === undefined) this.#kept.shrink();
   }
 
-  /** The vendor has told of the end of speech: the silence that goes on ends nothing more. Sound is sent as before. */
+  /** The vendor has reported the end of speech, so further silence ends nothing. Sound is sent as before. */
   speechEnded(): void {
     if (this.#isQuietNow) this.#quietFromByte = this.#ring.endByte;
   }
@@ -473,7 +473,7 @@ export class AudioFeed {
     if (this.#closing) this.#sendEnd();
   }
 
-  /** Timers come before sockets when a process goes on: silence sent at once would stand in the middle of a word. */
+  /** After a pause of the process, timers run before sockets: silence sent at once would be in the middle of a word. */
   #keepAliveIn(waitMs: number, isSecondLook = false): void {
     const dueMs = this.#clock.monotonicMs() + waitMs;
     this.#cancelKeepAlive = this.#clock.after(waitMs, () => {

@@ -36,9 +36,9 @@ export type SttMessage =
 
 /** Understands what comes over one socket. */
 export interface MessageReader {
-  /** Undefined for what is no message of this vendor; empty for one that says nothing here. */
+  /** Undefined if it is not a message of this vendor; empty if it has no event. */
   read(text: string): readonly SttMessage[] | undefined;
-  /** The socket broke: what is left to be told. Audio from `heldFromSec` on is sent again on the next one. */
+  /** The socket broke: the events that are still due. Audio from `heldFromSec` on is sent again on the next one. */
   lost(heldFromSec: number): readonly SttMessage[];
 }
 

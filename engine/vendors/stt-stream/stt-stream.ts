@@ -200,7 +200,7 @@ export class RecognizerStream implements SpeechStream {
   #reader: MessageReader;
   #phase: "open" | "finishing" | "closed" = "open";
   #socket: RecognizerSocket | undefined;
-  /** Opened when the present connection seemed deaf. Whichever of the two tells words first goes on alone. */
+  /** Opened when the present connection seemed dead. The one that returns words first continues alone. */
   #second: Connection | undefined;
   /** Since when the present connection is suspected of being deaf. */
   #suspectedMs: number | undefined;
@@ -368,7 +368,7 @@ export class RecognizerStream implements SpeechStream {
 
   #deliver(messages: readonly SttMessage[]): void {
     for (const each of messages) {
-      // What was told before may have ended the call.
+      // An earlier event may have ended the call.
       if (this.#phase === "closed") return;
       this.#deliverOne(each);
     }
@@ -426,7 +426,7 @@ export class RecognizerStream implements SpeechStream {
   #countGarbage(): void {
     this.#garbageCount++;
     if (this.#garbageCount > GARBAGE_MESSAGES_MAX) {
-      this.#lose(this.#fault("badAnswer", "sends unreadable messages"));
+      this.#lose(this.#fault("badAnswer", "sent an unreadable message"));
     }
   }
 

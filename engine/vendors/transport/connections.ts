@@ -145,9 +145,9 @@ export interface OrganizationLookupsOptions {
 }
 
 /**
- * The look-ups of one organization, bounded. Public names are asked of the name servers directly, where slow ones hold up
- * nobody else. Where an operator allows private addresses, names may stand in files of the machine, which only
- * `dns.lookup` reads: there they are looked up one at a time.
+ * The DNS lookups of one organization, bounded. Public names are resolved by the name servers directly, so slow ones
+ * delay no other organization. Where an operator allows private addresses, names may be in files of the machine, which
+ * only `dns.lookup` reads: these are looked up one at a time.
  */
 export class OrganizationLookups {
   readonly #isPublicOnly: boolean;
@@ -175,7 +175,7 @@ export class OrganizationLookups {
     try {
       addresses = await this.#find(hostname);
     } catch (error) {
-      callback(error instanceof Error ? error : new Error("the look-up failed"), []);
+      callback(error instanceof Error ? error : new Error("the DNS lookup failed"), []);
       return;
     }
     const [first] = addresses;
@@ -307,7 +307,7 @@ export class Connections {
     });
   }
 
-  /** `orgId`: the organization for which it is asked, whoever owns the provider. */
+  /** `orgId`: the organization that sends the request, whichever organization owns the provider. */
   for(clientOwned: boolean, orgId = NO_ORGANIZATION): RequestDispatcher {
     const share = this.#shareOf(orgId);
     return clientOwned ? share.own : share.platform;

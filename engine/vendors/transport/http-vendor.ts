@@ -37,7 +37,7 @@ export function warmConnection(
       { origin: endpoint.origin, path: endpoint.path === "" ? "/" : endpoint.path, method: "GET" },
       {
         onRequestStart: (controller) => {
-          abort = () => controller.abort(new Error("not needed any more"));
+          abort = () => controller.abort(new Error("no longer needed"));
         },
         onResponseStart: () => undefined,
         onResponseData: (_controller, chunk) => {

@@ -32,8 +32,9 @@ const MP3_TYPE = /^audio\/(?:x-)?(?:mpeg|mp3)\b/;
 type SpokenRequest = Pick<SpeechRequest, "text" | "speed" | "format" | "onFormat" | "measure">;
 
 /**
- * Looks at what TTS gives before anybody hears it. Audio in another format than was asked for is decoded where the request can take
- * that (`onFormat`); what cannot be played is a `badAnswer` with its reason, so that the chain goes on to the next vendor.
+ * Checks TTS audio before it plays. Audio in another format than requested is decoded if the request accepts that
+ * (`onFormat`). Audio that cannot be played is a `badAnswer` with its reason, so that the chain moves on to the next
+ * vendor.
  */
 export class SpeechIntake {
   readonly #vendor: string;

@@ -29,7 +29,7 @@ export async function backupDatabase(
     await copySnapshot(sourcePath, partial.path);
     const report = checkDatabase(partial.path);
     if (report.findings.length > 0) {
-      throw new Error(`the copy is not whole: ${report.findings.join("; ")}`);
+      throw new Error(`the copy is incomplete: ${report.findings.join("; ")}`);
     }
     await flush(partial.path);
     await publish(partial.path, targetPath);
@@ -89,7 +89,7 @@ async function refuseExisting(filePath: string): Promise<void> {
 }
 
 function alreadyThere(): Error {
-  return new Error("the backup's file exists already and is not overwritten");
+  return new Error("the backup's file already exists and is not overwritten");
 }
 
 const MARK = ".partial-";

@@ -16,7 +16,7 @@ test("a token that ended meanwhile is told as that, and as the call's end", asyn
   ClientSocket.last.say({ type: "error", payload: { message: "the token is old" } });
   ClientSocket.last.breakOff(4001, "the token is old");
   assert.equal(told("fault").at(-1)?.code, "tokenEnded");
-  assert.match(told("fault").at(-1)?.message ?? "", /Begin a new call\.$/);
+  assert.match(told("fault").at(-1)?.message ?? "", /Start a new call\.$/);
   assert.equal(told("ended")[0]?.code, 4001);
 });
 

@@ -110,7 +110,7 @@ test("a result that is no JSON, or over 16 KiB, is an error", async () => {
 test("a tool that was withdrawn when it is asked for is answered so", async () => {
   const { call } = await connected();
   await asked(call, "show");
-  assert.match(lastSent(), /"error":"the page does not offer this any more"/);
+  assert.match(lastSent(), /"error":"the page no longer offers this tool"/);
 });
 
 test("a line that is lost takes the calls with it; on the next the tools are offered anew", async () => {

@@ -69,7 +69,7 @@ test("an unknown owner and a wrong limit are refused", async () => {
   const unknown = await admin("audit", "nobody@example.com");
   assert.deepEqual(
     [unknown.exitCode, unknown.errors],
-    [1, "nobody with this e-mail owns an organization\n"],
+    [1, "no organization has an owner with this e-mail\n"],
   );
   for (const args of [
     ["a@b.c", "d@e.f"],

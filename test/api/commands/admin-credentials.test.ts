@@ -48,10 +48,13 @@ test("credentials that no key opens are named by their providers' ids, and the o
   const audit = await credentials(settings, "audit");
   assert.equal(audit.exitCode, 1);
   assert.match(audit.output, /^opened by +credentials\ncurrent key +0\nold key 1 +2\nnone/);
-  assert.match(audit.errors, /opens the credentials of provider lost-0, .*lost-19 and 2 more\n$/);
+  assert.match(
+    audit.errors,
+    /decrypts the credentials of provider lost-0, .*lost-19 and 2 more\n$/,
+  );
   const reseal = await credentials(settings, "reseal");
   assert.equal(reseal.exitCode, 1);
-  assert.equal(reseal.output, "Moved to the current key: 2 (were under it already: 0).\n");
+  assert.equal(reseal.output, "Moved to the current key: 2 (already current: 0).\n");
   assert.match(reseal.errors, /provider lost-0, /);
   for (const { output, errors } of [audit, reseal]) {
     assert.doesNotMatch(output + errors, /hidden|Name of|[0-9a-f]{24}/);

@@ -25,7 +25,7 @@ test("numbers are allowed, listed and revoked beside a running server", async ()
   const orgId = tenant.organization.id;
   assert.equal(await server.tenancy.phoneNumbers.isAllowed(orgId, "+15550300001"), true);
   const again = await admin("number", "allow", email, "+15550300001");
-  assert.equal(again.output, '"Customer" may call already from +15550300001.\n');
+  assert.equal(again.output, '"Customer" may already call from +15550300001.\n');
 
   const [heading = "", row = ""] = (await admin("number", "list")).output.split("\n");
   assert.match(heading, /^number +owner +organization +since$/);
@@ -37,11 +37,14 @@ test("numbers are allowed, listed and revoked beside a running server", async ()
 });
 
 test("whom agents may reach is allowed, listed and taken away beside a running server", async () => {
-  assert.match((await admin("number", "targets")).output, /^No organization may call anybody yet/);
+  assert.match(
+    (await admin("number", "targets")).output,
+    /^No organization may call any target yet/,
+  );
   const { email, tenant } = await server.customer();
   const orgId = tenant.organization.id;
   assert.match((await admin("number", "reach", email, "+49")).output, /may now reach \+49/);
-  assert.match((await admin("number", "reach", email, "+49")).output, /may reach \+49 already/);
+  assert.match((await admin("number", "reach", email, "+49")).output, /may already reach \+49/);
   assert.equal(await server.tenancy.dialTargets.mayReach(orgId, "+4930901820"), true);
   assert.match((await admin("number", "targets")).output, new RegExp(`${email} +Customer +\\+49`));
   assert.match((await admin("number", "unreach", email, "+49")).output, /no longer reach \+49/);
@@ -55,9 +58,12 @@ test("what cannot be done is told in one line", async () => {
   const [one, other] = [await server.customer(), await server.customer()];
   await admin("number", "allow", one.email, "+15550300002");
   for (const [wish, reason] of [
-    [["allow", other.email, "+15550300002"], /^the number is another organization's/],
+    [["allow", other.email, "+15550300002"], /^the number belongs to another organization/],
     [["allow", one.email, "0555"], /^number: expected E\.164/],
-    [["allow", "nobody@example.com", "+15550300003"], /^nobody with this e-mail/],
+    [
+      ["allow", "nobody@example.com", "+15550300003"],
+      /^no organization has an owner with this e-mail/,
+    ],
     [["revoke", "+15550300009"], /^no organization may call from this number$/],
   ] as const) {
     const { exitCode, errors } = await admin("number", ...wish);

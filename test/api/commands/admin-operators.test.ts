@@ -30,17 +30,17 @@ test("the role is given, listed and ended beside a running server", async () => 
   );
   assert.equal(await isOperator(), true);
   const again = await admin("grant", email);
-  assert.equal(again.output, `${email} is an operator of the platform already.\n`);
+  assert.equal(again.output, `${email} is already an operator of the platform.\n`);
   assert.match((await admin("list")).output, new RegExp(`${email} +Owner`));
 
-  assert.equal((await admin("revoke", email)).output, `${email} is no operator any more.\n`);
+  assert.equal((await admin("revoke", email)).output, `${email} is no longer an operator.\n`);
   assert.equal(await isOperator(), false);
-  assert.equal((await admin("revoke", email)).output, `${email} is no operator.\n`);
+  assert.equal((await admin("revoke", email)).output, `${email} is not an operator.\n`);
 });
 
 test("what cannot be done is told in one line", async () => {
   const unknown = await admin("grant", "nobody@example.com");
-  assert.deepEqual([unknown.exitCode, unknown.errors], [1, "nobody signs in with this e-mail\n"]);
+  assert.deepEqual([unknown.exitCode, unknown.errors], [1, "no user has this e-mail\n"]);
   for (const wish of [[], ["grant"], ["revoke"], ["list", "more"], ["grant", "a@b.c", "more"]]) {
     const { exitCode, errors } = await admin(...wish);
     assert.equal(exitCode, 2);

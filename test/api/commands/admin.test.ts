@@ -48,7 +48,7 @@ describe("on the store of a running server", () => {
     assert.equal(await statusOf(headers), 200);
 
     const again = await admin("org", "activate", "ann@example.com");
-    assert.equal(again.output, '"Acme" of ann@example.com is active already.\n');
+    assert.equal(again.output, '"Acme" of ann@example.com is already active.\n');
 
     const suspended = await admin("org", "suspend", "ann@example.com");
     assert.equal(suspended.output, '"Acme" of ann@example.com is now pending (before: active).\n');
@@ -76,7 +76,7 @@ describe("on the store of a running server", () => {
       /1 agents, 40 calls at once of at most 300 s, 60 minutes a month, 3 own/,
     );
     const none = await admin("org", "limits", "fay@example.com");
-    assert.match(none.errors, /give at least one limit/);
+    assert.match(none.errors, /expected at least one limit/);
     const wrong = await admin("org", "limits", "fay@example.com", "--calls", "many");
     assert.match(wrong.errors, /--calls: expected a whole number/);
   });
@@ -93,7 +93,7 @@ describe("on the store of a running server", () => {
     assert.match(await answer.text(), /"planSlug":"pro"/);
 
     const again = await admin("org", "plan", "ben@example.com", "pro");
-    assert.equal(again.output, '"Acme" of ben@example.com has the plan pro already.\n');
+    assert.equal(again.output, '"Acme" of ben@example.com already has the plan pro.\n');
   });
 
   test("the list shows every organization, and no name can play tricks on the terminal", async () => {
@@ -123,7 +123,7 @@ describe("on the store of a running server", () => {
     assert.equal(await statusOf({ "x-api-key": apiKey }), 200);
     assert.ok(
       output.includes(
-        `  agent     "First agent": deepgram/nova-3 listens, openai/gpt-6-luna answers, openai/gpt-4o-mini-tts speaks\n` +
+        `  agent     "First agent": STT deepgram/nova-3, LLM openai/gpt-6-luna, TTS openai/gpt-4o-mini-tts\n` +
           `  call it   npm run call -- --key ${apiKey}\n`,
       ),
       output,
@@ -144,8 +144,8 @@ describe("on the store of a running server", () => {
     assert.equal(errors, "");
     assert.equal(exitCode, 0);
     assert.match(output, /^organizations +[1-9]\d*$/m);
-    assert.match(output, /^The database is whole \(.+ kB\)\.$/m);
-    assert.match(output, /^ENCRYPTION_KEY is not set here, so it was not tried\.$/m);
+    assert.match(output, /^The database is intact \(.+ kB\)\.$/m);
+    assert.match(output, /^ENCRYPTION_KEY is not set here, so it was not checked\.$/m);
   });
 
   test("a password that was given is not printed", async () => {
@@ -163,11 +163,14 @@ describe("on the store of a running server", () => {
 
   test("what cannot be done is told in one line", async () => {
     const wishes: readonly (readonly [wish: readonly string[], reason: RegExp])[] = [
-      [["org", "activate", "nobody@example.com"], /^nobody with this e-mail owns an organization$/],
+      [
+        ["org", "activate", "nobody@example.com"],
+        /^no organization has an owner with this e-mail$/,
+      ],
       [["org", "plan", "own@example.com", "huge"], /^there is no plan "huge"; there are: free, /],
       [
         ["setup", "--name", "Twice", "--email", "own@example.com"],
-        /^email: an account with this e-mail exists already$/,
+        /^email: an account with this e-mail already exists$/,
       ],
     ];
     for (const [wish, reason] of wishes) {
@@ -194,7 +197,7 @@ describe("on the store of a running server", () => {
       const { exitCode, output, errors } = await admin(...wish);
       assert.equal(exitCode, 2, wish.join(" "));
       assert.equal(output, "");
-      assert.match(errors, /^.+\n--help tells what can be given\.\n$/);
+      assert.match(errors, /^.+\nSee --help\.\n$/);
     }
     const { errors } = await admin("setup", "--email", "nobody", "--password", "short");
     assert.match(errors, /--name: expected .+; --email: expected .+; --password: expected .+/);

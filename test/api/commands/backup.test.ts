@@ -51,7 +51,7 @@ test("an existing file is left as it is", async () => {
   const { exitCode, output, errors } = await backup(file);
   assert.equal(exitCode, 1);
   assert.equal(output, "");
-  assert.match(errors, /precious\.txt exists already and is not overwritten$/m);
+  assert.match(errors, /precious\.txt already exists and is not overwritten$/m);
 });
 
 test("a folder or a database that is not there is named", async () => {
@@ -69,7 +69,7 @@ test("it wants exactly one file", async () => {
   for (const args of [[], ["one", "two"], ["--fast", "one"]]) {
     const { exitCode, errors } = await backup(...args);
     assert.equal(exitCode, 2);
-    assert.match(errors, /--help tells/);
+    assert.match(errors, /See --help/);
   }
 });
 

@@ -35,11 +35,11 @@ test("what cannot be meant is refused before anybody is called", () => {
     [["--quiet", "--json"], /either --quiet or --json/],
     [["--url", "127.0.0.1:8080"], /expected an address/],
     [["--url", "ftp://127.0.0.1"], /expected an address/],
-    [["--placed"], /--placed goes with --phone/],
-    [["--phone", "--to", "+15550101000"], /--to goes with --phone --placed/],
+    [["--placed"], /--placed needs --phone/],
+    [["--phone", "--to", "+15550101000"], /--to needs --phone --placed/],
     [["--phone", "--placed", "--to", "5550101000"], /--to: expected a number/],
     [["--phone", "--session", "k"], /leave out --session/],
-    [["--phone", "--stream"], /--stream is for the web/],
+    [["--phone", "--stream"], /--stream is for web calls/],
   ];
   for (const [args, message] of wrong) {
     assert.throws(() => readCallOptions(args), { name: UsageError.name, message });

@@ -185,7 +185,7 @@ describe("a call on the telephone that is refused is explained in one line", () 
     [
       "signed with another token",
       () => asCustomer(),
-      /^the server wants Twilio's signature: set TWILIO_AUTH_TOKEN/,
+      /^the server checks Twilio's signature: set the server's TWILIO_AUTH_TOKEN/,
       "another",
     ],
     [
@@ -196,7 +196,7 @@ describe("a call on the telephone that is refused is explained in one line", () 
     [
       "that is to be placed by a server that is elsewhere",
       () => asCustomer("--placed", "--url", "http://127.0.0.1:9"),
-      /^--placed needs a server on this machine whose vendors are simulated/,
+      /^--placed needs a server on this machine with simulated vendors/,
     ],
     [
       "where no server is",

@@ -45,7 +45,7 @@ async function callOn(
 describe("a refused call is explained in one line", { concurrency: true }, () => {
   const refusals: readonly (readonly [code: number, explanation: RegExp])[] = [
     [4001, /^the API key was not accepted \(close code 4001\): because\. Give another/],
-    [4003, /^the agent uses a model that the organization's plan does not have .*org plan/],
+    [4003, /^the agent uses a model that the organization's plan does not include .*org plan/],
     [4004, /^a provider that the agent needs is missing or not active \(close code 4004\)/],
     [4005, /^there is no such agent, or it is not active \(close code 4005\)/],
     [4029, /^a limit is reached \(close code 4029\): because\. Wait a minute/],
@@ -95,7 +95,7 @@ describe("a call that goes wrong", { concurrency: true }, () => {
   test("is given up when the agent stays silent", async () => {
     const { exitCode, errors } = await callOn(greet, undefined, IMPATIENT_MS);
     assert.equal(exitCode, 1);
-    assert.match(errors, /^the agent was silent for .* s; the call was given up\n$/);
+    assert.match(errors, /^the agent was silent for .* s; the call was ended\n$/);
   });
 
   test("counts for nothing when no reply was heard", async () => {
@@ -131,7 +131,7 @@ describe("a call that goes wrong", { concurrency: true }, () => {
       whenSpoken(socket, () => socket.terminate());
     });
     assert.equal(exitCode, 1);
-    assert.match(errors, /^the connection broke/);
+    assert.match(errors, /^the connection was lost/);
   });
 
   test("begins only where its sound can be saved", async () => {

@@ -142,7 +142,7 @@ test("the table of vendors leaves a fault out that never was", () => {
     '"groq",llm,3,0,,0,',
     '"groq",llm,3,3,timeout,900,"timeout of fast 2; refused 1"',
   ]);
-  assert.equal(keptFaultWords("timeout"), "it did not answer in time");
+  assert.equal(keptFaultWords("timeout"), "timed out");
   assert.equal(keptFaultWords("newFault"), "newFault");
 });
 
@@ -152,7 +152,7 @@ test("the reason why a call needs attention is told in a few words", () => {
   assert.equal(attentionWords(call), "waited 2.6 s on average");
   assert.equal(
     attentionWords({ ...call, metadata: { longSttOutage: true, sttOutageMs: 8_240 } }),
-    "the agent heard nothing for 8.2 s",
+    "STT outage of 8.2 s",
   );
   const failed = { everyReplyFailed: true, endReason: "callerLeft" };
   assert.equal(attentionWords({ ...call, metadata: failed }), "every reply failed");

@@ -107,7 +107,7 @@ test("there are places for so many listeners, and a place is free again when one
   const refused = await api.client.get("/streams/events");
   assert.deepEqual([refused.status, refused.headers["retry-after"]], [503, "5"]);
   assert.equal(refused.headers["access-control-allow-origin"], "*");
-  assert.match(refused.text, /too many listen to the events/);
+  assert.match(refused.text, /too many event listeners/);
   first.close();
   await until(() => gauge(api, 'parley_livestream_listeners_ended_total{outcome="gone"} 1'));
   const second = await api.listen(t);
@@ -200,7 +200,7 @@ test("listeners are told when the service stops, and their answers end whole", a
   assert.equal((await listener.next()).name, "added");
   assert.deepEqual(await listener.next(), {
     name: "closing",
-    data: { reason: "the service stops" },
+    data: { reason: "the service is stopping" },
   });
   await listener.closed;
 });

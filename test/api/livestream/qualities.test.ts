@@ -142,6 +142,6 @@ test("a disk that fails is told once, and streams are live without it", async (t
   assert.deepEqual(await api.keys(), ["alice", "bob"]);
   assert.deepEqual(
     api.logger.ofLevel("warn").map(({ message }) => message),
-    ["a playlist cannot be read"],
+    ["failed to read a playlist"],
   );
 });

@@ -166,14 +166,14 @@ test("a model that fails ends the stream with an error in plain words", async ()
   const refused = await chat(HELLO);
   assert.equal(refused.status, 200);
   assert.deepEqual(readEvents(refused.text), [
-    { name: "error", data: { message: "openai does not accept the credentials" } },
+    { name: "error", data: { message: "openai rejects the credentials" } },
   ]);
   sandbox.faults.openai = { fault: "disconnectMidStream" };
   const events = readEvents((await chat(HELLO)).text);
   assert.ok(spoken(events).length > 0);
   assert.deepEqual(events.at(-1), {
     name: "error",
-    data: { message: "openai broke off the connection" },
+    data: { message: "openai closed the connection" },
   });
   assert.equal(platform.services.agentChats.count, 0);
 });

@@ -55,7 +55,7 @@ test("a key gives at most its own scopes", async () => {
   for (const scopes of [["voice"], ["voice", "dashboard"]]) {
     const { status, text } = await make({ scopes });
     assert.equal(status, 403, text);
-    assert.match(text, /scopes: expected no .*voice.*which the API key that asks lacks/);
+    assert.match(text, /scopes: expected no .*voice.*which the API key of this request lacks/);
   }
   for (const body of [{ scopes: ["dashboard"] }, {}]) {
     const answer = await make(body);

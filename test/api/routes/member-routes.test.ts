@@ -109,7 +109,7 @@ test("a member changes the first password, goes on with a new token alone, and i
     send("POST", "/api/auth/password", byMia, { password, newPassword: "second password" });
   const wrong = await change("a guess");
   assert.equal(wrong.status, 400);
-  assert.match(wrong.text, /password: this is not the password of now/);
+  assert.match(wrong.text, /password: this is not the current password/);
   const { status, body } = await change(MIA.password);
   assert.equal(status, 200);
   assert.equal((await platform.client.get(MEMBERS, byMia)).status, 401);

@@ -273,7 +273,7 @@ test("operators add, change and delete providers of the platform, and leave thos
 test("the one server of a file cannot be drained", async () => {
   const { status, body } = await send("POST", `${NODES}/loopback/drain`, operator);
   assert.equal(status, 409);
-  assert.match(Object(body).error, /a file has one server/);
+  assert.match(Object(body).error, /a SQLite file has one server/);
 });
 
 test("the role works in a pending organization, is told to its user alone, and ends with its revocation", async () => {
@@ -297,5 +297,5 @@ test("the role works in a pending organization, is told to its user alone, and e
     items.map(({ action, actor }) => `${action} ${actor.id}`),
     ["organization.revokeOperator root", "organization.grantOperator root"],
   );
-  await assert.rejects(operators.grant("nobody@example.com"), /nobody signs in/);
+  await assert.rejects(operators.grant("nobody@example.com"), /no user has this e-mail/);
 });

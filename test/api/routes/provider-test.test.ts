@@ -109,7 +109,7 @@ test("what a vendor refuses is a result, in plain words", async () => {
   assert.equal(refused.status, 200);
   assert.equal(Object(refused.body).ok, false);
   assert.equal(Object(refused.body).fault, "unauthorized");
-  assert.match(Object(refused.body).error, /^openai does not accept the credentials \(.*401/);
+  assert.match(Object(refused.body).error, /^openai rejects the credentials \(.*401/);
   sandbox.faults.openai = { fault: "quotaExceeded" };
   assert.equal(Object((await tryOut(llm)).body).fault, "quotaExceeded");
 
@@ -136,7 +136,7 @@ test("of the platform's providers, the vendor's own words are kept to the platfo
   assert.deepEqual((await tryOut(id)).body, {
     ok: false,
     latencyMs: 0,
-    error: "openai does not accept the credentials",
+    error: "openai rejects the credentials",
     fault: "unauthorized",
   });
 });
@@ -197,7 +197,7 @@ test("a provider without a model to try says so", async () => {
     ok: false,
     latencyMs: 0,
     error:
-      "openai refuses the request: a setting or the model may be wrong (the provider lists no model to try)",
+      "openai rejects the request: a setting or the model may be wrong (the provider lists no model to try)",
     fault: "refused",
   });
 });

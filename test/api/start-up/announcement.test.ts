@@ -64,12 +64,12 @@ test("what is missing has a line each, as a warning where calls need it", () => 
   announce({ ...settings, webhookKeys }, { ...SERVER, configured: NO_VENDORS }, log);
   const [, ...missing] = log.lines.map(({ level, message }) => `${level} ${message}`);
   assert.deepEqual(missing, [
-    "warn no speech recognizer is configured: calls cannot be taken, except by agents with a provider of their organization's own; set DEEPGRAM_API_KEY",
-    "warn no hosted language model is configured: agents need an Ollama at OLLAMA_BASE_URL; set OPENAI_API_KEY or GROQ_API_KEY",
-    "warn no hosted voice is configured: agents speak through Edge, which promises nothing; set OPENAI_API_KEY or ELEVENLABS_API_KEY",
-    "info not set: PUBLIC_BASE_URL; webhooks take the address of the request's Host, and agents cannot call people",
-    "info not set: TRUSTED_PROXIES; behind a proxy all clients count as one, for the limits by address",
-    "info not set: SIGNALWIRE_SIGNING_KEY, TELNYX_PUBLIC_KEY; webhooks of signalwire, telnyx are taken without a signature",
+    "warn no STT is configured: only agents with their organization's own STT provider can take calls; set DEEPGRAM_API_KEY",
+    "warn no hosted LLM is configured: agents need Ollama at OLLAMA_BASE_URL; set OPENAI_API_KEY or GROQ_API_KEY",
+    "warn no hosted TTS is configured: agents use Edge, which has no service guarantee; set OPENAI_API_KEY or ELEVENLABS_API_KEY",
+    "info not set: PUBLIC_BASE_URL; webhooks use the address in the request's Host header, and agents cannot place calls",
+    "info not set: TRUSTED_PROXIES; behind a proxy, the limits by address count all clients as one",
+    "info not set: SIGNALWIRE_SIGNING_KEY, TELNYX_PUBLIC_KEY; webhooks of signalwire, telnyx are accepted without a signature",
   ]);
 });
 
@@ -105,16 +105,13 @@ test("a developer with keys sees which vendors are used, and what is missing", (
   const lines = banner(SETTINGS, { ...SERVER, configured })
     .trim()
     .split("\n");
-  assert.equal(
-    lines[2],
-    "  vendors     listening: none; thinking: openai, groq, ollama; speaking: openai, edge",
-  );
-  assert.match(lines.at(-1) ?? "", /^ {2}missing {5}no speech recognizer is configured/);
+  assert.equal(lines[2], "  vendors     STT: none; LLM: openai, groq, ollama; TTS: openai, edge");
+  assert.match(lines.at(-1) ?? "", /^ {2}missing {5}no STT is configured/);
 });
 
 test("a recognizer at home, which has no key, is one", () => {
   const stt = { withKey: [], withoutKey: ["whisper"] };
   const text = banner(SETTINGS, { ...SERVER, configured: { ...SERVER.configured, stt } });
-  assert.match(text, /listening: whisper;/);
+  assert.match(text, /STT: whisper;/);
   assert.doesNotMatch(text, /missing/);
 });

@@ -46,7 +46,7 @@ test("what a client does not offer, or offers no longer, fails at once", async (
 test("a client has 16 calls under way at most; the next fails at once, until one is done", async () => {
   const { sent, tools, stop } = offering("show");
   const used = Array.from({ length: PENDING_MAX }, () => tools.use(SHOW, stop.signal));
-  const refusal = { error: "the caller's page has too much to do" };
+  const refusal = { error: "the caller's page has too many tools running" };
   assert.deepEqual(await tools.use(SHOW, stop.signal), refusal);
   assert.equal(sent.length, PENDING_MAX);
   tools.take(result(1, {}));
@@ -66,7 +66,7 @@ test("a result has at most 16 KiB; of a longer one client and model are told, an
   const tooLong = tools.use(SHOW, stop.signal);
   const fault = tools.take(result(2, { result: `${longest}x` }));
   assert.equal(fault, "result: expected at most 16384 bytes of JSON");
-  const error = "what the caller's page answered was longer than 16384 bytes";
+  const error = "the caller's page returned more than 16384 bytes";
   assert.deepEqual(await tooLong, { error });
 });
 
@@ -76,7 +76,7 @@ test("a result may be nested as deep as anybody needs; one that is deeper is tol
   const fits = tools.use(SHOW, stop.signal);
   assert.equal(tools.take(result(1, { result: nested(RESULT_DEPTH_MAX) })), undefined);
   assert.deepEqual(await fits, { result: nested(RESULT_DEPTH_MAX) });
-  const error = "what the caller's page answered was nested more than 32 deep";
+  const error = "the caller's page returned JSON nested more than 32 deep";
   // As deep as a frame has room for: it would overflow the stack of whoever writes it as JSON.
   for (const [id, depth] of [
     [2, RESULT_DEPTH_MAX + 1],

@@ -272,6 +272,6 @@ test("a streamed client that does not read ends the call before its audio fills 
   leg.drained();
   leg.receiveText(Buffer.from("hello"));
   assert.deepEqual(socket.sent, [
-    '{"type":"error","payload":{"message":"the client does not read what it is sent","code":"client_too_slow"}}',
+    '{"type":"error","payload":{"message":"write buffer full: the client reads too slowly","code":"client_too_slow"}}',
   ]);
 });

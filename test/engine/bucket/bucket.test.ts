@@ -82,7 +82,7 @@ test("what a store does is told by its status, up to 299", async (t) => {
   await assert.rejects(bucket.remove("call.wav"), /it answers 300$/);
 });
 
-test("a store that does not say how long its objects are, or gives back others, is of no use", async (t) => {
+test("a store that does not report the size of its objects, or gives back others, is of no use", async (t) => {
   let length: number | undefined;
   const { bucket, endpoint } = await answering(t, (response, { method }) => {
     if (method === "HEAD" && length !== undefined) response.setHeader("content-length", length);
@@ -90,14 +90,14 @@ test("a store that does not say how long its objects are, or gives back others, 
   });
   await assert.rejects(bucket.sizeOf("call.wav"), {
     kind: "refused",
-    message: `${endpoint}/calls/ does not say how long its objects are`,
+    message: `${endpoint}/calls/ does not report the size of its objects`,
   });
-  length = "Parley looks whether it may write here.\n".length;
+  length = "Parley checks whether it may write here.\n".length;
   await bucket.check();
   length += 1;
   await assert.rejects(bucket.check(), {
     kind: "refused",
-    message: `${endpoint}/calls/ does not give back what was put there`,
+    message: `${endpoint}/calls/ does not return what was stored there`,
   });
 });
 

@@ -39,7 +39,7 @@ test("a server at ease takes every call", () => {
 test("no call is taken beyond the box's own number, and one is when another has ended", () => {
   const { admission, load } = box({ callsMax: 2 });
   load.calls = 2;
-  assert.match(admission.refusal ?? "", /as many calls as it can carry/);
+  assert.match(admission.refusal ?? "", /has reached its call limit/);
   load.calls = 1;
   assert.equal(admission.refusal, undefined);
 });

@@ -117,7 +117,7 @@ test("a fault of the vendor is told in plain words and noted without what was sa
   const trial = new Trial();
   const reply = (await trial.begin()).reply(() => undefined);
   trial.model.fail(new VendorError("scripted", "rateLimited", "scripted: tier 1 of account 12"));
-  await assert.rejects(reply, { message: "scripted takes no more requests for now" });
+  await assert.rejects(reply, { message: "scripted limits the rate of requests" });
   assert.deepEqual(trial.log.ofLevel("warn")[0]?.fields, {
     agentId: FOR_CALL.agent.id,
     vendor: "scripted",
@@ -130,7 +130,7 @@ test("the vendor's own words are told to an organization whose account it is", a
   const reply = (await trial.begin()).reply(() => undefined);
   trial.model.fail(new VendorError("scripted", "rateLimited", "scripted: tier 1 of account 12"));
   await assert.rejects(reply, {
-    message: "scripted takes no more requests for now (scripted: tier 1 of account 12)",
+    message: "scripted limits the rate of requests (scripted: tier 1 of account 12)",
   });
   assert.deepEqual([trial.chats.count, trial.clock.pendingTimerCount], [0, 0]);
 });

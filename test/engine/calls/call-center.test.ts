@@ -153,10 +153,7 @@ test("slots of calls that are gone are given back, and that is an error", async 
   clock.advance(1);
   assert.equal(center.slots.count, 1);
   const [line] = log.ofLevel("error");
-  assert.deepEqual(
-    [line?.message, line?.fields],
-    ["slots of dead calls were given back", { count: 1 }],
-  );
+  assert.deepEqual([line?.message, line?.fields], ["freed the slots of dead calls", { count: 1 }]);
 });
 
 test("an upkeep that fails is logged, and breaks nothing", async (t) => {
@@ -165,7 +162,7 @@ test("an upkeep that fails is logged, and breaks nothing", async (t) => {
   clock.advance(5_000);
   while (log.lines.length === 0) await new Promise(setImmediate);
   const [line] = log.lines;
-  assert.deepEqual([line?.level, line?.message], ["warn", "upkeep of the database failed"]);
+  assert.deepEqual([line?.level, line?.message], ["warn", "database maintenance failed"]);
 });
 
 test("a server that lets everybody in says so where it is too busy, once that has passed", async (t) => {

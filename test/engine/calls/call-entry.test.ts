@@ -230,7 +230,7 @@ test("words count among what waits, and those of tools too; an end keeps its fac
   entry.turnSaved(said);
   entry.ended(CALLER_LEFT, TURN);
   const lost = deps.log.ofLevel("error").map(({ message }) => message);
-  assert.deepEqual(lost.slice(1), ["a turn could not be stored"]);
+  assert.deepEqual(lost.slice(1), ["failed to store a turn"]);
   deps.fault = () => undefined;
   deps.clock.advance(RETRY_MS);
   await writes.settled();
@@ -248,7 +248,7 @@ test("an end is stored though its conversation cannot be, and once though that i
   await refused.writes.settled();
   assert.deepEqual(refused.deps.steps, ["replace", "finish"]);
   const [line] = refused.deps.log.ofLevel("error");
-  assert.equal(line?.message, "the end of a call could not be stored");
+  assert.equal(line?.message, "failed to store the end of a call");
   assert.match(String(line?.fields["error"]), /refused/);
 
   const late = entryOf();
@@ -289,7 +289,7 @@ test("a call that was over before it began is begun and ended, or left alone whe
   const known = () => Promise.reject(new UniqueViolationError("calls", "sessionId"));
   assert.deepEqual(await stored(known), [[], [], []]);
   const broken = () => Promise.reject(new Error("wrong"));
-  assert.deepEqual(await stored(broken), [[], [], ["the end of a call could not be stored"]]);
+  assert.deepEqual(await stored(broken), [[], [], ["failed to store the end of a call"]]);
 });
 
 test("what is said is told to who watches, and to who comes later until its turn is stored", async () => {

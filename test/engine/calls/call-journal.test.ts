@@ -194,8 +194,8 @@ test("a write that fails is logged with the call's id, and breaks nothing", asyn
   await journal.stored();
   const errors = log.ofLevel("error").map(({ message, fields }) => [message, fields["callId"]]);
   assert.deepEqual(errors, [
-    ["a turn could not be stored", "call"],
-    ["the end of a call could not be stored", "call"],
+    ["failed to store a turn", "call"],
+    ["failed to store the end of a call", "call"],
   ]);
 });
 

@@ -116,7 +116,7 @@ test("beyond the limit turns are given up, ends keep their facts, and the record
   void writes.add(store.write("c", "end", "six"));
   assert.deepEqual(
     log.lines.filter(({ message }) => message === "turn lost").map(({ fields }) => fields),
-    ["b", "c"].map((callId) => ({ callId, reason: "too much waits to be stored" })),
+    ["b", "c"].map((callId) => ({ callId, reason: "write queue full" })),
   );
   store.isFull = false;
   clock.advance(RETRY_MS);

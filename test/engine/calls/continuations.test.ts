@@ -42,7 +42,7 @@ test("a vendor may ask for as long as a telephone call can last, and with no tok
   assert.equal(continuations.claimsOf(token), undefined);
 });
 
-test("a call that broke goes on, three times, also where nobody took it; one that came to its end does not", async () => {
+test("a call continues on a new stream, three times, also where nobody took it; one that came to its end does not", async () => {
   const next = (call?: CallRecord) => continuationsWith(call).continuations.next(CLAIMS);
   const claims = { ...CLAIMS, attempt: 1 };
   const goesOn = { kind: "goesOn", claims };

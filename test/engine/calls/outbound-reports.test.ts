@@ -162,6 +162,6 @@ test("a failed call that cannot be stored is logged, and its slot is given back"
   const [line] = log.ofLevel("error");
   assert.deepEqual(
     [line?.message, line?.fields["callId"]],
-    ["the end of a call could not be stored", id],
+    ["failed to store the end of a call", id],
   );
 });

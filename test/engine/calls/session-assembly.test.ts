@@ -28,7 +28,7 @@ test("a session that breaks says so, ends its call, and is written down with wha
     {
       level: "error",
       fields: { callId: "id-1", error: fault },
-      message: "the session broke; the call is ended",
+      message: "the conversation failed; ending the call",
     },
   ]);
   assert.deepEqual(

@@ -97,7 +97,7 @@ test("the store is not well while something waits to be stored", async () => {
   found.fault = undefined;
   found.kept = 1;
   for (let looks = 0; looks < 5; looks += 1) await look();
-  assert.equal(watch.refusal, "what was said in other calls is still to be stored");
+  assert.equal(watch.refusal, "turns of other calls are still to be stored");
   found.kept = 0;
   await look();
   assert.equal(watch.refusal, "the database has only just recovered");

@@ -97,7 +97,7 @@ test("why something was not done comes back to who asked, and into the log where
     message: "it is open already",
   });
   await assert.rejects(here.ask("open", "mistaken"), { name: "Error", message: "a mistake" });
-  await assert.rejects(here.ask("open", "thrown"), /something was thrown that is no error/);
+  await assert.rejects(here.ask("open", "thrown"), /a value that is not an Error was thrown/);
   assert.deepEqual(log.lines, []);
   here.tell("open", "mistaken");
   here.tell("open", "well");

@@ -80,7 +80,7 @@ describe("a sentence that is converted piece by piece", () => {
 
   for (const [error, expected] of [
     [
-      new AudioPoolOverloadedError("1000 pieces of audio wait already"),
+      new AudioPoolOverloadedError("1000 pieces of audio are already waiting"),
       { vendor: "audioPool", fault: "unavailable", message: "too many sentences wait" },
     ],
     [
@@ -119,7 +119,7 @@ describe("a sentence that is converted piece by piece", () => {
       synthesis().finish();
       await assert.rejects(tooLong, {
         fault: "badAnswer",
-        message: "one sentence gave more audio than two minutes",
+        message: "one sentence has more than two minutes of audio",
       });
       assert.equal(writtenBytes, bytesMax);
     });
@@ -143,7 +143,7 @@ describe("a sentence that is converted piece by piece", () => {
     clock.advance(1);
     await assert.rejects(spoken, {
       fault: "timeout",
-      message: "the voice gave nothing for too long",
+      message: "the TTS returned nothing for too long",
     });
   });
 });

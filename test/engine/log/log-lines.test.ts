@@ -115,7 +115,7 @@ test("a disk that has room again is told how many lines it has not taken", async
   await order(child, "third 10");
   assert.equal(await exitCode(child, 0), 7);
   const lines = readFileSync(path, "utf8").trimEnd().split("\n");
-  const isLoss = (line: string) => line.includes("lines of this log were lost");
+  const isLoss = (line: string) => line.includes("log lines were dropped");
   const loss = lines.find(isLoss) ?? "{}";
   const { lostLines, reason } = JSON.parse(loss);
   assert.match(reason, /ENOSPC/);
@@ -128,7 +128,7 @@ test("a reader that does not read costs a bounded number of lines, and the log s
   const lines: string[] = [];
   for await (const line of createInterface({ input: outputOf(child) })) {
     lines.push(line);
-    if (line.includes("lines of this log were lost")) child.stdin.end("exit 0\n");
+    if (line.includes("log lines were dropped")) child.stdin.end("exit 0\n");
   }
   const { lostLines, reason } = JSON.parse(lines.pop() ?? "");
   assert.equal(reason, "the reader is slow");

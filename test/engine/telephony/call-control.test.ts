@@ -35,7 +35,7 @@ test("a vendor that refuses is not asked again, nor one that is out twice, and t
   await out.control.hangUp("acme", "CA1");
   assert.deepEqual([refusing.hungUp.length, out.hungUp.length], [1, 2]);
   for (const { messages } of [refusing, out]) {
-    assert.deepEqual(messages(), ["a call could not be hung up at its vendor"]);
+    assert.deepEqual(messages(), ["failed to hang up a call at its vendor"]);
   }
 });
 
@@ -44,7 +44,7 @@ test("where a vendor has no account, or the call no id, nobody is asked, and the
   await control.hangUp("other", "CA1");
   await control.hangUp("other", "CA2");
   const words =
-    "calls are hung up by the end of their streams only: no account, or calls without an id";
+    "calls are hung up only by closing their streams: no account, or calls without an id";
   assert.deepEqual(messages(), [words]);
   await control.hangUp("acme", "");
   assert.deepEqual(messages(), [words, words]);

@@ -141,7 +141,7 @@ test("a private key that is none is refused without a word of it", async (t) => 
   const apis = callControlApis({ ...accounts, vonage }, { clock, connections: own });
   await assert.rejects(async () => apis["vonage"]?.place?.(CALL), {
     fault: "unauthorized",
-    message: "vonage: the private key is no PEM of PKCS #8",
+    message: "vonage: the private key is not PKCS #8 in PEM form",
   });
 });
 

@@ -54,7 +54,7 @@ test("a purge that fails is logged, and the next one comes all the same", async 
   assert.equal(count, 2);
   assert.deepEqual(
     log.lines.map(({ message }) => message),
-    ["old audit entries could not be removed", "old audit entries could not be removed"],
+    ["failed to remove old audit entries", "failed to remove old audit entries"],
   );
 });
 

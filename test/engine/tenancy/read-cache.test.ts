@@ -134,7 +134,7 @@ test("a change is told to others when it is made, whether it succeeds or not, an
   });
   assert.equal(await changes.after(Promise.resolve("done")), "done");
   order.push("gone on");
-  await assert.rejects(changes.after(Promise.reject(new Error("the connection broke"))));
+  await assert.rejects(changes.after(Promise.reject(new Error("connection lost"))));
   changes.invalidate();
   assert.deepEqual(order, ["told 1", "known", "gone on", "told 2", "known"]);
   assert.equal(changes.count, 3);

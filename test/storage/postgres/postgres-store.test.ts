@@ -105,10 +105,7 @@ test("a look tells a newer schema, what could not be written, and a name that an
   const store = await open({ isServer: true, nodeName: "one" });
   assert.deepEqual(await store.look(), { fault: undefined, warning: undefined });
   state["schema"] = { version: 20, oldestBeside: 19 };
-  assert.equal(
-    (await store.look()).fault?.reason,
-    "the database was brought up to date by a newer version",
-  );
+  assert.equal((await store.look()).fault?.reason, "the database was migrated by a newer version");
   state["schema"] = { version: POSTGRES_SCHEMA_VERSION, oldestBeside: 1 };
   answers.refuse = (sql) => {
     if (sql.startsWith("update")) throw saidByServer("53100");

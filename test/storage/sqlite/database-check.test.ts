@@ -134,5 +134,5 @@ test("a file without tables is no whole database, and neither is another program
   const file = new Sqlite(filePath);
   file.exec("create table letters (text)");
   file.close();
-  assert.match(checkDatabase(filePath).findings.join(), /no database of Parley: no table org/);
+  assert.match(checkDatabase(filePath).findings.join(), /not a Parley database: no table org/);
 });

@@ -7,7 +7,7 @@ import { planRecord } from "../sample-records.js";
 import { temporaryDatabase, temporaryFile } from "../temporary-file.js";
 import { otherProcess, saidBy } from "./other-process.js";
 
-test("a file has one server at a time, and any number of command lines", async (context) => {
+test("a SQLite file has one server at a time, and any number of command lines", async (context) => {
   const filePath = temporaryFile();
   const server = await openDatabase({ filePath, isServer: true });
   await assert.rejects(

@@ -63,6 +63,6 @@ test("what is no error of SQLite has the system's name, or none", () => {
   assert.deepEqual(faultOf(system), { kind: "other", code: "ENOSPC", message: "no space" });
   const numbered = Object.assign(new Error("odd"), { code: 5 });
   assert.deepEqual(faultOf(numbered), { kind: "other", code: "ERROR", message: "odd" });
-  const message = "something was thrown that is no error";
+  const message = "a value that is not an Error was thrown";
   assert.deepEqual(faultOf("a text"), { kind: "other", code: "ERROR", message });
 });

@@ -121,6 +121,6 @@ test("a file that is no database is refused", async () => {
   await writeFile(filePath, "this is a letter, not a database".repeat(100));
   await assert.rejects(
     openDatabase({ filePath }),
-    /parley\.db is no SQLite database, or was overwritten: move it away with its -wal and -shm files, and put a backup/,
+    /parley\.db is not a SQLite database, or was overwritten: move it away with its -wal and -shm files, and put a backup/,
   );
 });

@@ -144,7 +144,7 @@ test("a database that was overwritten or cut off is named, with the way back", a
   await writeFile(overwritten.filePath, "this is a letter, not a database".repeat(100));
   assert.equal(
     await failedStart(overwritten.dataDir),
-    `the database ${overwritten.filePath} is no SQLite database, or was overwritten: move it away with its -wal and -shm files, and put a backup in its place`,
+    `the database ${overwritten.filePath} is not a SQLite database, or was overwritten: move it away with its -wal and -shm files, and put a backup in its place`,
   );
   const cutOff = await dataFolder("cut-off");
   await writeFile(cutOff.filePath, (await readFile(whole)).subarray(0, 20_000));

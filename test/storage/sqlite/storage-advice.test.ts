@@ -50,7 +50,7 @@ test("what SQLite says of the database itself is told with the way back", () => 
   const restore = "move it away with its -wal and -shm files, and put a backup in its place";
   assert.equal(
     advised("SQLITE_NOTADB"),
-    `the database ${filePath} is no SQLite database, or was overwritten: ${restore}`,
+    `the database ${filePath} is not a SQLite database, or was overwritten: ${restore}`,
   );
   for (const code of ["SQLITE_CORRUPT", "SQLITE_CORRUPT_INDEX"]) {
     assert.equal(

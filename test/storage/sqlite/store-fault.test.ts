@@ -22,7 +22,7 @@ test("why nothing can be written is told in words, by what the storage thread sa
     "another program keeps the database locked",
     "the database's file was deleted or moved away",
     "the database's file was replaced by another",
-    "the database was brought up to date by a newer version",
+    "the database was migrated by a newer version",
     "the database cannot be written (SQLITE_IOERR_WRITE)",
   ]);
 });

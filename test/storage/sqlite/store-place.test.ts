@@ -54,8 +54,8 @@ test("a schema that a newer version has brought up to date under a server is not
   newer.pragma("user_version = 99");
   newer.close();
   const { fault } = await database.look();
-  assert.equal(fault?.reason, "the database was brought up to date by a newer version");
-  assert.match(fault.advice, /schema was brought to 99 by a newer version; this one has \d+/);
+  assert.equal(fault?.reason, "the database was migrated by a newer version");
+  assert.match(fault.advice, /schema was migrated to 99 by a newer version; this one has \d+/);
   assert.ok(fault.advice.startsWith(`${filePath}: `), fault.advice);
   await database.calls.heartbeat("run", 1);
 });

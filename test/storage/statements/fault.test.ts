@@ -37,7 +37,7 @@ test("what is no refusal of the store keeps its words, and is not worth repeatin
 test("a fault is told by the system's code for it, and without one as an error", () => {
   const full = Object.assign(new Error("no room"), { code: "ENOSPC" });
   const numbered = Object.assign(new Error("no name"), { code: 28 });
-  const noError = "something was thrown that is no error";
+  const noError = "a value that is not an Error was thrown";
   for (const [thrown, code, message] of [
     [full, "ENOSPC", "no room"],
     [numbered, "ERROR", "no name"],

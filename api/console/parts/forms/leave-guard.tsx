@@ -20,7 +20,7 @@ export function LeaveGuard({ children }: { children: (aroundNav: AroundNavHandle
       {leaving === undefined ? null : (
         <AskDialog
           title="Leave without saving?"
-          consequence="What you changed on this page is not saved."
+          consequence="Your changes on this page are not saved."
           keep="Stay"
           action="Leave"
           onKeep={() => setLeaving(undefined)}

@@ -108,10 +108,10 @@ function SchemaField({ schema, onChange, wrong }: ParametersFormProps) {
   return (
     <TextField
       label="What the model has to give it, as JSON Schema"
-      hint="It says more than a form could show."
+      hint="It has more than a form can show."
       isLong
       value={text}
-      wrong={isSound ? wrong : "expected an object, in JSON: what was there before is kept"}
+      wrong={isSound ? wrong : "expected a JSON object; the previous value is kept"}
       onChange={(changed) => {
         setText(changed);
         const value = parsed(changed);
@@ -147,11 +147,11 @@ export function ToolForm({ tool, onChange, wrongAt }: ToolFormProps<ToolDraft>) 
     case "hangup":
       return <ToolTitle title="Hang up" about="The agent may end the call after its goodbye." />;
     case "sendDigits":
-      return <ToolTitle title="Press keys" about="The agent may press keys of a telephone." />;
+      return <ToolTitle title="Press keys" about="The agent may send DTMF digits." />;
     case "transfer":
       return (
         <>
-          <ToolTitle title="Transfer" about="The agent may pass the call on to a person." />
+          <ToolTitle title="Transfer" about="The agent may transfer the call to a person." />
           <TextField
             label="Transfer to"
             hint="A number such as +15550100, or an address such as sip:desk@example.com."
@@ -192,7 +192,7 @@ function HttpToolForm({ tool, onChange, wrongAt }: ToolFormProps<HttpTool>) {
     <>
       <ToolTitle
         title={tool.name === "" ? "Ask a service" : tool.name}
-        about="The agent asks a service of yours, and goes on with what it answers."
+        about="The agent calls your service and uses its answer."
       />
       <NameFields tool={tool} onChange={onChange} wrongAt={wrongAt} />
       <div className="grid2">
@@ -220,7 +220,7 @@ function HttpToolForm({ tool, onChange, wrongAt }: ToolFormProps<HttpTool>) {
       <HeadersField tool={tool} onChange={onChange} wrongAt={wrongAt} />
       <CheckField
         label="Say its answer as it is"
-        hint="A text that it answers is spoken, in place of being given to the model."
+        hint="A text answer is spoken as it is and does not go to the LLM."
         value={tool.speak}
         onChange={(speak) => onChange({ ...tool, speak })}
       />
@@ -239,7 +239,7 @@ function ClientToolForm({ tool, onChange, wrongAt }: ToolFormProps<ClientTool>) 
     <>
       <ToolTitle
         title={tool.name === "" ? "Ask the page" : tool.name}
-        about="The caller’s own page does it, where it offers to. On the telephone and in this console nobody does."
+        about="The caller’s page runs it, if the page offers it. It does not work on the telephone or in this console."
       />
       <NameFields tool={tool} onChange={onChange} wrongAt={wrongAt} />
       <ParametersForm

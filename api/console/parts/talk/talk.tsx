@@ -187,7 +187,7 @@ export function TalkPanel({ agentId }: { agentId: string }) {
           <span>
             {talk.fault.message}
             {isDeaf && isMicrophoneFaulty && isOn
-              ? " Until then, write below: it answers all the same."
+              ? " Until then, type below: the agent still answers."
               : ""}
           </span>
           {isDeaf && isMicrophoneFaulty && isOn ? (
@@ -245,7 +245,7 @@ function SimulatedStt() {
 /** For who has no microphone, or sits among people. */
 function TalkWriting({ session, isFocused }: { session: TalkSession; isFocused: boolean }) {
   const [text, setText] = useState("");
-  const label = isFocused ? "Type to the agent" : "Write in place of speaking";
+  const label = isFocused ? "Type to the agent" : "Type instead of speaking";
   return (
     <WriteLine
       label={label}

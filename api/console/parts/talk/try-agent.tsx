@@ -65,7 +65,7 @@ function Said({ messages, reply }: SaidProps) {
     if (messages.length > 0) end.current?.scrollIntoView({ block: "nearest" });
   });
   if (messages.length === 0) {
-    return <p className="soft">Nothing that is written here is kept, and it costs no minutes.</p>;
+    return <p className="soft">Nothing that you write here is stored, and it uses no minutes.</p>;
   }
   return (
     <div className="chat" role="log" tabIndex={0} aria-label="Conversation">
@@ -108,7 +108,7 @@ export function TryAgent({ agentId, hasChanges }: TryAgentProps) {
         ))}
       </div>
       {hasChanges ? (
-        <p className="note warn">You try what is saved. Save first to try your changes.</p>
+        <p className="note warn">This uses the saved version. Save first to try your changes.</p>
       ) : null}
       <Content agentId={agentId} />
     </section>

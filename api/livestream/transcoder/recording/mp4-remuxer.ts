@@ -12,7 +12,7 @@ import {
   writeEndedPlaylist,
 } from "./recording-playlist.js";
 
-/** ffmpeg keeps an index of a film in memory: some 15 MB an hour. What is longer goes on in another file. */
+/** ffmpeg keeps an MP4's index in memory: about 15 MB per hour. Longer recordings continue in another file. */
 export const FILM_SEC_MAX = 12 * 3_600;
 const FILM = /^film-(\d+)\.mp4$/;
 const WORDS_MAX = 300;
@@ -30,8 +30,8 @@ export function isRemuxed(names: readonly string[]): boolean {
 }
 
 /**
- * Makes `film-1.mp4` of a recording that has ended, nothing encoded anew, and then removes its playlist and segments; further
- * files where it is longer than FILM_SEC_MAX. What is no film yet is left as it was. Rejects with ffmpeg's words.
+ * Remuxes a finished recording to `film-1.mp4` without encoding, and then removes its playlist and segments; further
+ * files if it is longer than FILM_SEC_MAX. An incomplete MP4 changes nothing. Rejects with ffmpeg's message.
  */
 export async function remuxToMp4(folder: string, maker: Mp4Remuxer): Promise<void> {
   const names = await readdir(folder);

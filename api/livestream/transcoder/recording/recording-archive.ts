@@ -40,8 +40,9 @@ interface Shelved {
 }
 
 /**
- * All recordings, under `root/KEY/START/`. Those that have ended are removed when they are too old, and the oldest of
- * them when one that grows needs their share of RECORD_MAX_MB; one that grows is never removed. For a disk that others have filled none is.
+ * All recordings, under `root/KEY/START/`. Finished ones are removed when they are too old, and the oldest of them when
+ * a growing one needs their share of RECORD_MAX_MB; a growing one is never removed. When other files fill the disk,
+ * none is removed.
  */
 export class RecordingArchive {
   readonly #settings: ShelfSettings;
@@ -127,7 +128,7 @@ export class RecordingArchive {
       await this.#remove(oldest, "its room is needed");
       if (!isOver()) return undefined;
     }
-    return "recordings have all the room that RECORD_MAX_MB gives them";
+    return "recordings have reached RECORD_MAX_MB";
   }
 
   #endedOldestFirst(): readonly Shelved[] {
@@ -142,11 +143,11 @@ export class RecordingArchive {
     this.#bytes -= bytes;
     try {
       await rm(folder, { recursive: true, force: true });
-      if (bytes > 0) this.#log.info({ folder, reason }, "a recording is removed");
+      if (bytes > 0) this.#log.info({ folder, reason }, "removed a recording");
     } catch (error) {
       this.#shelved.set(folder, shelved);
       this.#bytes += bytes;
-      this.#log.error({ folder, error }, "a recording cannot be removed");
+      this.#log.error({ folder, error }, "failed to remove a recording");
     }
   }
 
@@ -156,14 +157,14 @@ export class RecordingArchive {
       await endPlaylist(folder);
       shelved.hasEnd = true;
     } catch (error) {
-      this.#log.error({ folder, error }, "a recording cannot be given an end");
+      this.#log.error({ folder, error }, "failed to finalize a recording");
     }
   }
 
   /** One after another, so that only one of them takes room twice. Never rejects. */
   #remuxAll(): Promise<void> {
     this.#remuxing ??= this.#remuxEach()
-      .catch((error: unknown) => this.#log.error({ error }, "recordings cannot be looked at"))
+      .catch((error: unknown) => this.#log.error({ error }, "failed to scan the recordings"))
       .finally(() => {
         this.#remuxing = undefined;
       });
@@ -203,10 +204,13 @@ export class RecordingArchive {
     try {
       await remuxToMp4(folder);
       shelved.mp4 = "done";
-      this.#log.info({ folder }, "a recording is one mp4 now");
+      this.#log.info({ folder }, "remuxed a recording to one MP4");
     } catch (error) {
       shelved.mp4 = "failed";
-      this.#log.error({ folder, error }, "no mp4 can be made of a recording: its segments stay");
+      this.#log.error(
+        { folder, error },
+        "failed to remux a recording to MP4: its segments are kept",
+      );
     }
     shelved.isGrowing = false;
     const { bytes } = contentOf(folder);

@@ -25,8 +25,9 @@ export interface RecordingRoom {
 }
 
 /**
- * Keeps one broadcast: copies each segment of its best rung as it comes, and names it in a playlist that players can read
- * at any time. What cannot be written is left out and told; the broadcast itself goes on.
+ * Records one broadcast: copies each segment of its best rendition as it arrives, and lists it in a playlist that
+ * players can read at any time. Segments that cannot be written are left out and logged; the broadcast itself
+ * continues.
  */
 export class Recording {
   readonly folder: string;
@@ -68,7 +69,7 @@ export class Recording {
     try {
       await endPlaylist(this.folder);
     } catch (error) {
-      this.#log.error({ streamKey: this.#streamKey, error }, "a recording has no end: it gets one");
+      this.#log.error({ streamKey: this.#streamKey, error }, "finalizing an unfinished recording");
     }
     this.#room.ended();
   }

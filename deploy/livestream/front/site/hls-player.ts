@@ -14,7 +14,7 @@ export class FrameWatch {
   /** Since it was asked last; to be asked about once a second. */
   keepsUp(video: HTMLVideoElement): boolean {
     const { totalVideoFrames, droppedVideoFrames } = video.getVideoPlaybackQuality();
-    // Counted anew with each load, hence below what was seen before.
+    // The count restarts with each load, so it can be lower than before.
     const frames = totalVideoFrames - this.#total;
     const dropped = droppedVideoFrames - this.#dropped;
     this.#total = totalVideoFrames;
@@ -53,7 +53,7 @@ export const AUTOMATIC = -1;
 
 const FORBIDDEN = 403;
 const RETRY_DELAYS_MS = [500, 1_000, 2_000, 3_000, 5_000];
-/** Pictures that stand still for so long are loaded anew; hls.js has tried its own means by then. */
+/** Video that does not move for this long is reloaded; hls.js has tried its own recovery by then. */
 const STANDSTILL_MAX_MS = 8_000;
 const WATCH_PERIOD_MS = 1_000;
 /** A player that stands still reloads after this time. */
@@ -70,7 +70,7 @@ const VIEWER = Array.from(crypto.getRandomValues(new Uint8Array(12)), (byte) =>
   byte.toString(16).padStart(2, "0"),
 ).join("");
 
-/** Plays one HLS playlist in a video element, and goes on trying as long as it is told to play. */
+/** Plays one HLS playlist in a video element, and retries until it is stopped. */
 export class HlsPlayer {
   readonly #video: HTMLVideoElement;
   readonly #events: PlayerEvents;

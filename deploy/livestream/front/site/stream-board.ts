@@ -3,7 +3,7 @@ import type { LiveStream } from "./live-stream.js";
 /** Who is live, in the order of their start. */
 export class StreamBoard {
   #streams = new Map<string, LiveStream>();
-  /** Counts the changes, so that an answer that was asked for before one can be told to be old. */
+  /** Counts the changes, so that an answer to an earlier request can be recognized as old. */
   #version = 0;
 
   get version(): number {

@@ -57,7 +57,7 @@ export function renewPoster(element: HTMLElement, nowMs: number): void {
   picture.src = address.href;
 }
 
-/** More are counted, not shown: a list of thousands helps nobody. */
+/** More streams are counted, not shown: a list of thousands is of no use. */
 const CARDS_MAX = 200;
 const SINCE_PERIOD_MS = 15_000;
 /** As often as the ladder makes another picture. */

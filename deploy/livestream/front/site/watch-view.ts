@@ -174,12 +174,12 @@ const MESSAGES: Readonly<Record<PlayerState, string>> = {
   waiting: "",
   loading: "Loading…",
   playing: "",
-  reconnecting: "The picture got lost. Reconnecting…",
-  refused: "This link has expired, or was never right. Ask for a new one where you got it.",
+  reconnecting: "The video was lost. Reconnecting…",
+  refused: "This link is invalid or has expired. Ask for a new one where you got it.",
   unsupported: "This browser cannot play live streams.",
 };
 
-const PRIVATE = "This stream is private. It plays with the link that you were given.";
+const PRIVATE = "This stream is private. Open it with the link that you were given.";
 
 /** The stage: one chosen stream, played as long as it is live and awaited when it is not. */
 export class WatchView {
@@ -290,7 +290,7 @@ export class WatchView {
   }
 }
 
-/** A token stands in the path, so that what the playlist names is asked for with it, too. */
+/** The token is part of the path, so requests for the playlist's files carry it, too. */
 function playlistPathOf({ playlistPath }: LiveStream, token: string | undefined): string {
   return token === undefined ? playlistPath : playlistPath.replace("/hls/", `/hls/~${token}/`);
 }

@@ -76,7 +76,7 @@ test("a parameter is what it is inside: a number with its bounds and its default
     name: "limit",
     in: "query",
     required: false,
-    description: "how many to give, a whole number from 1 to 100",
+    description: "how many to return, a whole number from 1 to 100",
     schema: { type: "integer", minimum: 1, maximum: 100, default: 20 },
   });
   const category = operationOf("searchModels").parameters?.find(({ name }) => name === "category");
@@ -131,7 +131,7 @@ test("an example is a value that its own schema takes, and every text with a pat
 
 test("it says in words how to start, and what OpenAPI has no fields for", () => {
   const { description } = document.info;
-  for (const words of ["## How to start", "npm run call", "## What holds everywhere"]) {
+  for (const words of ["## Getting started", "npm run call", "## Conventions"]) {
     assert.ok(description.includes(words), words);
   }
   assert.ok(description.includes("## Telephony") && description.includes("/api/telephony/voice"));

@@ -77,7 +77,7 @@ test("a server that was built without the console says so, and only there", asyn
   const page = await unbuilt.client.get("/console/calls");
   assert.equal(page.status, 404);
   assert.deepEqual(page.body, {
-    error: "the console is not built: `npm run build` does it",
+    error: "the console is not built: run `npm run build`",
     code: "path_not_found",
   });
 });

@@ -76,7 +76,7 @@ test("a server that was built without the page says so, and only there", async (
   const page = await unbuilt.client.get("/api/docs");
   assert.equal(page.status, 404);
   assert.deepEqual(page.body, {
-    error: "the documentation page is not built: `npm run build` does it",
+    error: "the documentation page is not built: run `npm run build`",
     code: "path_not_found",
   });
 });

@@ -6,7 +6,7 @@ import { ALICE, ListedBroadcast } from "./listed-broadcast.js";
 
 const UNLISTED_MS_MAX = 200;
 
-test("a broadcaster whom the media server rings for is un-listed before any time passes", async (t) => {
+test("a broadcaster whom the media server rings for is unlisted before any time passes", async (t) => {
   const broadcast = await ListedBroadcast.start(t);
   broadcast.published = [];
   const ringMs = broadcast.clock.monotonicMs();
@@ -15,7 +15,7 @@ test("a broadcaster whom the media server rings for is un-listed before any time
   assert.equal(broadcast.clock.monotonicMs(), ringMs);
 });
 
-test("one whose ring is lost is un-listed within 200 ms", async (t) => {
+test("one whose ring is lost is unlisted within 200 ms", async (t) => {
   const broadcast = await ListedBroadcast.start(t);
   broadcast.published = [];
   broadcast.clock.advance(UNLISTED_MS_MAX);

@@ -182,7 +182,7 @@ test("an order whose answer is lost is not refused: its call rings, and is over 
   vendor.answer = (response) => void response.destroy();
   assert.deepEqual(await place(), { id: "id-1", agentId: "agent", status: "queued" });
   assert.equal(outbound.answering(lastToken())?.callId, "id-1");
-  assert.match(log.lines[0]?.message ?? "", /^it is not known whether a call was placed/);
+  assert.match(log.lines[0]?.message ?? "", /^unknown whether a call was placed/);
   clock.advance(OUTCOME_MAX_MS);
   assert.deepEqual(left(), NOTHING_LEFT);
 });

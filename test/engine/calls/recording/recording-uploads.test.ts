@@ -158,7 +158,7 @@ test("a folder that is not there has nothing that waits, and one that cannot be 
   const [line] = log.lines;
   assert.deepEqual(
     [line?.level, line?.message, none.log.lines],
-    ["error", "the folder of recordings that wait cannot be read", []],
+    ["error", "failed to read the folder of pending recordings", []],
   );
 });
 
@@ -187,7 +187,7 @@ test("a recording that belongs to no call any more is deleted, and that is told"
     {
       level: "warn",
       fields: { callId: "0" },
-      message: "a recording that waited belongs to no call any more",
+      message: "a pending recording no longer belongs to a call",
     },
   ]);
 });
@@ -209,7 +209,7 @@ test("trouble with the bucket is told when it begins and when it is over, and ot
   await send(0);
   await send(0);
   const line = { level: "error", fields: { callId: "0", error: mistake } };
-  const mistold = { ...line, message: "a recording could not be sent; it waits" };
+  const mistold = { ...line, message: "failed to upload a recording; it stays pending" };
   assert.deepEqual(told(), [mistold, mistold]);
   place.put = () => Promise.reject(AWAY);
   await send(0);
@@ -219,7 +219,7 @@ test("trouble with the bucket is told when it begins and when it is over, and ot
     {
       level: "error",
       fields: { reason: "it is away" },
-      message: "recordings cannot be kept in their bucket; they wait in the data folder",
+      message: "recordings cannot be uploaded to their bucket; they wait in the data folder",
     },
   ]);
   place.put = () => Promise.resolve();
@@ -230,7 +230,7 @@ test("trouble with the bucket is told when it begins and when it is over, and ot
     {
       level: "info",
       fields: { bucket: "s3://calls/ at https://bucket.example" },
-      message: "recordings are sent to their bucket again",
+      message: "recordings are uploaded to their bucket again",
     },
   ]);
 });

@@ -187,7 +187,7 @@ test("what an earlier run left is put right page by page, whatever one of them h
   const [fault, sum, ...others] = log.lines;
   assert.deepEqual(
     [fault?.level, fault?.message, fault?.fields["callId"]],
-    ["error", "a recording could not be put right", "call 101"],
+    ["error", "failed to repair a recording", "call 101"],
   );
   assert.deepEqual(
     [sum, others],
@@ -195,7 +195,7 @@ test("what an earlier run left is put right page by page, whatever one of them h
       {
         level: "warn",
         fields: { count: 102 },
-        message: "recordings of an earlier run were put right",
+        message: "repaired recordings of an earlier run",
       },
       [],
     ],
@@ -216,7 +216,7 @@ test("a call that is being recorded is not put right, and a start that finds not
   tap?.end();
   await recordings.close();
   assert.deepEqual(log.lines, [
-    { level: "warn", fields: { count: 1 }, message: "recordings of an earlier run were put right" },
+    { level: "warn", fields: { count: 1 }, message: "repaired recordings of an earlier run" },
   ]);
   const none = newRecordings();
   await none.recordings.start();

@@ -121,7 +121,7 @@ test("the first loss of a recognizer's connection is the result", async () => {
   await asked();
   stt.listener?.onLost(new VendorError("deepgram", "disconnected", "deepgram: gone"));
   stt.listener?.onFailed(new VendorError("deepgram", "timeout", "deepgram: late"));
-  const error = "deepgram broke off the connection (deepgram: gone)";
+  const error = "deepgram closed the connection (deepgram: gone)";
   assert.deepEqual(await result, { ok: false, latencyMs: 0, error, fault: "disconnected" });
   assert.equal(stt.isClosed, true);
 });
@@ -133,7 +133,7 @@ test("a vendor that says nothing is given up after twenty seconds", async () => 
   await asked();
   assert.equal(clock.pendingTimerCount, 1);
   clock.advance(1);
-  const error = "openai did not answer in time (openai: no answer within 20 s)";
+  const error = "openai timed out (openai: no answer within 20 s)";
   assert.deepEqual(await result, { ok: false, latencyMs: 20_000, error, fault: "timeout" });
 });
 

@@ -57,7 +57,7 @@ test("a list of voices is asked for once in ten minutes", async () => {
 test("a refused list is told in words, and asked for again after ten seconds", async () => {
   const { stand, list } = standOf();
   stand.answer = () => Promise.reject(new VendorError("elevenlabs", "unauthorized", "no"));
-  assert.match((await list()).error ?? "", /does not accept the credentials/);
+  assert.match((await list()).error ?? "", /rejects the credentials/);
   await list();
   assert.equal(stand.asked, 1);
   stand.clock.advance(10_000);

@@ -146,7 +146,7 @@ describe("Deepgram's stream after its connection broke", () => {
     assert.deepEqual(listener.events, ["final", "lost", "recovered", "final"]);
     (await server.peer(1)).socket.send("[{");
     await scripted.changes.until("the loss", () => listener.lost.length === 2);
-    assert.equal(listener.lost[1]?.message, "deepgram: sends unreadable messages");
+    assert.equal(listener.lost[1]?.message, "deepgram: sent an unreadable message");
     stream.close();
   });
 

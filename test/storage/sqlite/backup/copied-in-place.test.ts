@@ -10,7 +10,7 @@ import { Sqlite } from "../../../../storage/sqlite/sqlite-library.js";
 import { createDatabaseFile, temporaryFile } from "../../temporary-file.js";
 import { openFilesIn } from "../open-files.js";
 
-const REFUSED = { message: "the backup's file exists already and is not overwritten" };
+const REFUSED = { message: "the backup's file already exists and is not overwritten" };
 
 /** A whole database, and the place of its copy. */
 async function source() {
@@ -145,7 +145,7 @@ test("what is not whole is not copied, and a name that is taken is told before t
   writeFileSync(sourcePath, "");
   await assert.rejects(backupDatabase(sourcePath, targetPath), {
     message:
-      "the copy is not whole: it has no tables: the file is empty, or a copy that was cut off",
+      "the copy is incomplete: it has no tables: the file is empty, or a copy that was cut off",
   });
   assert.deepEqual(namesIn(folder), []);
   writeFileSync(targetPath, "dear reader");

@@ -113,7 +113,7 @@ test("an empty database is not copied: nobody could tell the copy from a whole o
   const targetPath = join(dirname(sourcePath), "copy.db");
   await assert.rejects(backupInThread({ sourcePath, targetPath }), (error) => {
     assert.ok(error instanceof StorageError);
-    return /the copy is not whole: it has no tables/.test(error.message);
+    return /the copy is incomplete: it has no tables/.test(error.message);
   });
   assert.deepEqual(await readdir(dirname(sourcePath)), ["parley.db"]);
 });

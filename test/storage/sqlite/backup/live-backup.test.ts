@@ -67,8 +67,8 @@ test("a file that exists is never overwritten", async (context) => {
   await temporaryDatabase(context, filePath);
   const letter = join(dirname(filePath), "letter.txt");
   await writeFile(letter, "dear reader");
-  await assert.rejects(backup(filePath, letter), /exists already/);
-  await assert.rejects(backup(filePath, filePath), /exists already/);
+  await assert.rejects(backup(filePath, letter), /already exists/);
+  await assert.rejects(backup(filePath, filePath), /already exists/);
   assert.equal(await readFile(letter, "utf8"), "dear reader");
   const twice = await Promise.allSettled([
     backup(filePath, `${letter}.db`),
