@@ -6,8 +6,6 @@ import { PLAIN_SETTINGS, RecordedCall } from "../../doubles/recorded-call.js";
 const STATEMENT = "We have three rooms with a view of the lake.";
 /** Without the word that may become agreement, so that this is no echo. */
 const OTHER_STATEMENT = "Each room has a bath, a desk and a large bed.";
-const QUESTION = "Do you want a room with a view of the lake?";
-
 /** The agent says this on the telephone for four seconds; two of them are over. */
 function speakingCall(text: string, settings: Partial<ConversationSettings>): RecordedCall {
   const line = { isPaced: true, isStreamed: true };
@@ -45,63 +43,11 @@ function doingAt(
   return doing(call);
 }
 
-test("a word of backchannel makes only an agent stand still that any voice stops, and it goes on with the next", () => {
-  assert.equal(doingAt(STATEMENT, "uh-huh", "low"), "speaks");
-  assert.equal(doingAt(STATEMENT, "uh-huh", "medium"), "speaks");
-  assert.equal(doingAt(STATEMENT, "uh-huh", "high"), "stands still");
-  const call = speakingCall(STATEMENT, { sensitivity: "high" });
-  hear(call, "uh-huh");
-  hear(call, "uh-huh yes");
-  assert.equal(doing(call), "speaks");
-});
-
-test("a word of backchannel lets audio go on that stands still for the voice that said it", () => {
-  const call = speakingCall(STATEMENT, { sensitivity: "medium" });
-  call.send({ type: "speechStarted", voiceAgoMs: undefined });
-  assert.equal(doing(call), "stands still");
-  hear(call, "uh-huh");
-  assert.equal(doing(call), "speaks");
-});
-
-test("yes to a question that is nearly over waits for its end, and stops at once an agent that any voice stops", () => {
-  assert.equal(doingAt(QUESTION, "yes", "medium"), "speaks");
-  assert.equal(doingAt(QUESTION, "yes", "high"), "stops");
-});
-
 test("a word that may become backchannel is waited for until it is settled, except by an agent that any voice stops", () => {
   assert.equal(doingAt(OTHER_STATEMENT, "of", "medium"), "speaks");
   assert.equal(doingAt(OTHER_STATEMENT, "of", "medium", true), "stops");
   assert.equal(doingAt(OTHER_STATEMENT, "of", "high"), "stops");
   assert.equal(doingAt(OTHER_STATEMENT, "what", "medium"), "stops");
-});
-
-test("one word does not stop an agent that is hard to interrupt, two do", () => {
-  assert.equal(doingAt(STATEMENT, "what", "low"), "speaks");
-  assert.equal(doingAt(STATEMENT, "what then", "low"), "stops");
-});
-
-test("the agent's own words let its audio go on that stood still for them, and words that only may be its own do not", () => {
-  for (const [words, after] of [
-    ["three rooms with a view of", "speaks"],
-    ["rooms with a", "stands still"],
-  ] as const) {
-    const call = speakingCall(STATEMENT, {});
-    call.send({ type: "speechStarted", voiceAgoMs: undefined });
-    hear(call, words);
-    assert.equal(doing(call), after, words);
-  }
-});
-
-test("a word that does not interrupt a reply that was not heard yet is answered with it, and only the old reply is stopped", () => {
-  const call = new RecordedCall({ ...PLAIN_SETTINGS, sensitivity: "low" });
-  call.send({ type: "opened", resumed: true });
-  call.send({ type: "written", text: "what do you offer" });
-  call.takeLines();
-  hear(call, "today", true, true);
-  assert.deepEqual(
-    call.takeLines().filter((line) => /abort|playback|ask model/.test(line)),
-    ["abort turn #1", 'ask model #2: user "what do you offer today"'],
-  );
 });
 
 test("keys in the middle of words do not settle the words", () => {
@@ -143,13 +89,4 @@ test("words that may be the agent's own wait for those that are still guessed at
   assert.equal(isAnswered(call), false);
   hear(call, "", true);
   assert.equal(isAnswered(call), true);
-});
-
-test("words that prove to be the agent's own with those that follow are dropped, whenever they began", () => {
-  const call = doubtfulCall();
-  call.clock.advance(1_000);
-  hear(call, "view of the lake", true, true);
-  call.send({ type: "sentencePlayed", turnId: 1, index: 0 });
-  assert.equal(call.actor.state.echo.suspected, undefined);
-  assert.equal(isAnswered(call), false);
 });

@@ -25,14 +25,6 @@ function fire(call: RecordedCall, voiceAgoMs?: number): readonly string[] {
   return call.takeLines();
 }
 
-test("a caller who is quiet for as long as the agent lets it pass is asked whether somebody is there", () => {
-  const call = quietCall();
-  call.clock.advance(7_999);
-  assert.equal(saying(call), undefined);
-  call.clock.advance(1);
-  assert.equal(saying(call), "reminder");
-});
-
 test("nobody is asked where the agent says nothing by itself, or lets any silence pass", () => {
   for (const settings of [
     { ...SETTINGS, phrases: undefined },
@@ -72,21 +64,6 @@ test("a question that waits for the caller's next words keeps the agent from ask
   call.send({ type: "transcript", text: "", ...GUESSED, isFinal: true });
   assert.equal(call.actor.state.user.unanswered, "what time is it");
   assert.deepEqual(fire(call), ["deadline idle in 8000"]);
-});
-
-test("who is asked twice and says nothing is told goodbye", () => {
-  const call = quietCall();
-  const said: (string | undefined)[] = [];
-  for (const _ of [1, 2, 3]) {
-    call.clock.advance(8_000);
-    const turnId = call.turn?.id ?? 0;
-    said.push(saying(call));
-    const firstByteAtMs = call.clock.monotonicMs();
-    call.send({ type: "sentenceWhole", turnId, index: 0, durationMs: 900, firstByteAtMs });
-    call.clock.advance(900);
-  }
-  assert.deepEqual(said, ["reminder", "reminder", "farewell"]);
-  assert.equal(call.actor.state.phase, "ended");
 });
 
 test("who is asked twice and then says something is asked twice again", () => {

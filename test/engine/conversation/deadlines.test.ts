@@ -34,18 +34,6 @@ test("a deadline is taken once, and not before it is due", () => {
   assert.equal(nextDeadline(state), undefined);
 });
 
-test("several deadlines that are due at once are handled in one step, in their order", () => {
-  const settings = { ...PLAIN_SETTINGS, durationMaxMs: 2_000 };
-  const call = new RecordedCall(settings);
-  call.send({ type: "opened", resumed: true });
-  call.send({ type: "digit", digit: "1" });
-  call.actor.send({ type: "deadlineReached", atMs: 2_500 });
-  const types = call.effects.map(({ type }) => type);
-  assert.ok(
-    types.indexOf("requestReply") > 0 && types.indexOf("requestReply") < types.indexOf("end"),
-  );
-});
-
 test("a call that has ended has no deadline", () => {
   const call = new RecordedCall(PLAIN_SETTINGS);
   call.send({ type: "opened", resumed: false });

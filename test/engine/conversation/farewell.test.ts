@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { CALLER_LEFT, ORGANIZATION_ENDED } from "../../../engine/conversation/call-end.js";
+import { ORGANIZATION_ENDED } from "../../../engine/conversation/call-end.js";
 import { stockPhrases } from "../../../engine/conversation/lexicon.js";
 import { PLAIN_SETTINGS, RecordedCall } from "../../doubles/recorded-call.js";
 
@@ -119,26 +119,4 @@ test("last words that somebody had to have said stand, whatever else ends the ca
   call.send({ type: "endRequested", ending: ORGANIZATION_ENDED });
   call.send({ type: "sttFailed" });
   assert.deepEqual(call.turn, turn);
-});
-
-test("a caller whose call is being handed on is told why it has to end, unless they have left", () => {
-  const inTransfer = () => {
-    const call = new RecordedCall({ ...PLAIN_SETTINGS, tools: [TRANSFER] });
-    call.send({ type: "opened", resumed: true });
-    call.send({ type: "written", text: "a human please" });
-    const toolCalls = [{ id: "a", name: "transfer", argumentsJson: "{}" }];
-    call.send({ type: "replyDone", turnId: 1, tokens: 5, toolCalls });
-    call.clock.advance(0);
-    return call;
-  };
-  const ended = inTransfer();
-  ended.send({ type: "endRequested", ending: ORGANIZATION_ENDED });
-  assert.equal(ended.turn?.kind, "farewell");
-  const stopped = inTransfer();
-  const stopping = { reason: "serverStopping", status: "failed", message: "stopping" } as const;
-  stopped.send({ type: "endRequested", ending: stopping });
-  assert.equal(stopped.actor.state.phase, "ended");
-  const left = inTransfer();
-  left.send({ type: "endRequested", ending: CALLER_LEFT });
-  assert.equal(left.actor.state.phase, "transferring");
 });

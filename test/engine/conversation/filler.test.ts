@@ -72,28 +72,6 @@ test("no word is said a millisecond too soon, nor within 300 ms of the caller's 
   assert.deepEqual([isSaidAt(1_500, 1_201), isSaidAt(1_500, 1_200)], [false, true]);
 });
 
-test("a line that nothing was held on is not told to go on when the apology takes the place of a word that was stopped", () => {
-  const phrases = stockPhrases("en");
-  const settings = {
-    ...PLAIN_SETTINGS,
-    phrases,
-    fillerAfterMs: 1_500,
-    sensitivity: "high",
-  } as const;
-  const call = new RecordedCall(settings);
-  call.send({ type: "opened", resumed: true });
-  const [text = ""] = phrases?.waiting ?? [];
-  call.send({ type: "phraseReady", text, durationMs: 800 });
-  call.send({ type: "written", text: "what is my balance" });
-  call.clock.advance(1_600);
-  call.send({ type: "speechStarted", voiceAgoMs: undefined });
-  assert.equal(call.actor.state.outputPausedAtMs, 1_600);
-  call.send({ type: "replyFailed", turnId: 1, retryable: false });
-  assert.equal(call.turn?.kind, "apology");
-  assert.ok(!call.effects.some(({ type }) => type === "resumeAudio"));
-  assert.ok(!call.pendingDeadlines.includes("outputPause"));
-});
-
 test("the agent says six times that it is at work, and no seventh time", () => {
   const phrases = stockPhrases("en");
   const call = new RecordedCall({ ...PLAIN_SETTINGS, phrases, fillerAfterMs: 1_500 });
@@ -131,21 +109,6 @@ function waitingForTts(): RecordedCall {
 
 const fillersOf = ({ effects }: RecordedCall): number =>
   effects.filter(({ type }) => type === "playPhrase").length;
-
-test("no filler is played while TTS is at work on a whole sentence, at three times real time", () => {
-  const call = waitingForTts();
-  call.clock.advance(1_300);
-  assert.equal(fillersOf(call), 0);
-  call.send({
-    type: "sentenceWhole",
-    turnId: 1,
-    index: 0,
-    durationMs: SENTENCE.length * 65,
-    firstByteAtMs: 900,
-  });
-  call.clock.advance(3_000);
-  assert.equal(fillersOf(call), 0);
-});
 
 test("a filler is played where TTS gives nothing, or nothing more, for longer than a sentence takes it", () => {
   const silent = waitingForTts();

@@ -41,17 +41,6 @@ test("audio stands still for 1,200 ms from the first voice on, however many foll
   assert.equal(count(call, "resumeAudio"), 1);
 });
 
-test("what was held is heard that much later", () => {
-  const call = openCall();
-  const turnId = answer(call);
-  call.clock.advance(1_000);
-  cough(call);
-  call.clock.advance(1_200);
-  assert.equal(call.turn?.ledger.endsAtMs, ANSWER_MS + 1_200);
-  call.clock.advance(2_000);
-  assert.equal(call.turn?.id, turnId);
-});
-
 test("nothing stands still for a voice once all has been heard, though the telephone has not said so", () => {
   for (const [afterMs, held] of [
     [ANSWER_MS - 1, 1],
@@ -97,33 +86,4 @@ test("a caller whose words have stopped the agent stops it with a voice again", 
   const heard = { isFinal: true, speechFinal: true, lastWordEndMs: undefined, endedAgoMs: 0 };
   call.send({ type: "transcript", text: "what about breakfast then", ...heard });
   assert.equal(call.actor.state.falseInterruptions, 0);
-});
-
-test("a mark of a sentence that was not sent yet says nothing", () => {
-  const call = openCall();
-  call.send({ type: "written", text: "what do you offer" });
-  call.send({ type: "replyToken", turnId: 1, text: "We have three rooms. Each has a bath. " });
-  call.send({ type: "sentenceWhole", turnId: 1, index: 0, durationMs: 900, firstByteAtMs: 0 });
-  call.clock.advance(500);
-  const { state } = call.actor;
-  call.takeLines();
-  call.send({ type: "sentencePlayed", turnId: 1, index: 1 });
-  assert.deepEqual(call.takeLines(), []);
-  assert.equal(call.actor.state, state);
-});
-
-test("what was sent ahead of a hold is heard in spite of it: the sound has stood still since its mark", () => {
-  const call = openCall();
-  call.send({ type: "written", text: "what do you offer" });
-  call.send({ type: "replyToken", turnId: 1, text: "We have three rooms. Each has a bath. " });
-  call.send({ type: "replyDone", turnId: 1, tokens: 5 });
-  for (const index of [0, 1]) {
-    call.send({ type: "sentenceWhole", turnId: 1, index, durationMs: 1_000, firstByteAtMs: 0 });
-  }
-  call.clock.advance(900);
-  cough(call);
-  assert.equal(call.actor.state.outputPausedAtMs, 900);
-  call.clock.advance(150);
-  call.send({ type: "sentencePlayed", turnId: 1, index: 0 });
-  assert.equal(call.actor.state.outputPausedAtMs, 1_050);
 });

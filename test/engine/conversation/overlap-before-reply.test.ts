@@ -20,13 +20,6 @@ test("a reply waits once for the words of a caller who makes a sound, however of
   assert.equal(call.turn?.overlapAtMs, undefined);
 });
 
-test("a greeting that is still to be heard waits for no words", () => {
-  const call = new RecordedCall(PLAIN_SETTINGS);
-  call.send({ type: "opened", resumed: false });
-  call.send({ type: "speechStarted", voiceAgoMs: undefined });
-  assert.deepEqual(delaysMs(call), []);
-});
-
 test("a voice that was heard half a second ago may be going on, and is waited for three seconds at most", () => {
   const beganWith = (voiceAgoMs: number) => {
     const call = new RecordedCall(PLAIN_SETTINGS);

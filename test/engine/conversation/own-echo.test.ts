@@ -14,37 +14,6 @@ const SENTENCE = {
   isWhole: true,
 };
 
-function echoHeardAt(endedAtMs: number, text: string, sentence = SENTENCE) {
-  const ledger = recordSent(EMPTY_LEDGER, sentence, 0);
-  const spokenBefore = { ledger, untilMs: SENTENCE.durationMs, turnBeforeAtMs: undefined };
-  const state = newConversation(PLAIN_SETTINGS, []);
-  return ownEcho(changed(state, { echo: { spokenBefore }, user: { endedAtMs } }), text);
-}
-
-test("two words are an echo for certain where they end with the agent's sentence, and nowhere else", () => {
-  assert.equal(echoHeardAt(3_200, "the lake"), "certain");
-  assert.equal(echoHeardAt(3_200, "of the"), "possible");
-  assert.equal(echoHeardAt(3_200, "the garden"), "none");
-});
-
-test("four words are an echo for certain where they begin the agent's sentence, and not in its middle", () => {
-  assert.equal(echoHeardAt(1_600, "we have three rooms"), "certain");
-  assert.equal(echoHeardAt(2_080, "three rooms with a"), "possible");
-});
-
-test("what was played longer ago than twenty seconds comes back no more", () => {
-  assert.equal(echoHeardAt(3_400, "the lake"), "certain");
-  assert.equal(echoHeardAt(3_000 + 20_001, "the lake"), "none");
-});
-
-test("words of a sentence that is still growing are where its expected length puts them", () => {
-  const growing = { ...SENTENCE, durationMs: 1_000, isWhole: false };
-  assert.equal(echoHeardAt(3_400, "the lake", growing), "certain");
-  // In one second that is whole they were said two seconds before, which an echo seldom takes.
-  const short = { ...growing, expectedMs: 1_000, isWhole: true };
-  assert.equal(echoHeardAt(3_400, "the lake", short), "possible");
-});
-
 /** The agent's second sentence began at 3,000 ms; its sound stopped, or stands still, at `untilMs`. */
 function echoOfSecond(untilMs: number, isHeld: boolean, text = "breakfast is free", atMs = 3_400) {
   const first = recordSent(EMPTY_LEDGER, SENTENCE, 0);
@@ -67,11 +36,6 @@ test("words may be an echo that were to be said within half a second of where th
     assert.equal(echoOfSecond(3_299, isHeld, "this is all", 3_800), "none");
     assert.equal(echoOfSecond(3_300, isHeld, "this is all", 3_800), "certain");
   }
-});
-
-test("a word that breaks off in its middle is the agent's own for certain where its sound stands still", () => {
-  assert.equal(echoOfSecond(3_300, true, "breakfast is fr", 3_500), "certain");
-  assert.equal(echoOfSecond(3_300, false, "breakfast is fr", 3_500), "possible");
 });
 
 test("five words that came back tell of a loudspeaker, on which one in four may be misheard, for a minute", () => {

@@ -113,24 +113,6 @@ test("a timer that goes off early, or late, finds all heard that it was set for"
   }
 });
 
-test("a turn that broke is reported as failed, though all that was sent of it was heard", () => {
-  for (const [faulty, outcome] of [
-    [true, "failed"],
-    [false, "played"],
-  ] as const) {
-    const { out } = endOf(heardTurn({ faulty }));
-    const outcomes = out.flatMap((effect) =>
-      effect.type === "saveTurn" ? [effect.save.report?.outcome] : [],
-    );
-    assert.deepEqual(outcomes, [outcome]);
-  }
-});
-
-test("a turn of which nothing was sent has no end of its sound", () => {
-  const { out } = endOf(heardTurn({ faulty: true }, []));
-  assert.ok(!out.some((effect) => effect.type === "send" && effect.message.type === "audioEnd"));
-});
-
 test("a reply that was heard begins the count of failed turns anew, and nothing that the agent says by itself does", () => {
   for (const kind of ["reply", "greeting", "apology", "reminder", "resumed"] as const) {
     const { state } = endOf(heardTurn({ kind }), { failedTurns: 2 });

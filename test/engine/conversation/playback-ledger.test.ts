@@ -4,7 +4,6 @@ import * as fc from "fast-check";
 import {
   alignEnd,
   alignPlayed,
-  cutGrowth,
   EMPTY_LEDGER,
   isGap,
   lengthMsOf,
@@ -44,44 +43,6 @@ const given = fc.array(
   }),
   { minLength: 1, maxLength: 6 },
 );
-
-/** What a client that plays one sentence after another has heard when it has played so much. */
-function heardOf(ledger: PlaybackLedger, playedMs: number): string {
-  const contiguous = ledger.sent.map((sentence, index) => {
-    const startsAtMs = ledger.sent.slice(0, index).reduce((sum, each) => sum + each.durationMs, 0);
-    return { ...sentence, startsAtMs };
-  });
-  return playedText({ sent: contiguous, endsAtMs: 0 }, playedMs);
-}
-
-test("after a report the ledger has what was played, whatever was sent when", () => {
-  fc.assert(
-    fc.property(
-      given,
-      fc.boolean(),
-      fc.double({ min: 0, max: 1, noNaN: true }),
-      fc.nat(20_000),
-      (sentences, isLastWhole, share, lateMs) => {
-        const ledger = ledgerOf(sentences, isLastWhole);
-        const sentMs = sentences.reduce((sum, { durationMs }) => sum + durationMs, 0);
-        const playedMs = Math.floor(sentMs * share);
-        const lastSentAtMs = sentences.reduce((sum, { afterMs }) => sum + afterMs, 0);
-        const atMs = lastSentAtMs + lateMs;
-        const aligned = alignPlayed(ledger, playedMs, atMs);
-        assert.equal(playedText(aligned, atMs), heardOf(ledger, playedMs));
-        const remainingMs = sentMs - playedMs;
-        assert.ok(Math.abs(aligned.endsAtMs - (atMs + remainingMs)) < 1e-6);
-      },
-    ),
-  );
-});
-
-test("between two reports the clock goes on from the first", () => {
-  const ledger = alignPlayed(ledgerOf([{ durationMs: 1_000, afterMs: 0 }]), 200, 5_000);
-  assert.equal(playedText(ledger, 5_000), "word0 word0");
-  assert.equal(playedText(ledger, 5_300), "word0 word0 word0 word0 word0");
-  assert.equal(ledger.endsAtMs, 5_800);
-});
 
 test("more than was sent is all that was sent", () => {
   const ledger = alignPlayed(ledgerOf([{ durationMs: 1_000, afterMs: 0 }]), 90_000, 5_000);
@@ -136,16 +97,6 @@ test("a mark that was sent behind a silence puts the end right by what is left w
   assert.equal(markedEndMs(followed, 0, 1_700), 1_100);
 });
 
-test("a sentence that was cut is heard with the last of its words, and told at their pace", () => {
-  const text = "one two three four";
-  const whole = { text, expectedMs: 1_800, isWhole: false, durationMs: 1_000 };
-  const cut = cutGrowth(recordSent(EMPTY_LEDGER, whole, 0), "one two", 700);
-  assert.equal(playedText(cut, 400), "one");
-  assert.equal(playedText(cut, 699), "one");
-  assert.equal(playedText(cut, 700), "one two");
-  assert.equal(cut.endsAtMs, 1_000);
-});
-
 test("all audio that has come is as long as its sentences together, whatever lay between them", () => {
   const given = [
     { durationMs: 1_000, afterMs: 0 },
@@ -165,10 +116,4 @@ test("the last word of a sentence that may go on was not heard, however long ago
   assert.equal(playedText(sentAt(0, WHOLE), 999.5), "word word word");
   assert.equal(playedText(sentAt(0, WHOLE), 1_000), WHOLE.text);
   assert.equal(receivedOf({ ...OPEN, startsAtMs: 0 }), "word word word");
-});
-
-test("half a millisecond between two sentences is a pause, and is taken off what a late mark moves", () => {
-  const ledger = recordSent(sentAt(0, WHOLE), WHOLE, 1_000.5);
-  const starts = alignEnd(ledger, 0, 1_300).sent.map(({ startsAtMs }) => startsAtMs);
-  assert.deepEqual(starts, [300, 1_300]);
 });

@@ -4,23 +4,13 @@ import {
   alignEnd,
   answerEndsAtMs,
   cutGrowth,
-  delayPlayback,
   EMPTY_LEDGER,
   marksBeforeRest,
   playedAnswer,
   playedText,
   recordGrowth,
-  splitAt,
 } from "../../../engine/conversation/playback-ledger.js";
 import { OPEN, sentAt, WHOLE } from "./sent-sentences.js";
-
-test("nothing is heard of a sentence before it begins, and all of those before it", () => {
-  const ledger = sentAt(100, WHOLE, { ...WHOLE, text: "next" });
-  for (const atMs of [0, 100]) assert.equal(playedText(ledger, atMs), "");
-  assert.equal(playedText(ledger, 1_100), WHOLE.text);
-  assert.equal(playedText(ledger, 1_101), WHOLE.text);
-  assert.equal(playedText(ledger, 2_100), `${WHOLE.text} next`);
-});
 
 test("the words that the agent is at work are heard, are no answer, and do not end later than one", () => {
   const waiting = { ...WHOLE, text: "One moment.", isFiller: true };
@@ -30,15 +20,6 @@ test("the words that the agent is at work are heard, are no answer, and do not e
   assert.equal(answerEndsAtMs(ledger), 1_000);
   assert.equal(playedAnswer(sentAt(0, waiting), 1_000), "");
   assert.equal(answerEndsAtMs(sentAt(0, waiting)), Number.NEGATIVE_INFINITY);
-});
-
-test("more of a sentence is heard behind what has come, or from now on where the caller had heard that", () => {
-  const open = sentAt(0, OPEN);
-  const grownAt = (atMs: number, durationMs: number, isWhole = false) =>
-    recordGrowth(open, { ...OPEN, durationMs, isWhole }, atMs);
-  assert.equal(grownAt(500, 1_500).endsAtMs, 1_500);
-  assert.equal(grownAt(1_200, 1_500).endsAtMs, 1_700);
-  assert.equal(grownAt(1_200, 1_000, true).endsAtMs, 1_000);
 });
 
 test("the mark of a sentence is late by the silence before it was known to be whole, and only where no sound came with that", () => {
@@ -79,28 +60,6 @@ test("what another try says begins where the words that came end, and never behi
     end: 9,
     atMs: 700,
   });
-});
-
-test("what is held back is what follows the sentence that was being heard, of which the heard part stays", () => {
-  const ledger = sentAt(0, WHOLE, WHOLE, WHOLE);
-  const held = splitAt(ledger, 1_600);
-  assert.equal(held.index, 1);
-  assert.equal(held.played?.text, "word word");
-  assert.equal(held.played?.durationMs, 600);
-  assert.deepEqual(held.ledger.sent[0], ledger.sent[0]);
-  assert.equal(held.ledger.endsAtMs, 1_600);
-  const between = splitAt(ledger, 1_100);
-  assert.deepEqual([between.index, between.played, between.ledger.sent.length], [1, undefined, 1]);
-  const over = splitAt(ledger, 3_000);
-  assert.deepEqual([over.index, over.played, over.ledger.endsAtMs], [3, undefined, 3_000]);
-});
-
-test("what was heard to its end before the sound stood still is not heard later", () => {
-  const startsOf = (fromMs: number) =>
-    delayPlayback(sentAt(0, WHOLE, WHOLE), fromMs, 300).sent.map(({ startsAtMs }) => startsAtMs);
-  assert.deepEqual(startsOf(500), [300, 1_300]);
-  assert.deepEqual(startsOf(1_000), [0, 1_300]);
-  assert.deepEqual(startsOf(2_000), [0, 1_000]);
 });
 
 test("a mark of a sentence that was never sent tells nothing", () => {

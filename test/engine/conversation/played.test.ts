@@ -24,21 +24,6 @@ test("sound that stood still is heard so much later, however long that was", () 
   }
 });
 
-test("sound that was heard to its end before it stood still is not moved", () => {
-  const call = callInReply();
-  call.clock.advance(1_000);
-  call.send({ type: "soundLate", lateMs: 100 });
-  assert.equal(call.turn?.ledger.endsAtMs, 1_500);
-});
-
-test("only sound that was late by more than twenty milliseconds is a gap that its caller heard", () => {
-  const call = callInReply();
-  call.send({ type: "soundLate", lateMs: 20 });
-  assert.equal(call.turn?.underruns, 0);
-  call.send({ type: "soundLate", lateMs: 21 });
-  assert.equal(call.turn?.underruns, 1);
-});
-
 test("sound that is told to be late, or played, where none was sent or all stands still, changes nothing", () => {
   const silent = new AnsweredCall({ isPaced: true }).ask().token("It is ");
   const held = callInReply();
@@ -55,19 +40,6 @@ test("sound that is told to be late, or played, where none was sent or all stand
     assert.deepEqual(call.turn, before);
     assert.deepEqual(call.crashes, []);
   }
-});
-
-test("a report that all was played ends the turn once there is nothing more to say, and never before its model is done", () => {
-  const call = new AnsweredCall().ask().reply("It is ten.").whole(0, 1_500).wait(1_000);
-  call.takeLines();
-  call.send({ type: "played", turnId: 1, playedMs: 1_400 });
-  assert.deepEqual(call.linesOf("deadline playbackEnd in"), ["deadline playbackEnd in 100"]);
-  call.send({ type: "played", turnId: 1, playedMs: 1_500 });
-  assert.ok(!call.pendingDeadlines.includes("playbackEnd"));
-  assert.equal(call.turn, undefined);
-  const open = new AnsweredCall().ask().token("It is ten. So ").whole(0, 1_500).wait(1_000);
-  open.send({ type: "played", turnId: 1, playedMs: 1_500 });
-  assert.equal(open.activeTurn.ledger.endsAtMs, 1_000);
 });
 
 test("a late report that all was played, or all but a rounded millisecond, leaves the moment at which it was", () => {

@@ -9,34 +9,6 @@ function askedCall() {
   return call;
 }
 
-const requestedCount = (call: RecordedCall) =>
-  call.effects.filter(({ type }) => type === "requestReply").length;
-
-function fail(call: RecordedCall): void {
-  call.send({ type: "replyFailed", turnId: call.turn?.id ?? 0, retryable: true });
-}
-
-test("a model that fails is asked a second time for a reply, and no third time", () => {
-  const call = askedCall();
-  fail(call);
-  assert.equal(requestedCount(call), 2);
-  assert.equal(call.turn?.kind, "reply");
-  fail(call);
-  assert.equal(requestedCount(call), 2);
-  assert.equal(call.turn?.kind, "apology");
-});
-
-test("a model that has had something done is not asked again, lest that be done twice", () => {
-  const call = askedCall();
-  const toolCalls = [{ id: "a", name: "book", argumentsJson: "{}" }];
-  call.send({ type: "replyDone", turnId: 1, tokens: 5, toolCalls });
-  call.send({ type: "toolDone", turnId: 1, callId: "a", content: "booked" });
-  assert.equal(requestedCount(call), 2);
-  fail(call);
-  assert.equal(requestedCount(call), 2);
-  assert.equal(call.turn?.kind, "apology");
-});
-
 /** So long before a reply's model is looked after, in the last second of which the caller has waited for too long. */
 function stallMsOf(call: RecordedCall): number | undefined {
   const dueMs = call.actor.state.deadlines.turnStall;
@@ -53,16 +25,4 @@ test("a model that goes on after a tool has all its time, though the caller has 
   call.clock.advance(6_000);
   call.send({ type: "toolDone", turnId: 1, callId: "a", content: "booked" });
   assert.equal(stallMsOf(call), 7_000);
-});
-
-test("a second try has only what is left of twenty seconds", () => {
-  const call = askedCall();
-  for (const _ of [1, 2]) {
-    call.clock.advance(6_900);
-    call.send({ type: "replyToken", turnId: 1, text: "One" });
-  }
-  call.clock.advance(1_000);
-  fail(call);
-  assert.equal(requestedCount(call), 2);
-  assert.equal(stallMsOf(call), 20_000 - 14_800);
 });

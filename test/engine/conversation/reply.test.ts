@@ -42,37 +42,6 @@ test("a reply is over once: what its model says afterwards is not heard, counted
   assert.equal(call.actor.state.record.metrics.totalTokens, totalTokens);
 });
 
-test("a model that names no tool has answered", () => {
-  const call = new AnsweredCall({ tools: HTTP_TOOLS }).ask().token("It is ten.").useTools();
-  assert.equal(call.activeTurn.generating, false);
-  assert.equal(call.activeTurn.toolRounds, 0);
-});
-
-test("a sentence of which nothing can be spoken is no first sentence", () => {
-  const call = new AnsweredCall().ask();
-  call
-    .wait(100)
-    .token("*** ")
-    .wait(100)
-    .token("\n\n---\n\n")
-    .wait(100)
-    .token("It is ten. So it is.");
-  assert.equal(call.activeTurn.sentences.length, 1);
-  assert.equal(call.activeTurn.firstSentenceAtMs, 300);
-});
-
-test("a model that gives nothing for seven seconds is asked once more, and one that writes is waited for", () => {
-  const call = new AnsweredCall().ask();
-  call.wait(6_999);
-  assert.deepEqual(call.linesOf("abort"), []);
-  call.wait(1);
-  assert.deepEqual(call.linesOf("abort"), ["abort turn #1, llm hung"]);
-  call.wait(5_000).token("I").wait(6_999);
-  assert.deepEqual(call.linesOf("abort"), []);
-  call.wait(1);
-  assert.deepEqual(call.linesOf("abort"), ["abort turn #2, llm hung"]);
-});
-
 test("a timer that goes off a whole millisecond early finds nothing to give up", () => {
   const silent = new AnsweredCall().ask().token("I").wait(6_998);
   assert.deepEqual(silent.fire("turnStall").linesOf("abort"), []);
@@ -82,14 +51,6 @@ test("a timer that goes off a whole millisecond early finds nothing to give up",
   const late = new AnsweredCall().ask().token("One is here. Two is ");
   late.whole(0, 1_000).wait(7_999).takeLines();
   assert.deepEqual(late.fire("turnStall").takeLines(), ["deadline turnStall in 1"]);
-});
-
-test("a voice that gives nothing of a reply's first sentence for ten seconds is given up, and the call goes on", () => {
-  const call = new AnsweredCall().ask().reply("It is ten.");
-  call.wait(9_999);
-  assert.deepEqual(call.linesOf("abort"), []);
-  call.wait(1);
-  assert.deepEqual(call.linesOf("abort"), ["abort turn #1, tts hung"]);
 });
 
 test("once all was heard that came, what is missing is waited for seven seconds, from the model's newest word while it writes", () => {
@@ -150,26 +111,6 @@ test("the model goes on when all tools of a round have answered, and waits fifte
   assert.deepEqual(call.linesOf("abort"), []);
   says(call, "traffic", "none");
   assert.equal(call.linesOf("ask model").length, 1);
-});
-
-test("the tool that has not answered is given up fifteen seconds after the one that has", () => {
-  const call = new AnsweredCall({ tools: HTTP_TOOLS }).ask().useTools("weather", "traffic");
-  call.wait(4_000);
-  says(call, "weather", "sunny");
-  call.wait(14_999);
-  assert.deepEqual(call.linesOf("abort"), []);
-  call.wait(1);
-  assert.deepEqual(call.linesOf("abort"), ["abort turn #1, llm hung"]);
-});
-
-test("what a tool says late has as long to be spoken as what the model says", () => {
-  const call = new AnsweredCall({ tools: HTTP_TOOLS }).ask().useTools("weather");
-  call.wait(9_000);
-  says(call, "weather", "", "It is sunny.");
-  call.wait(9_999);
-  assert.deepEqual(call.linesOf("abort"), []);
-  call.wait(1);
-  assert.deepEqual(call.linesOf("abort"), ["abort turn #1, tts hung"]);
 });
 
 test("a model that asks for tools a fifth time is stopped: what it had said is heard, or there is an apology, and the call goes on", () => {

@@ -4,7 +4,6 @@ import { newSentence } from "../../../engine/conversation/playout.js";
 import { splitToken } from "../../../engine/conversation/sentences.js";
 import {
   asSent,
-  isGrowing,
   newTurn,
   placeOf,
   reportOf,
@@ -29,16 +28,6 @@ test("the report of a turn says what there was, in tenths of a millisecond, and 
   assert.deepEqual(greeting, { turn: 7, kind: "greeting", outcome: "played" });
 });
 
-test("the parts of a wait sum to its total, which is left out where a part was not reached", () => {
-  const marks = { firstTokenAtMs: 700, firstSentenceAtMs: 800, firstByteAtMs: 900.26 };
-  const report = reportOf(turnOf({ ...marks, firstAudioAtMs: 1_000 }), "played");
-  const parts = { sttMs: 200, llmFirstTokenMs: 400, llmSentenceMs: 100, ttsFirstByteMs: 100.3 };
-  const whole = { ...parts, ttsRestMs: 99.7, totalMs: 900 };
-  assert.deepEqual(report, { turn: 7, kind: "reply", outcome: "played", ...whole });
-  const cut = reportOf(turnOf(marks), "cutOff");
-  assert.deepEqual(cut, { turn: 7, kind: "reply", outcome: "cutOff", ...parts });
-});
-
 test("sentences are found by their numbers, whatever was said between them", () => {
   const answers = ["One.", "Two."].map((text, slot) => newSentence(text, slot));
   const plain = turnOf({ sentences: answers });
@@ -52,16 +41,6 @@ test("sentences are found by their numbers, whatever was said between them", () 
     [0, 1, 2, 1_000].map((slot) => placeOf(told, slot)),
     [0, 2, -1, 1],
   );
-});
-
-test("only a sentence that was sent grows", () => {
-  const open = newSentence("One.", 0);
-  const whole = { ...open, isWhole: true };
-  assert.equal(isGrowing(turnOf({ sentences: [open] })), false);
-  assert.equal(isGrowing(turnOf({ sentences: [open], sentCount: 1 })), true);
-  assert.equal(isGrowing(turnOf({ sentences: [whole, open], sentCount: 1 })), false);
-  assert.equal(isGrowing(turnOf({ sentences: [whole, open], sentCount: 2 })), true);
-  assert.equal(isGrowing(turnOf()), false);
 });
 
 test("how long a sentence will take is what has come of it, and the pace of its voice for the rest", () => {

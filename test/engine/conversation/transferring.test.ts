@@ -30,13 +30,6 @@ const saying = (call: RecordedCall) => call.turn?.kind;
 const refuse = (call: RecordedCall, turnId: number) =>
   call.send({ type: "transferRefused", turnId });
 
-test("a call that is refused goes on here, and its caller is told", () => {
-  const call = transferringCall();
-  refuse(call, 1);
-  assert.equal(saying(call), "transferRefused");
-  assert.ok(!call.pendingDeadlines.includes("transfer"));
-});
-
 test("a refusal of another transfer, or of none, changes nothing", () => {
   const call = transferringCall();
   const { state } = call.actor;
@@ -52,28 +45,6 @@ test("a refusal of another transfer, or of none, changes nothing", () => {
   assert.deepEqual(none.crashes, []);
 });
 
-test("no answer in five seconds is none: the caller is told once, whatever comes later", () => {
-  const call = transferringCall();
-  call.clock.advance(4_999);
-  assert.equal(saying(call), undefined);
-  call.clock.advance(1);
-  assert.equal(saying(call), "transferRefused");
-  const turn = structuredClone(call.turn);
-  call.takeLines();
-  call.reach("transfer");
-  refuse(call, 1);
-  assert.deepEqual(call.takeLines(), []);
-  assert.deepEqual(call.turn, turn);
-  assert.equal(call.actor.state.transfer, undefined);
-});
-
-test("a vendor that takes the call late has taken it", () => {
-  const call = transferringCall();
-  call.clock.advance(5_000);
-  call.send({ type: "transferTaken", turnId: 1 });
-  assert.equal(call.actor.state.phase, "ended");
-});
-
 test("who is being told why the call has to end is not told of the transfer that was refused meanwhile", () => {
   const call = transferringCall();
   call.send({ type: "endRequested", ending: ORGANIZATION_ENDED });
@@ -81,20 +52,6 @@ test("who is being told why the call has to end is not told of the transfer that
   refuse(call, 1);
   assert.equal(saying(call), "farewell");
   assert.deepEqual(call.turn?.ending, ORGANIZATION_ENDED);
-});
-
-test("a stream that closes while the vendor is asked ends the call as the vendor's answer says", () => {
-  const left = { reason: "callerLeft", status: "completed", message: "left" } as const;
-  const endAfter = (answer: "transferTaken" | "transferRefused") => {
-    const call = transferringCall();
-    call.send({ type: "endRequested", ending: left });
-    assert.equal(call.actor.state.phase, "transferring");
-    call.send({ type: answer, turnId: 1 });
-    const end = call.effects.find(({ type }) => type === "end");
-    return end?.type === "end" ? end.ending.reason : undefined;
-  };
-  assert.equal(endAfter("transferTaken"), "transferred");
-  assert.equal(endAfter("transferRefused"), "callerLeft");
 });
 
 test("a call that has lost its vendors is handed on where the agent wants that and has somebody to hand it to", () => {

@@ -3,7 +3,6 @@ import { test } from "node:test";
 import {
   isRepeated,
   isUndecided,
-  undecidedLeftMs,
   undecidedMaxMs,
 } from "../../../engine/conversation/endpointing.js";
 import type { TranscriptEvent } from "../../../engine/conversation/events.js";
@@ -42,17 +41,6 @@ test("a guess is repeated where it has the same words as the one before, and may
   assert.equal(isRepeated(before, { ...EVENT, isFinal: true }), false);
   assert.equal(isRepeated(before, PLAIN_EVENT), false);
   assert.equal(isRepeated(hearing(""), { ...EVENT, text: "" }), false);
-});
-
-test("the last words of a turn are waited behind for three seconds, or until the recognizer has failed", () => {
-  const leftMs = (changes: Partial<TranscriptEvent>) =>
-    undecidedLeftMs({ ...EVENT, ...changes }, 6_500);
-  assert.equal(leftMs({}), 6_000);
-  assert.equal(leftMs({ endedAgoMs: 3_500 }), 3_000);
-  assert.equal(leftMs({ endedAgoMs: 3_501 }), 3_000);
-  const untimed = { lastWordEndMs: undefined, endedAgoMs: 9_000 };
-  assert.equal(leftMs({ ...untimed, voiceAgoMs: 700 }), 5_800);
-  assert.equal(leftMs(untimed), 6_500);
 });
 
 test("a turn is undecided while there are words that the recognizer has not ended", () => {

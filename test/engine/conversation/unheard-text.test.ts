@@ -25,19 +25,6 @@ function turnOf(...texts: readonly string[]): Turn {
   return { ...turn, sentences, ledger: recordSent(EMPTY_LEDGER, sent, 0) };
 }
 
-test("what was never heard begins at the word that was cut, and goes on to the last sentence made", () => {
-  const turn = turnOf("One two three four.", "Five.");
-  assert.equal(unheardText(turn, "interrupted", 500), "three four. Five.");
-  assert.equal(unheardText(turn, "cutOff", 1_000), "Five.");
-});
-
-test("a turn that was heard to its end, or taken back, has nothing that was never heard", () => {
-  assert.equal(unheardText(turnOf("One."), "interrupted", 1_000), undefined);
-  for (const outcome of ["played", "superseded", "failed"] as const) {
-    assert.equal(unheardText(turnOf("One.", "Two."), outcome, 500), undefined);
-  }
-});
-
 test("of very much that was never heard the beginning is kept, in whole words", () => {
   const turn = turnOf("Heard.", "word ".repeat(UNHEARD_CHARACTERS_MAX));
   const text = unheardText(turn, "interrupted", 1_000) ?? "";

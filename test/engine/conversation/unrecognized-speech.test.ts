@@ -47,16 +47,6 @@ test("a pause within words belongs to the voice; what follows a longer one is an
   assert.deepEqual(apart.found, []);
 });
 
-test("coughs, knocks and an hour of typing are no voice that is reported", () => {
-  const microphone = new Microphone();
-  for (let n = 0; n < 20; n += 1) microphone.hear(LOUD, 400).hear(QUIET, 1_500);
-  // A key goes down and up again eight times a second.
-  for (let n = 0; n < 28_800; n += 1) {
-    microphone.hear(LOUD, 40).hear(QUIET, 40).hear(LOUD, 20).hear(QUIET, 20);
-  }
-  assert.deepEqual(microphone.found, []);
-});
-
 const REQUEST = stockPhrases("en").notRecognized;
 
 function liveCall(): RecordedCall {
@@ -88,22 +78,5 @@ test("keys that the caller presses behind a voice are the answer", () => {
   call.send({ type: "digit", digit: "1" });
   call.clock.advance(500);
   assert.equal(call.turn, undefined);
-  assert.ok(!call.pendingDeadlines.includes("unrecognizedVoice"));
-});
-
-test("a voice after two requests is left alone until words come", () => {
-  const call = liveCall();
-  for (let n = 0; n < 4; n += 1) {
-    call.send(WORD);
-    call.clock.advance(4_500);
-    const { turn } = call;
-    if (turn === undefined) continue;
-    const firstByteAtMs = call.clock.monotonicMs();
-    const whole = { type: "sentenceWhole", turnId: turn.id, index: 0, durationMs: 900 } as const;
-    call.send({ ...whole, firstByteAtMs });
-    call.clock.advance(3_000);
-  }
-  const asked = call.effects.filter((each) => each.type === "synthesize" && each.text === REQUEST);
-  assert.equal(asked.length, 2);
   assert.ok(!call.pendingDeadlines.includes("unrecognizedVoice"));
 });

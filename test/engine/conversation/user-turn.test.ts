@@ -40,16 +40,6 @@ test("thanks into a hole in the goodbye do not end it in the middle", () => {
   assert.ok(call.takeLines().includes(`send assistant final "${GOODBYE}"`));
 });
 
-test("a call that has only waited for these words ends with them", () => {
-  const { call } = callInGoodbye("sentenceWhole", 1_000, false);
-  call.clock.advance(900);
-  call.send({ type: "speechStarted", voiceAgoMs: undefined });
-  call.clock.advance(300);
-  assert.equal(isOver(call), false);
-  thank(call);
-  assert.equal(isOver(call), true);
-});
-
 test("thanks at the very end of the goodbye end the call, and a moment earlier do not", () => {
   for (const [atMs, isEnd] of [
     [999, false],
@@ -71,20 +61,4 @@ test("a telephone call waits for the telephone's word that the goodbye was heard
   assert.equal(isOver(call), false);
   call.send({ type: "sentencePlayed", turnId, index: 0 });
   assert.equal(isOver(call), true);
-});
-
-test("words of a turn that is over are the caller's in the record, at the moment when they began, and nothing waits for them", () => {
-  const call = new RecordedCall(PLAIN_SETTINGS);
-  call.send({ type: "opened", resumed: true });
-  call.clock.advance(1_000);
-  const heard = { isFinal: true, speechFinal: false, lastWordEndMs: undefined, endedAgoMs: 300 };
-  call.send({ type: "transcript", text: "what do you offer", ...heard });
-  assert.ok(call.pendingDeadlines.includes("endpointing"));
-  assert.equal(call.actor.state.user.endedAtMs, 700);
-  call.clock.advance(100);
-  call.send({ type: "transcript", text: "me", ...heard, speechFinal: true, endedAgoMs: 50 });
-  assert.ok(!call.pendingDeadlines.includes("endpointing"));
-  const said = { role: "user", text: "what do you offer me", atMs: 700 };
-  assert.deepEqual(call.actor.state.record.unsaved, [said]);
-  assert.equal(call.actor.state.user.endedAtMs, 1_050);
 });
