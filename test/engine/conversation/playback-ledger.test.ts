@@ -44,6 +44,45 @@ function ledgerOf(sentences: readonly Given[], isLastWhole = true): PlaybackLedg
   return ledger;
 }
 
+const given = fc.array(
+  fc.record({
+    durationMs: fc.integer({ min: 100, max: 4_000 }),
+    afterMs: fc.integer({ min: 0, max: 3_000 }),
+  }),
+  { minLength: 1, maxLength: 6 },
+);
+
+/** What a client that plays one sentence after another has heard when it has played so much. */
+function heardOf(ledger: PlaybackLedger, playedMs: number): string {
+  const contiguous = ledger.sent.map((sentence, index) => {
+    const startsAtMs = ledger.sent.slice(0, index).reduce((sum, each) => sum + each.durationMs, 0);
+    return { ...sentence, startsAtMs };
+  });
+  return playedText({ sent: contiguous, endsAtMs: 0 }, playedMs);
+}
+
+test("after a report the ledger has what was played, whatever was sent when", () => {
+  fc.assert(
+    fc.property(
+      given,
+      fc.boolean(),
+      fc.double({ min: 0, max: 1, noNaN: true }),
+      fc.nat(20_000),
+      (sentences, isLastWhole, share, lateMs) => {
+        const ledger = ledgerOf(sentences, isLastWhole);
+        const sentMs = sentences.reduce((sum, { durationMs }) => sum + durationMs, 0);
+        const playedMs = Math.floor(sentMs * share);
+        const lastSentAtMs = sentences.reduce((sum, { afterMs }) => sum + afterMs, 0);
+        const atMs = lastSentAtMs + lateMs;
+        const aligned = alignPlayed(ledger, playedMs, atMs);
+        assert.equal(playedText(aligned, atMs), heardOf(ledger, playedMs));
+        const remainingMs = sentMs - playedMs;
+        assert.ok(Math.abs(aligned.endsAtMs - (atMs + remainingMs)) < 1e-6);
+      },
+    ),
+  );
+});
+
 test("more than was sent is all that was sent", () => {
   const ledger = alignPlayed(ledgerOf([{ durationMs: 1_000, afterMs: 0 }]), 90_000, 5_000);
   assert.equal(ledger.endsAtMs, 5_000);
