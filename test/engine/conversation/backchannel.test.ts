@@ -1,8 +1,10 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import {
+  beginsBackchannelPhrase,
   isAnsweringYes,
   isBackchannel,
+  isBackchannelPhrase,
   isOnlyBackchannel,
   mayShowListening,
   noteBackchannel,
@@ -15,8 +17,12 @@ import {
   newConversation,
   newTurn,
 } from "../../../engine/conversation/state.js";
+import { wordCount } from "../../../engine/conversation/transcript-buffer.js";
+import type { InterruptionSensitivity } from "../../../storage/records.js";
 import { changed } from "../../doubles/changed-state.js";
 import { PLAIN_SETTINGS } from "../../doubles/recorded-call.js";
+import { CALLER_WORDS } from "./backchannel-lists.js";
+import { playScript } from "./call-script.js";
 
 const QUESTION = "Do you want a room with a view?";
 const STATEMENT = "We have three rooms with a view of the lake.";
@@ -169,3 +175,95 @@ test("who agrees is there: whether somebody is there is asked from the beginning
   assert.equal(state.user.reminders, 0);
   assert.deepEqual(state.record.unsaved, [{ role: "user", text: "uh-huh", atMs: 500 }]);
 });
+
+const LANGUAGES = ["en", "de", "fr", "es", "it", "pt", "nl", "pl", "tr", "hi", "ja", "zh"];
+
+/** The least share of agreements that is known, and the largest of interruptions that are taken for them. */
+const RECOGNIZED_SHARE_MIN = 0.9;
+const MISSED_SHARE_MAX = 0.02;
+
+for (const language of LANGUAGES) {
+  test(`words of backchannel are told from interruptions (${language})`, () => {
+    const { agreements = [], interruptions = [] } = CALLER_WORDS[language] ?? {};
+    assert.ok(agreements.length >= 20 && interruptions.length >= 20);
+    const unknown = agreements.filter((words) => !isBackchannelPhrase(words, language));
+    const missed = interruptions.filter((words) => isBackchannelPhrase(words, language));
+    const recognized = agreements.length - unknown.length;
+    assert.ok(recognized >= agreements.length * RECOGNIZED_SHARE_MIN, unknown.join(" | "));
+    assert.ok(missed.length <= interruptions.length * MISSED_SHARE_MAX, missed.join(" | "));
+  });
+}
+
+test("what is no word at all, and what is long, is no backchannel", () => {
+  assert.ok(!isBackchannelPhrase("", "en"));
+  assert.ok(!isBackchannelPhrase("...", "en"));
+  assert.ok(!isBackchannelPhrase("yes ".repeat(13), "en"));
+  assert.ok(!isBackchannelPhrase("okay?", "en"));
+});
+
+test("one language's backchannel is another's refusal", () => {
+  assert.ok(isBackchannelPhrase("no", "pl"));
+  assert.ok(!isBackchannelPhrase("no", "en"));
+});
+
+test("the beginning of an backchannel is known before its last word", () => {
+  for (const words of ["of", "makes", "oh i", "yeah that"])
+    assert.ok(beginsBackchannelPhrase(words, "en"));
+  for (const words of ["", "but", "of all", "i have", "of?"]) {
+    assert.ok(!beginsBackchannelPhrase(words, "en"), words);
+  }
+});
+
+test("for a language that is not known the English list is used", () => {
+  assert.ok(isBackchannelPhrase("uh-huh, sure", "xx"));
+});
+
+/** The least share of agreements that the agent speaks on through, and the largest of interruptions that it misses. */
+const SPOKEN_ON_SHARE_MIN = 0.9;
+
+/** Whether the agent stops when the caller says this in the middle of what it tells, and the recognizer tells it word by word. */
+function stops(text: string, language: string, sensitivity: InterruptionSensitivity): boolean {
+  const words = text.split(" ");
+  const told = words.map((_, n) => words.slice(0, n + 1).join(" "));
+  const played = playScript(
+    [
+      `set sensitivity ${sensitivity}`,
+      `set language ${language}`,
+      "open resumed",
+      "speech-final what do you offer",
+      "reply We have three rooms with a view of the lake. Each has a bath and a desk.",
+      "spoken 0 4000",
+      "spoken 1 3000",
+      "wait 1500",
+      "voice",
+      ...told.map((interim) => `interim ${interim}`),
+      "wait 200",
+      `speech-final ${text}`,
+      "wait 800",
+    ].join("\n\n"),
+  );
+  return /^(?:abort turn|send audioStop|hold audio)/m.test(played);
+}
+
+for (const [language, { agreements, interruptions }] of Object.entries(CALLER_WORDS)) {
+  test(`what shows that the caller listens does not stop the agent (${language})`, () => {
+    for (const sensitivity of ["low", "medium"] as const) {
+      const stopped = agreements.filter((text) => stops(text, language, sensitivity));
+      const share = 1 - stopped.length / agreements.length;
+      assert.ok(share >= SPOKEN_ON_SHARE_MIN, `${sensitivity}: ${stopped.join(" | ")}`);
+    }
+    const passedOver = agreements.filter((text) => !stops(text, language, "high"));
+    assert.deepEqual(passedOver, [], "where any word is to stop it");
+  });
+
+  test(`what interrupts the agent stops it (${language})`, () => {
+    for (const sensitivity of ["low", "medium", "high"] as const) {
+      // At low a single word is not to stop it.
+      const wordsMin = sensitivity === "low" ? 2 : 1;
+      const expected = interruptions.filter((text) => wordCount(text) >= wordsMin);
+      const missed = expected.filter((text) => !stops(text, language, sensitivity));
+      const isFew = missed.length <= expected.length * MISSED_SHARE_MAX;
+      assert.ok(isFew, `${sensitivity}: ${missed.join(" | ")}`);
+    }
+  });
+}

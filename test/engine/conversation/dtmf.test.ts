@@ -59,23 +59,6 @@ test("other keys right behind an answer are the next one, which a pause ends, wi
   assert.deepEqual(said(call), ["[keypad] 12", "[keypad] 3#"]);
 });
 
-test("where it is not known how many keys are an answer, each pound key says that it is whole, and a flood of them does not", () => {
-  const call = openCall();
-  press(call, "#");
-  assert.deepEqual(said(call), ["[keypad] #"]);
-  press(call, "###");
-  assert.deepEqual(said(call), ["[keypad] #"]);
-  call.clock.advance(2_000);
-  assert.deepEqual(said(call), ["[keypad] #", "[keypad] ###"]);
-});
-
-test("of a flood of keys 32 are an answer", () => {
-  const call = openCall();
-  press(call, "1".repeat(40));
-  call.clock.advance(2_000);
-  assert.deepEqual(said(call), [`[keypad] ${"1".repeat(32)}`]);
-});
-
 test("words out of a flood of audio are no late words: the STT told them as soon as it was given their audio", () => {
   for (const floodMs of [1_500, 3_000, 5_500, 7_900, 30_000]) {
     const call = openCall();
@@ -113,34 +96,6 @@ test("the final version of words that were answered as a guess is no news, whate
   const settled = { ...GUESSED, isFinal: true, text: "no idea at all", lastWordEndMs: 1_000 };
   call.send({ type: "transcript", ...settled });
   assert.deepEqual(call.takeLines(), []);
-});
-
-test("a voice before the first sound of the reply keeps it back, one in that sound does not", () => {
-  const waits = (afterMs: number) => {
-    const call = openCall({ phrases: undefined });
-    call.send({ type: "written", text: "what time is it" });
-    if (afterMs > 0) {
-      call.send({ type: "replyToken", turnId: 1, text: "It is ten." });
-      const sound = { turnId: 1, index: 0, durationMs: 900, firstByteAtMs: 0 };
-      call.send({ type: "sentenceWhole", ...sound });
-      call.clock.advance(afterMs);
-    }
-    call.send({ type: "speechStarted", voiceAgoMs: undefined });
-    return call.pendingDeadlines.includes("overlapBeforeReply");
-  };
-  assert.deepEqual([0, 100].map(waits), [true, false]);
-});
-
-test("written words are answered at once and stop the agent", () => {
-  const call = openCall();
-  call.send({ type: "written", text: "hello" });
-  call.send({ type: "replyToken", turnId: 1, text: "Good morning, how can I help?" });
-  call.send({ type: "sentenceWhole", turnId: 1, index: 0, durationMs: 2_000, firstByteAtMs: 0 });
-  call.clock.advance(500);
-  call.send({ type: "written", text: "a room please" });
-  assert.deepEqual(said(call), ["hello", "a room please"]);
-  assert.ok(call.takeLines().includes("send audioStop"));
-  assert.equal(call.turn?.userText, "a room please");
 });
 
 test("words that were answered as a guess and end seven tenths of a second later were said again", () => {

@@ -2,9 +2,17 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import type { ConversationEffect } from "../../../engine/conversation/effects.js";
 import { onFillerDeadline } from "../../../engine/conversation/filler.js";
+import { WEB_AUDIO } from "../../../engine/conversation/leg-audio.js";
 import { stockPhrases } from "../../../engine/conversation/lexicon.js";
+import { PhraseKeeper } from "../../../engine/conversation/prepared-phrases.js";
+import { CallPhrases } from "../../../engine/conversation/runner.js";
+import { SpeechCache } from "../../../engine/conversation/speech-cache.js";
+import { speak } from "../../../engine/sandbox/sound/simulated-voice.js";
 import { changed } from "../../doubles/changed-state.js";
 import { PLAIN_SETTINGS, RecordedCall } from "../../doubles/recorded-call.js";
+import { RecordingCaller } from "../../doubles/recording-caller.js";
+import { ScriptedVoice } from "../../doubles/scripted-voice.js";
+import { VirtualClock } from "../../doubles/virtual-clock.js";
 
 test("while no words are ready, or the caller speaks, the agent looks again every half second, and then says them", () => {
   const phrases = stockPhrases("en");
@@ -72,28 +80,6 @@ test("no word is said a millisecond too soon, nor within 300 ms of the caller's 
   assert.deepEqual([isSaidAt(1_500, 1_201), isSaidAt(1_500, 1_200)], [false, true]);
 });
 
-test("a line that nothing was held on is not told to go on when the apology takes the place of a word that was stopped", () => {
-  const phrases = stockPhrases("en");
-  const settings = {
-    ...PLAIN_SETTINGS,
-    phrases,
-    fillerAfterMs: 1_500,
-    sensitivity: "high",
-  } as const;
-  const call = new RecordedCall(settings);
-  call.send({ type: "opened", resumed: true });
-  const [text = ""] = phrases?.waiting ?? [];
-  call.send({ type: "phraseReady", text, durationMs: 800 });
-  call.send({ type: "written", text: "what is my balance" });
-  call.clock.advance(1_600);
-  call.send({ type: "speechStarted", voiceAgoMs: undefined });
-  assert.equal(call.actor.state.outputPausedAtMs, 1_600);
-  call.send({ type: "replyFailed", turnId: 1, retryable: false });
-  assert.equal(call.turn?.kind, "apology");
-  assert.ok(!call.effects.some(({ type }) => type === "resumeAudio"));
-  assert.ok(!call.pendingDeadlines.includes("outputPause"));
-});
-
 test("the agent says six times that it is at work, and no seventh time", () => {
   const phrases = stockPhrases("en");
   const call = new RecordedCall({ ...PLAIN_SETTINGS, phrases, fillerAfterMs: 1_500 });
@@ -132,21 +118,6 @@ function waitingForTts(): RecordedCall {
 const fillersOf = ({ effects }: RecordedCall): number =>
   effects.filter(({ type }) => type === "playPhrase").length;
 
-test("no filler is played while TTS is at work on a whole sentence, at three times real time", () => {
-  const call = waitingForTts();
-  call.clock.advance(1_300);
-  assert.equal(fillersOf(call), 0);
-  call.send({
-    type: "sentenceWhole",
-    turnId: 1,
-    index: 0,
-    durationMs: SENTENCE.length * 65,
-    firstByteAtMs: 900,
-  });
-  call.clock.advance(3_000);
-  assert.equal(fillersOf(call), 0);
-});
-
 test("a filler is played where TTS gives nothing, or nothing more, for longer than a sentence takes it", () => {
   const silent = waitingForTts();
   silent.clock.advance(1_700);
@@ -174,4 +145,137 @@ test("a TTS that is slow for ever holds the filler back for 2.5 s at most", () =
   call.clock.advance(200);
   fire();
   assert.equal(fillersOf(call), 1);
+});
+
+const MP3 = { codec: "mp3", sampleRateHz: 24_000 } as const;
+
+/** Calls of one voice, with what each of them was told is ready. */
+class Voice {
+  readonly clock = new VirtualClock(0);
+  readonly client = new ScriptedVoice();
+  readonly #keeper = new PhraseKeeper(this.clock);
+
+  call() {
+    const { client, clock } = this;
+    const format = WEB_AUDIO.sentenceFormat(client);
+    const spoken = { vendor: "scripted", client, modelId: "aria", speed: 1, language: "en" };
+    const tts = { ...spoken, format, cacheKey: "voice" };
+    const caller = new RecordingCaller();
+    const deps = { caller, phrases: this.#keeper, tts, cache: new SpeechCache(0), clock };
+    const ready: string[] = [];
+    const phrases = new CallPhrases(deps, (text) => ready.push(text));
+    return { phrases, ready, caller };
+  }
+
+  get asked(): readonly string[] {
+    return this.client.syntheses.map(({ request }) => request.text);
+  }
+
+  async say(synthesis: number): Promise<void> {
+    this.client.syntheses[synthesis]?.give(await speak("ok", MP3));
+    this.client.syntheses[synthesis]?.finish();
+    await new Promise(setImmediate);
+  }
+}
+
+test("the greeting goes to the voice first: phrases are said 300 ms later, one after the other", async () => {
+  const voice = new Voice();
+  const { phrases, ready } = voice.call();
+  phrases.prepare(["one", "two"]);
+  voice.clock.advance(299);
+  assert.deepEqual(voice.asked, []);
+  voice.clock.advance(1);
+  assert.deepEqual(voice.asked, ["one"]);
+  await voice.say(0);
+  assert.deepEqual(ready, ["one"]);
+  assert.deepEqual(voice.asked, ["one", "two"]);
+  await voice.say(1);
+  assert.deepEqual(ready, ["one", "two"]);
+});
+
+test("what the voice has said in another call is ready at once, and only the rest is asked for", async () => {
+  const voice = new Voice();
+  voice.call().phrases.prepare(["one"]);
+  voice.clock.advance(300);
+  await voice.say(0);
+  const second = voice.call();
+  second.phrases.prepare(["one", "two"]);
+  assert.deepEqual(second.ready, ["one"]);
+  voice.clock.advance(300);
+  assert.deepEqual(voice.asked, ["one", "two"]);
+  assert.ok((second.phrases.get("one")?.audio.byteLength ?? 0) > 0);
+  assert.equal(second.phrases.get("two"), undefined);
+});
+
+test("a call that has all its phrases waits for nothing", async () => {
+  const voice = new Voice();
+  voice.call().phrases.prepare(["one"]);
+  voice.clock.advance(300);
+  await voice.say(0);
+  voice.call().phrases.prepare(["one"]);
+  assert.equal(voice.clock.pendingTimerCount, 0);
+});
+
+test("a voice that fails is asked for no more phrases in this call", async () => {
+  const voice = new Voice();
+  const { phrases, ready } = voice.call();
+  phrases.prepare(["one", "two"]);
+  voice.clock.advance(300);
+  voice.client.syntheses[0]?.fail(new Error("oops"));
+  await new Promise(setImmediate);
+  assert.deepEqual(voice.asked, ["one"]);
+  assert.deepEqual(ready, []);
+});
+
+test("a call that is over asks for no phrase, and is told of none that was asked for before", async () => {
+  const voice = new Voice();
+  const early = voice.call();
+  early.phrases.prepare(["one"]);
+  early.phrases.close();
+  assert.equal(voice.clock.pendingTimerCount, 0);
+  const late = voice.call();
+  late.phrases.prepare(["one", "two"]);
+  voice.clock.advance(300);
+  late.phrases.close();
+  await voice.say(0);
+  assert.deepEqual(voice.asked, ["one"]);
+  assert.deepEqual(late.ready, []);
+});
+
+test("a phrase is sent whole where it is ready, and it is a fault to play it before", async () => {
+  const voice = new Voice();
+  const { phrases, caller } = voice.call();
+  phrases.prepare(["one"]);
+  const sentence = { turnId: 4, index: 1_000 };
+  assert.throws(() => phrases.play("one", sentence), /not ready/);
+  voice.clock.advance(300);
+  await voice.say(0);
+  phrases.play("one", sentence);
+  const audio = phrases.get("one")?.audio;
+  assert.deepEqual(caller.sounds, [{ ...sentence, audio, isLast: true }]);
+});
+
+const MP3_SOUND = { codec: "mp3", sampleRateHz: 24_000 } as const;
+const UNDERWAY_MAX = 64;
+
+test("so many phrases are asked for at a time, one more waits for another call, and all of one are one", async () => {
+  const client = new ScriptedVoice();
+  const format = WEB_AUDIO.sentenceFormat(client);
+  const tts = { vendor: "scripted", client, modelId: "aria", speed: 1, language: "en", format };
+  const keeper = new PhraseKeeper(new VirtualClock());
+  const cache = new SpeechCache(0);
+  const prepare = (n: number) =>
+    keeper.prepare({ ...tts, cacheKey: "voice" }, `phrase ${n}`, cache);
+  const asked = Array.from({ length: UNDERWAY_MAX }, (_, n) => prepare(n));
+  assert.equal(prepare(0), asked[0]);
+  assert.equal(client.syntheses.length, UNDERWAY_MAX);
+  assert.equal(await prepare(UNDERWAY_MAX), undefined);
+  assert.equal(client.syntheses.length, UNDERWAY_MAX);
+  client.syntheses[0]?.give(await speak("phrase", MP3_SOUND));
+  client.syntheses[0]?.finish();
+  const spoken = await asked[0];
+  assert.ok(spoken !== undefined && spoken.durationMs > 0);
+  assert.equal(await prepare(0), spoken);
+  void prepare(UNDERWAY_MAX);
+  assert.equal(client.syntheses.length, UNDERWAY_MAX + 1, "there is room again");
 });

@@ -1,16 +1,28 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { isDictating } from "../../../engine/conversation/endpointing.js";
+import { isBackchannelPhrase } from "../../../engine/conversation/backchannel.js";
+import {
+  isDictating,
+  isOpenEnded,
+  predictsContinuation,
+} from "../../../engine/conversation/endpointing.js";
 import {
   DAYS,
+  isInDigits,
   isNumberJoint,
+  isQuestion,
   LEXICONS,
   numberSaidBy,
+  PhraseList,
   SPELT_WORDS,
+  saidDigits,
   stockPhrases,
   tablePhrases,
   tableWords,
 } from "../../../engine/conversation/lexicon.js";
+import { changed } from "../../doubles/changed-state.js";
+import { PLAIN_SETTINGS, RecordedCall } from "../../doubles/recorded-call.js";
+import { HELD_OUT, type HeldOutPhrases } from "./held-out-phrases.js";
 
 test("a number stands once in each language, and all of it is dictated as well as counted", () => {
   for (const [language, { ones, tens, magnitudes, moreNumbers }] of Object.entries(LEXICONS)) {
@@ -63,4 +75,263 @@ test("Brazil has stock phrases of its own, other regions those of their language
 
 test("the Polish agent asks whether the caller is still there, not whether somebody else is", () => {
   assert.equal(stockPhrases("pl-PL").stillThere, "Halo, czy nadal jesteśmy połączeni?");
+});
+
+const LIST = new PhraseList(
+  tablePhrases(`yes, of course it is, ok,, mm,
+    はい, ん, 好的, I’m in`),
+);
+
+test("words that are one phrase after another are made of them, and no others", () => {
+  for (const text of ["yes", "Yes, of course it is! OK", "ok ok ok", "of course it is", "im in"]) {
+    assert.ok(LIST.makesUp(text), text);
+  }
+  for (const text of ["", "...", "course it is", "of course", "yes no", "no yes", "of", "yes it"]) {
+    assert.ok(!LIST.makesUp(text), text);
+  }
+});
+
+test("a question is made of none", () => {
+  for (const text of ["yes?", "好的？", "ok؟"]) assert.ok(!LIST.makesUp(text), text);
+});
+
+test("the beginning of a phrase, behind whole ones, may become one", () => {
+  for (const text of ["of", "of course", "yes of course it", "I'm", "好"]) {
+    assert.ok(LIST.begins(text), text);
+  }
+  for (const text of ["", "yes", "course", "no of", "of of", "of course it is"]) {
+    assert.ok(!LIST.begins(text), text);
+  }
+});
+
+test("a drawn-out sound is the sound, and two letters are no drawn-out one", () => {
+  assert.ok(LIST.makesUp("mmmmm"));
+  assert.ok(!LIST.makesUp("m"));
+  assert.ok(!LIST.makesUp("yess"));
+});
+
+test("twelve words are listened to, and thirty-two characters where there are no spaces", () => {
+  assert.ok(LIST.makesUp("yes ".repeat(12)));
+  assert.ok(!LIST.makesUp("yes ".repeat(13)));
+  assert.ok(LIST.makesUp("はい".repeat(16)));
+  assert.ok(!LIST.makesUp(`${"はい".repeat(16)}ん`));
+  assert.ok(LIST.begins(`${"yes ".repeat(11)}of`));
+  assert.ok(!LIST.begins(`${"yes ".repeat(12)}of`));
+});
+
+const saysDigits = (word: string, digits: string) => saidDigits(word, digits) !== undefined;
+
+/** How many digits of a number are said with each of the words, one behind the other. */
+function saidWith(words: string, digits: string): readonly (number | undefined)[] {
+  let said: number | undefined = 0;
+  return words.split(" ").map((word) => {
+    said = saidDigits(word, digits, said);
+    return said;
+  });
+}
+
+test("words say the digits of a number where these stand, in the languages that agents mostly speak", () => {
+  for (const [digits, ...words] of [
+    ["8", "eight", "acht", "ocho", "huit", "otto", "oito", "osiem", "sekiz", "eighth", "achten"],
+    [
+      "30",
+      "thirty",
+      "dreißig",
+      "treinta",
+      "trente",
+      "trenta",
+      "trinta",
+      "dertig",
+      "otuz",
+      "thirtieth",
+    ],
+    ["13", "thirteen", "dreizehn", "trece", "treize", "tredici", "treze", "dertien", "trzynaście"],
+    ["27", "twenty", "seven", "siebenundzwanzig", "zevenentwintig", "veintisiete", "ventisette"],
+    ["350", "three", "fifty", "dreihundertfünfzig", "trescientos"],
+    ["05", "oh", "five"],
+    ["48213", "four", "eight", "two", "one", "three", "forty", "thirteen"],
+    ["1430", "fourteen", "thirty", "four"],
+    ["21st", "twenty", "first"],
+  ] as const) {
+    for (const word of words) assert.equal(saysDigits(word, digits), true, `${word} for ${digits}`);
+  }
+});
+
+test("other words, and numbers of which the digits stand elsewhere, do not", () => {
+  for (const [digits, ...words] of [
+    ["8", "freight", "hunderttausend"],
+    ["4", "three", "fourteen", "forty", "for", "4", ""],
+    ["30", "three", "zwanzig", "vierzig", "zweiunddreißig"],
+    ["13", "two", "thirty"],
+    ["27", "two", "seventeen", "seventy", "achtundzwanzig"],
+    ["427", "thirty-seven", "two"],
+  ] as const) {
+    for (const word of words)
+      assert.equal(saysDigits(word, digits), false, `${word} for ${digits}`);
+  }
+});
+
+test("the words of a number say its digits one behind the other", () => {
+  assert.deepEqual(saidWith("four twenty seven", "427"), [1, 2, 3]);
+  assert.deepEqual(saidWith("four two seven", "427"), [1, 2, 3]);
+  assert.deepEqual(saidWith("four eight two one three", "48213"), [1, 2, 3, 4, 5]);
+  assert.deepEqual(saidWith("fourteen thirty", "1430"), [2, 3]);
+  assert.deepEqual(saidWith("siebenundzwanzig", "27"), [2]);
+  assert.equal(saidDigits("two", "427", 2), undefined);
+  assert.equal(saidDigits("four", "48213", 1), undefined);
+  assert.equal(saidDigits("three", "30", 1), undefined);
+  assert.equal(saidDigits("eight", "86"), undefined);
+});
+
+test("ordinals say short numbers, of dates, and no longer ones", () => {
+  assert.equal(saysDigits("second", "2"), true);
+  assert.equal(saysDigits("second", "48213"), false);
+});
+
+test("some words stand between the digits of a number and behind them", () => {
+  assert.deepEqual(["hundred", "dollars", "and", "friday"].map(isNumberJoint), [
+    true,
+    true,
+    true,
+    false,
+  ]);
+});
+
+test("a word is in digits that begins with one", () => {
+  assert.deepEqual(["8", "0", "9pm", "a1", "/", ":", ""].map(isInDigits), [
+    true,
+    true,
+    true,
+    false,
+    false,
+    false,
+    false,
+  ]);
+});
+
+test("words are told apart as before when more were asked for than are kept", () => {
+  for (let n = 0; n < 5_000; n += 1) assert.equal(saysDigits(`word${n}`, "27"), false);
+  assert.equal(saysDigits("siebenundzwanzig", "27"), true);
+  assert.equal(saysDigits("achtundzwanzig", "27"), false);
+});
+
+const QUESTIONS = [
+  "Shall I book it?",
+  'And is that the "late checkout"?',
+  "¿Sigue usted ahí?",
+  "Êtes-vous toujours là ?",
+  "هل أنت هناك؟",
+  "もしもし、聞こえますか。",
+  "ほかにご用件はございますか。",
+  "您还在吗。",
+  "क्या आप लाइन पर हैं",
+];
+const REQUESTS = [
+  "Please say yes or no.",
+  "Just say yes.",
+  "Please confirm that the address is right.",
+  "Bitte bestätigen Sie die Adresse.",
+  "Sagen Sie bitte ja oder nein.",
+  "Confirmez, s'il vous plaît.",
+  "Por favor, confirme la dirección.",
+  "Diga sim ou não.",
+  "Proszę potwierdzić adres.",
+  "Lütfen onaylayın.",
+  "请确认地址。",
+  "कृपया पुष्टि करें।",
+];
+const STATEMENTS = [
+  "Let me know if you need anything else.",
+  "メールをご確認ください。",
+  "We have three rooms with a view of the lake.",
+  "I have confirmed your booking.",
+  "You said yes.",
+  "Das Zimmer ist frei.",
+  "C'est noté.",
+  "Su habitación está confirmada.",
+  "はい、空いております。",
+  "好的，已经订好了。",
+  "कमरा खाली है।",
+];
+
+test("what ends with the mark or the word of its language is a question", () => {
+  for (const text of QUESTIONS) assert.ok(isQuestion(text), text);
+});
+
+test("so is what asks for a word as a statement does", () => {
+  for (const text of REQUESTS) assert.ok(isQuestion(text), text);
+});
+
+test("what only tells is none", () => {
+  for (const text of STATEMENTS) assert.ok(!isQuestion(text), text);
+});
+
+/** How many of the phrases of all languages are so. */
+function count(
+  kind: keyof HeldOutPhrases,
+  isSo: (text: string, language: string) => boolean,
+): number {
+  const each = Object.entries(HELD_OUT).map(
+    ([language, phrases]) => phrases[kind].filter((text) => isSo(text, language)).length,
+  );
+  return each.reduce((sum, found) => sum + found, 0);
+}
+
+const waits = (text: string, language: string): boolean =>
+  isDictating(text, "") || isOpenEnded(text, language);
+
+/** After two turns whose ends the recognizer has marked. */
+function waitsBehindMarks(text: string, language: string): boolean {
+  const { state } = new RecordedCall(PLAIN_SETTINGS).actor;
+  const said = (content: string) => ({ role: "user", content, createdAtMs: 0 }) as const;
+  const history = [...state.record.history, said("Good morning."), said("That is right.")];
+  return predictsContinuation(
+    changed(state, { record: { history }, settings: { ...state.settings, language } }),
+    text,
+  );
+}
+
+const marked = (text: string): string => (/[?]$/.test(text) ? text : `${text}.`);
+
+// The figures stand in docs/guides/turn-taking.md; a change that moves one of them changes both.
+
+/** How many open sentences each language's words tell, and how many finished ones they take for open. */
+const OPEN_BY_LANGUAGE = {
+  en: { open: 5, closed: 0 },
+  de: { open: 9, closed: 0 },
+  fr: { open: 6, closed: 0 },
+  es: { open: 4, closed: 0 },
+  nl: { open: 8, closed: 2 },
+};
+
+test("in each language the words tell more open sentences than they take finished ones for open", () => {
+  const found = Object.entries(HELD_OUT).map(([language, { open, closed }]) => {
+    const countOf = (phrases: readonly string[]) =>
+      phrases.filter((text) => waits(text, language)).length;
+    return [language, { open: countOf(open), closed: countOf(closed) }] as const;
+  });
+  assert.deepEqual(Object.fromEntries(found), OPEN_BY_LANGUAGE);
+});
+
+test("of 100 callers who think aloud the words tell 32, and a recognizer that writes marks 97", () => {
+  assert.equal(count("open", waits), 32);
+  assert.equal(count("open", waitsBehindMarks), 97);
+});
+
+test("of 100 who dictate in pieces most are waited for, whichever language", () => {
+  assert.equal(count("dictated", waits), 41);
+  assert.equal(count("dictatedLater", waits), 40);
+});
+
+test("of 100 who are done nearly none is waited for", () => {
+  assert.equal(count("closed", waits), 2);
+  assert.equal(
+    count("closed", (text, language) => waitsBehindMarks(marked(text), language)),
+    2,
+  );
+});
+
+test("of 100 backchannels that no list has few let the agent speak on, and of 100 interruptions none", () => {
+  assert.equal(count("backchannels", isBackchannelPhrase), 22);
+  assert.equal(count("interruptions", isBackchannelPhrase), 0);
 });

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { AGENT_HUNG_UP } from "../../../engine/conversation/call-end.js";
-import type { ConversationEffect } from "../../../engine/conversation/effects.js";
+import type { ConversationEffect, TurnReport } from "../../../engine/conversation/effects.js";
 import { onPlaybackEnd } from "../../../engine/conversation/playback-end.js";
 import { EMPTY_LEDGER, recordSent } from "../../../engine/conversation/playback-ledger.js";
 import { newSentence } from "../../../engine/conversation/playout.js";
@@ -14,7 +14,7 @@ import {
   WAITING_SLOT_FIRST,
 } from "../../../engine/conversation/state.js";
 import { changed, type StateChanges } from "../../doubles/changed-state.js";
-import { PLAIN_SETTINGS } from "../../doubles/recorded-call.js";
+import { PLAIN_SETTINGS, RecordedCall } from "../../doubles/recorded-call.js";
 
 const { apology } = PLAIN_SETTINGS;
 const ENDS_AT_MS = 1_000;
@@ -113,24 +113,6 @@ test("a timer that goes off early, or late, finds all heard that it was set for"
   }
 });
 
-test("a turn that broke is reported as failed, though all that was sent of it was heard", () => {
-  for (const [faulty, outcome] of [
-    [true, "failed"],
-    [false, "played"],
-  ] as const) {
-    const { out } = endOf(heardTurn({ faulty }));
-    const outcomes = out.flatMap((effect) =>
-      effect.type === "saveTurn" ? [effect.save.report?.outcome] : [],
-    );
-    assert.deepEqual(outcomes, [outcome]);
-  }
-});
-
-test("a turn of which nothing was sent has no end of its sound", () => {
-  const { out } = endOf(heardTurn({ faulty: true }, []));
-  assert.ok(!out.some((effect) => effect.type === "send" && effect.message.type === "audioEnd"));
-});
-
 test("a reply that was heard begins the count of failed turns anew, and nothing that the agent says by itself does", () => {
   for (const kind of ["reply", "greeting", "apology", "reminder", "resumed"] as const) {
     const { state } = endOf(heardTurn({ kind }), { failedTurns: 2 });
@@ -178,4 +160,65 @@ test("the apology is owed for a reply that has no end: nothing of it was heard, 
   assert.equal(isOwed(heardTurn(faulty, []), { readyPhrases: [] }), false, "it would fail as well");
   const asked = endOf(heardTurn(faulty, []), { user: { unanswered: "and tomorrow?" } }).state;
   assert.equal(turnOf(asked)?.kind, "reply", "the caller has asked for something else");
+});
+
+const PARTS = ["sttMs", "llmFirstTokenMs", "llmSentenceMs", "ttsFirstByteMs", "ttsRestMs"] as const;
+
+function reportsOf({ effects }: RecordedCall): readonly TurnReport[] {
+  return effects.flatMap((effect) =>
+    effect.type === "saveTurn" && effect.save.report !== undefined ? [effect.save.report] : [],
+  );
+}
+
+function answer(call: RecordedCall, turnId: number): void {
+  call.send({ type: "replyToken", turnId, text: "The table is yours." });
+  call.send({ type: "replyDone", turnId, tokens: 9 });
+  const firstByteAtMs = call.clock.monotonicMs();
+  call.send({ type: "sentenceWhole", turnId, index: 0, durationMs: 3_000, firstByteAtMs });
+}
+
+function totalOf(report: TurnReport | undefined): number | undefined {
+  const sum = PARTS.reduce((sumMs, part) => sumMs + (report?.[part] ?? 0), 0);
+  assert.equal(sum, report?.totalMs, "the parts are what was waited");
+  return report?.totalMs;
+}
+
+test("the wait of a turn after an interruption begins with the end of the voice, not of the words", () => {
+  const call = new RecordedCall(PLAIN_SETTINGS);
+  call.send({ type: "opened", resumed: true });
+  call.send({ type: "written", text: "book a table" });
+  answer(call, 1);
+  call.clock.advance(1_000);
+  call.hearVoice(true);
+  const words = { text: "no wait please", isFinal: true, speechFinal: false };
+  const voice = { lastWordEndMs: undefined, endedAgoMs: 0, voiceAgoMs: 0 };
+  call.send({ type: "transcript", ...words, ...voice });
+  call.clock.advance(1_400);
+  call.hearVoice(false);
+  call.clock.advance(600);
+  if (call.turn === undefined) call.send({ type: "callerTurnEnded" });
+  call.reach("endpointing", { voiceAgoMs: call.voiceAgoMs });
+  const { turn } = call;
+  assert.equal(turn?.kind, "reply");
+  assert.equal(turn?.callerEndedAtMs, 2_400);
+  call.clock.advance(400);
+  answer(call, turn?.id ?? 0);
+  call.clock.advance(3_000);
+  assert.equal(totalOf(reportsOf(call).at(-1)), call.clock.monotonicMs() - 3_000 - 2_400);
+});
+
+test("so does that of a reply which waited for a voice that went on", () => {
+  const call = new RecordedCall(PLAIN_SETTINGS);
+  call.send({ type: "opened", resumed: true });
+  call.send({ type: "written", text: "book a table" });
+  call.clock.advance(100);
+  call.hearVoice(true);
+  call.send({ type: "speechStarted", voiceAgoMs: 0 });
+  answer(call, 1);
+  call.clock.advance(1_000);
+  call.hearVoice(false);
+  call.clock.advance(5_000);
+  const [report] = reportsOf(call);
+  const waitedMs = totalOf(report) ?? Number.POSITIVE_INFINITY;
+  assert.ok(waitedMs >= 0 && waitedMs <= 1_000, `${waitedMs} ms`);
 });

@@ -1,21 +1,28 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import * as fc from "fast-check";
+import { unheardText } from "../../../engine/conversation/commit-turn.js";
 import {
   alignEnd,
   alignPlayed,
+  answerEndsAtMs,
   cutGrowth,
   EMPTY_LEDGER,
   isGap,
   lengthMsOf,
   markedEndMs,
+  marksBeforeRest,
   type PlaybackLedger,
+  playedAnswer,
   playedSentenceCount,
   playedText,
   receivedOf,
   recordGrowth,
   recordSent,
 } from "../../../engine/conversation/playback-ledger.js";
+import { newTurn, type Turn } from "../../../engine/conversation/state.js";
+import { PLAIN_SETTINGS, RecordedCall } from "../../doubles/recorded-call.js";
+import { AnsweredCall } from "./answered-call.js";
 import { OPEN, sentAt, WHOLE } from "./sent-sentences.js";
 
 interface Given {
@@ -76,13 +83,6 @@ test("after a report the ledger has what was played, whatever was sent when", ()
   );
 });
 
-test("between two reports the clock goes on from the first", () => {
-  const ledger = alignPlayed(ledgerOf([{ durationMs: 1_000, afterMs: 0 }]), 200, 5_000);
-  assert.equal(playedText(ledger, 5_000), "word0 word0");
-  assert.equal(playedText(ledger, 5_300), "word0 word0 word0 word0 word0");
-  assert.equal(ledger.endsAtMs, 5_800);
-});
-
 test("more than was sent is all that was sent", () => {
   const ledger = alignPlayed(ledgerOf([{ durationMs: 1_000, afterMs: 0 }]), 90_000, 5_000);
   assert.equal(ledger.endsAtMs, 5_000);
@@ -136,16 +136,6 @@ test("a mark that was sent behind a silence puts the end right by what is left w
   assert.equal(markedEndMs(followed, 0, 1_700), 1_100);
 });
 
-test("a sentence that was cut is heard with the last of its words, and told at their pace", () => {
-  const text = "one two three four";
-  const whole = { text, expectedMs: 1_800, isWhole: false, durationMs: 1_000 };
-  const cut = cutGrowth(recordSent(EMPTY_LEDGER, whole, 0), "one two", 700);
-  assert.equal(playedText(cut, 400), "one");
-  assert.equal(playedText(cut, 699), "one");
-  assert.equal(playedText(cut, 700), "one two");
-  assert.equal(cut.endsAtMs, 1_000);
-});
-
 test("all audio that has come is as long as its sentences together, whatever lay between them", () => {
   const given = [
     { durationMs: 1_000, afterMs: 0 },
@@ -167,8 +157,138 @@ test("the last word of a sentence that may go on was not heard, however long ago
   assert.equal(receivedOf({ ...OPEN, startsAtMs: 0 }), "word word word");
 });
 
-test("half a millisecond between two sentences is a pause, and is taken off what a late mark moves", () => {
-  const ledger = recordSent(sentAt(0, WHOLE), WHOLE, 1_000.5);
-  const starts = alignEnd(ledger, 0, 1_300).sent.map(({ startsAtMs }) => startsAtMs);
-  assert.deepEqual(starts, [300, 1_300]);
+test("the words that the agent is at work are heard, are no answer, and do not end later than one", () => {
+  const waiting = { ...WHOLE, text: "One moment.", isFiller: true };
+  const ledger = sentAt(0, WHOLE, waiting);
+  assert.equal(playedText(ledger, 2_000), `${WHOLE.text} One moment.`);
+  assert.equal(playedAnswer(ledger, 2_000), WHOLE.text);
+  assert.equal(answerEndsAtMs(ledger), 1_000);
+  assert.equal(playedAnswer(sentAt(0, waiting), 1_000), "");
+  assert.equal(answerEndsAtMs(sentAt(0, waiting)), Number.NEGATIVE_INFINITY);
+});
+
+test("the mark of a sentence is late by the silence before it was known to be whole, and only where no sound came with that", () => {
+  const open = sentAt(0, OPEN);
+  const lateMs = (atMs: number, durationMs: number, isWhole: boolean) =>
+    recordGrowth(open, { ...OPEN, durationMs, isWhole }, atMs).sent[0]?.markLateMs;
+  assert.equal(lateMs(1_300, 1_000, true), 300);
+  assert.equal(lateMs(900, 1_000, true), 0);
+  assert.equal(lateMs(1_300, 1_500, true), 0);
+  assert.equal(lateMs(1_300, 1_000, false), 0);
+});
+
+test("a sentence that is whole, or was never sent, does not grow and is not cut", () => {
+  const whole = sentAt(0, WHOLE);
+  assert.equal(recordGrowth(whole, { ...WHOLE, durationMs: 2_000 }, 500), whole);
+  assert.equal(cutGrowth(whole, "word", 500), whole);
+  assert.equal(recordGrowth(EMPTY_LEDGER, WHOLE, 500), EMPTY_LEDGER);
+  assert.equal(cutGrowth(EMPTY_LEDGER, "word", 500), EMPTY_LEDGER);
+});
+
+test("a sentence that was cut keeps the times of the words that it still has", () => {
+  const marks = [4, 9, 14].map((end) => ({ end, atMs: end * 100 }));
+  const cut = cutGrowth(sentAt(0, { ...OPEN, marks }), "word word", 500);
+  assert.deepEqual(cut.sent[0]?.marks, marks.slice(0, 2));
+  assert.equal(cut.sent[0]?.expectedMs, 900);
+});
+
+test("what another try says begins where the words that came end, and never behind the sound that came", () => {
+  const marks = [4, 9, 14].map((end) => ({ end, atMs: end * 100 }));
+  const sent = { ...OPEN, startsAtMs: 0, durationMs: 1_000, expectedMs: 2_000, marks };
+  const before = marks.slice(0, 2);
+  assert.deepEqual(marksBeforeRest(sent, "word word"), [
+    ...before,
+    { end: 9, atMs: 900 },
+    { end: 9, atMs: 1_000 },
+  ]);
+  assert.deepEqual(marksBeforeRest({ ...sent, durationMs: 700 }, "word word").at(-2), {
+    end: 9,
+    atMs: 700,
+  });
+});
+
+test("a mark of a sentence that was never sent tells nothing", () => {
+  const ledger = sentAt(0, WHOLE);
+  assert.equal(alignEnd(ledger, 1, 3_000), ledger);
+});
+
+/** A telephone call whose reply of 1,500 ms began 1,000 ms ago. */
+function callInReply() {
+  const call = new RecordedCall({ ...PLAIN_SETTINGS, isPaced: true, isStreamed: true });
+  call.send({ type: "opened", resumed: true });
+  call.send({ type: "written", text: "hello" });
+  const turnId = call.turn?.id ?? 0;
+  call.send({ type: "replyToken", turnId, text: "Good morning to you." });
+  call.send({ type: "replyDone", turnId, tokens: 5 });
+  call.send({ type: "sentenceWhole", turnId, index: 0, durationMs: 1_500, firstByteAtMs: 0 });
+  call.clock.advance(1_000);
+  return call;
+}
+
+test("sound that stood still is heard so much later, however long that was", () => {
+  for (const lateMs of [20, 400, 600, 900]) {
+    const call = callInReply();
+    call.send({ type: "soundLate", lateMs });
+    assert.equal(call.turn?.ledger.endsAtMs, 1_500 + lateMs);
+  }
+});
+
+test("sound that is told to be late, or played, where none was sent or all stands still, changes nothing", () => {
+  const silent = new AnsweredCall({ isPaced: true }).ask().token("It is ");
+  const held = callInReply();
+  held.send({ type: "speechStarted" });
+  assert.equal(held.actor.state.outputPausedAtMs, 1_000);
+  const over = new AnsweredCall();
+  over.send({ type: "opened", resumed: true });
+  for (const call of [silent, held, over]) {
+    const before = structuredClone(call.turn);
+    call.takeLines();
+    call.send({ type: "soundLate", lateMs: 500 });
+    call.send({ type: "played", turnId: 1, playedMs: 100 });
+    assert.deepEqual(call.takeLines(), []);
+    assert.deepEqual(call.turn, before);
+    assert.deepEqual(call.crashes, []);
+  }
+});
+
+test("a late report that all was played, or all but a rounded millisecond, leaves the moment at which it was", () => {
+  const endsAtMs = (reportedAtMs: number, playedMs: number) => {
+    const call = new AnsweredCall().ask().token("It is ten. So ").whole(0, 1_500);
+    call.wait(reportedAtMs);
+    call.send({ type: "played", turnId: 1, playedMs });
+    return call.activeTurn.ledger.endsAtMs;
+  };
+  assert.equal(endsAtMs(3_000, 1_500), 1_500);
+  assert.equal(endsAtMs(3_000, 1_499.5), 1_500);
+  assert.equal(endsAtMs(3_000, 1_499), 3_001, "a whole millisecond is left");
+  assert.equal(endsAtMs(1_500, 1_499.5), 1_500, "it ends just now");
+  assert.equal(endsAtMs(1_499, 1_500), 1_499, "it was played faster");
+});
+
+const UNHEARD_CHARACTERS_MAX = 3_000;
+
+/** A turn of these sentences, each a second long, of which the first is sent at 0. */
+function turnOf(...texts: readonly string[]): Turn {
+  const sentence = {
+    attempt: 1,
+    durationMs: 1_000,
+    isWhole: true,
+    marks: [],
+    requestedAtMs: 0,
+    grewAtMs: 0,
+    firstTry: undefined,
+  };
+  const sentences = texts.map((text, slot) => ({ ...sentence, slot, text }));
+  const [first = ""] = texts;
+  const sent = { text: first, durationMs: 1_000, expectedMs: 1_000, isWhole: true };
+  const moments = { callerEndedAtMs: 0, decidedAtMs: 0 };
+  const turn = newTurn({ id: 1, kind: "reply", userText: "Go on.", attempt: 1, ...moments });
+  return { ...turn, sentences, ledger: recordSent(EMPTY_LEDGER, sent, 0) };
+}
+
+test("of very much that was never heard the beginning is kept, in whole words", () => {
+  const turn = turnOf("Heard.", "word ".repeat(UNHEARD_CHARACTERS_MAX));
+  const text = unheardText(turn, "interrupted", 1_000) ?? "";
+  assert.ok(text.length <= UNHEARD_CHARACTERS_MAX && text.length > UNHEARD_CHARACTERS_MAX - 10);
+  assert.match(text, /word$/);
 });

@@ -1,23 +1,8 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { PLAIN_SETTINGS, RecordedCall } from "../../doubles/recorded-call.js";
 import { AnsweredCall } from "./answered-call.js";
 
 const STREAMED = { isStreamed: true };
-const PACED = { isStreamed: true, isPaced: true };
-
-test("two sentences are made at a time, and the next is asked for when one of them is with the caller", () => {
-  const call = new AnsweredCall()
-    .ask()
-    .reply("One is here. Two is there. Three is gone. Four is new.");
-  assert.deepEqual(call.linesOf("synthesize"), [
-    'synthesize #1.0 "One is here."',
-    'synthesize #1.1 "Two is there."',
-  ]);
-  call.whole(0, 900);
-  assert.deepEqual(call.linesOf("synthesize"), ['synthesize #1.2 "Three is gone."']);
-});
-
 test("a sentence that still grows is one of the two that are made", () => {
   const call = new AnsweredCall(STREAMED).ask().reply("One is here. Two is there. Three is gone.");
   call.takeLines();
@@ -88,45 +73,6 @@ test("the second try of a sentence is waited for two seconds, and no silence in 
   assert.equal(givenUpAtMs(1_000, 1_100), 3_000, "two seconds of silence");
 });
 
-test("a telephone's mark is waited for 1,500 ms beyond the end of its sound, a browser's is not there", () => {
-  for (const [settings, delayMs] of [
-    [PACED, 2_400],
-    [STREAMED, 900],
-  ] as const) {
-    const call = new AnsweredCall(settings).ask().reply("One is here.");
-    call.takeLines();
-    call.whole(0, 900);
-    assert.deepEqual(call.linesOf("deadline playbackEnd in"), [
-      `deadline playbackEnd in ${delayMs}`,
-    ]);
-  }
-});
-
-test("of a turn of which nothing could be sent no mark is waited for", () => {
-  const call = new AnsweredCall(PACED).ask().reply("One is here.").mute(0);
-  call.takeLines();
-  call.mute(0);
-  assert.deepEqual(call.linesOf("deadline playbackEnd in"), ["deadline playbackEnd in 0"]);
-});
-
-test("a sentence is tried twice", () => {
-  const call = new AnsweredCall().ask().reply("One is here.");
-  call.takeLines();
-  assert.equal(call.mute(0).linesOf("synthesize").length, 1);
-  assert.equal(call.mute(0).linesOf("synthesize").length, 0);
-  assert.equal(call.activeTurn.faulty, true);
-});
-
-test("a greeting that is not spoken for seven seconds is given up", () => {
-  const call = new RecordedCall(PLAIN_SETTINGS);
-  call.send({ type: "opened", resumed: false });
-  call.clock.advance(6_999);
-  call.takeLines();
-  assert.deepEqual(call.takeLines(), []);
-  call.clock.advance(1);
-  assert.ok(call.takeLines().includes("abort turn #1"));
-});
-
 test("a second sentence that cannot be spoken takes with it what follows, and not the first, which is still on its way", () => {
   const call = new AnsweredCall().ask().reply("One is here. Two is there. Three is gone.");
   call.mute(1).mute(1).takeLines();
@@ -139,15 +85,6 @@ test("a second sentence that cannot be spoken takes with it what follows, and no
   assert.equal(call.activeTurn.requestedCount, 1);
 });
 
-test("where the model breaks off, all that it had said by then is still spoken", () => {
-  const call = new AnsweredCall()
-    .ask()
-    .token("One is here. Two is there. Three is gone. Four is new. ");
-  call.whole(0, 900).fail().takeLines();
-  call.whole(1, 900);
-  assert.deepEqual(call.linesOf("synthesize"), ['synthesize #1.3 "Four is new."']);
-});
-
 test("no more than sixty-four sentences of a reply are kept, and the model is stopped there", () => {
   const call = new AnsweredCall().ask();
   while (call.activeTurn.sentences.length < 63) call.token("So it is. ");
@@ -157,21 +94,4 @@ test("no more than sixty-four sentences of a reply are kept, and the model is st
   assert.equal(call.activeTurn.sentences.length, 64);
   call.token("So it is. ").done();
   assert.equal(call.activeTurn.sentences.length, 64);
-});
-
-test("every character that a voice is asked for is counted, also where it is only one", () => {
-  const call = new AnsweredCall().ask().reply("7");
-  assert.equal(call.actor.state.record.metrics.ttsChars, 1);
-});
-
-test("a sentence that begins while the sound stands still is looked after at once, not in the past", () => {
-  const call = new AnsweredCall(PACED)
-    .ask()
-    .reply("One is here and stays. Two is there and goes on.");
-  call.whole(0, 1_500).wait(1_000);
-  call.send({ type: "speechStarted" });
-  assert.equal(call.actor.state.outputPausedAtMs, 1_000);
-  call.wait(1_100).takeLines();
-  call.grew(1, 100);
-  assert.deepEqual(call.linesOf("deadline underrun in"), ["deadline underrun in 0"]);
 });

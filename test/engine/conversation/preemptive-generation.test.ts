@@ -11,17 +11,6 @@ function callWithPreemptiveReply() {
   return call;
 }
 
-test("words that ended 150 ms ago are answered before the turn is certain to be over, newer ones when they are as old", () => {
-  assert.equal(callWithPreemptiveReply().preemptiveReply?.userText, "what do you offer");
-  const call = new RecordedCall({ ...PLAIN_SETTINGS, preemptiveGeneration: true });
-  call.send({ type: "opened", resumed: true });
-  call.send({ type: "transcript", text: "what do you offer", ...HEARD, endedAgoMs: 149 });
-  const isAsked = () => call.effects.some(({ type }) => type === "startPreemptiveReply");
-  assert.equal(isAsked(), false);
-  call.clock.advance(1);
-  assert.equal(isAsked(), true);
-});
-
 test("only the reply that there is no room for is given up, and none is begun early after it", () => {
   const call = callWithPreemptiveReply();
   const turnId = call.preemptiveReply?.turnId ?? 0;
@@ -115,20 +104,4 @@ test("no reply is begun early to words that are still guessed at, to keys, or wh
   for (const call of [pressing, unwanted, guessing]) {
     assert.equal(call.preemptiveReply, undefined);
   }
-});
-
-test("what voices and telephones tell under the number of an early reply, of which nothing was said, is not heard of", () => {
-  const call = callWithPreemptiveReply();
-  const { state } = call.actor;
-  const sound = { turnId: 1, index: 0, durationMs: 900, firstByteAtMs: 0 };
-  call.takeLines();
-  call.send({ type: "toolDone", turnId: 1, callId: "a", content: "" });
-  call.send({ type: "sentenceGrew", ...sound });
-  call.send({ type: "sentenceWhole", ...sound });
-  call.send({ type: "sentenceFailed", turnId: 1, index: 0, retryable: true });
-  call.send({ type: "sentencePlayed", turnId: 1, index: 0 });
-  call.send({ type: "played", turnId: 1, playedMs: 100 });
-  assert.deepEqual(call.crashes, []);
-  assert.deepEqual(call.takeLines(), []);
-  assert.equal(call.actor.state, state);
 });

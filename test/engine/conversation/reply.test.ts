@@ -1,7 +1,20 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
+import {
+  carriedOverWaitAfter,
+  givenUpAtMs,
+  waitedBeforeMs,
+} from "../../../engine/conversation/commit-turn.js";
 import { stockPhrases } from "../../../engine/conversation/lexicon.js";
-import type { ConversationSettings } from "../../../engine/conversation/state.js";
+import { newSentence } from "../../../engine/conversation/playout.js";
+import {
+  type ConversationSettings,
+  newConversation,
+  newTurn,
+  type Turn,
+  WAITING_SLOT_FIRST,
+} from "../../../engine/conversation/state.js";
+import { PLAIN_SETTINGS, RecordedCall } from "../../doubles/recorded-call.js";
 import { AnsweredCall } from "./answered-call.js";
 
 const HTTP_TOOLS = [
@@ -42,37 +55,6 @@ test("a reply is over once: what its model says afterwards is not heard, counted
   assert.equal(call.actor.state.record.metrics.totalTokens, totalTokens);
 });
 
-test("a model that names no tool has answered", () => {
-  const call = new AnsweredCall({ tools: HTTP_TOOLS }).ask().token("It is ten.").useTools();
-  assert.equal(call.activeTurn.generating, false);
-  assert.equal(call.activeTurn.toolRounds, 0);
-});
-
-test("a sentence of which nothing can be spoken is no first sentence", () => {
-  const call = new AnsweredCall().ask();
-  call
-    .wait(100)
-    .token("*** ")
-    .wait(100)
-    .token("\n\n---\n\n")
-    .wait(100)
-    .token("It is ten. So it is.");
-  assert.equal(call.activeTurn.sentences.length, 1);
-  assert.equal(call.activeTurn.firstSentenceAtMs, 300);
-});
-
-test("a model that gives nothing for seven seconds is asked once more, and one that writes is waited for", () => {
-  const call = new AnsweredCall().ask();
-  call.wait(6_999);
-  assert.deepEqual(call.linesOf("abort"), []);
-  call.wait(1);
-  assert.deepEqual(call.linesOf("abort"), ["abort turn #1, llm hung"]);
-  call.wait(5_000).token("I").wait(6_999);
-  assert.deepEqual(call.linesOf("abort"), []);
-  call.wait(1);
-  assert.deepEqual(call.linesOf("abort"), ["abort turn #2, llm hung"]);
-});
-
 test("a timer that goes off a whole millisecond early finds nothing to give up", () => {
   const silent = new AnsweredCall().ask().token("I").wait(6_998);
   assert.deepEqual(silent.fire("turnStall").linesOf("abort"), []);
@@ -82,14 +64,6 @@ test("a timer that goes off a whole millisecond early finds nothing to give up",
   const late = new AnsweredCall().ask().token("One is here. Two is ");
   late.whole(0, 1_000).wait(7_999).takeLines();
   assert.deepEqual(late.fire("turnStall").takeLines(), ["deadline turnStall in 1"]);
-});
-
-test("a voice that gives nothing of a reply's first sentence for ten seconds is given up, and the call goes on", () => {
-  const call = new AnsweredCall().ask().reply("It is ten.");
-  call.wait(9_999);
-  assert.deepEqual(call.linesOf("abort"), []);
-  call.wait(1);
-  assert.deepEqual(call.linesOf("abort"), ["abort turn #1, tts hung"]);
 });
 
 test("once all was heard that came, what is missing is waited for seven seconds, from the model's newest word while it writes", () => {
@@ -150,26 +124,6 @@ test("the model goes on when all tools of a round have answered, and waits fifte
   assert.deepEqual(call.linesOf("abort"), []);
   says(call, "traffic", "none");
   assert.equal(call.linesOf("ask model").length, 1);
-});
-
-test("the tool that has not answered is given up fifteen seconds after the one that has", () => {
-  const call = new AnsweredCall({ tools: HTTP_TOOLS }).ask().useTools("weather", "traffic");
-  call.wait(4_000);
-  says(call, "weather", "sunny");
-  call.wait(14_999);
-  assert.deepEqual(call.linesOf("abort"), []);
-  call.wait(1);
-  assert.deepEqual(call.linesOf("abort"), ["abort turn #1, llm hung"]);
-});
-
-test("what a tool says late has as long to be spoken as what the model says", () => {
-  const call = new AnsweredCall({ tools: HTTP_TOOLS }).ask().useTools("weather");
-  call.wait(9_000);
-  says(call, "weather", "", "It is sunny.");
-  call.wait(9_999);
-  assert.deepEqual(call.linesOf("abort"), []);
-  call.wait(1);
-  assert.deepEqual(call.linesOf("abort"), ["abort turn #1, tts hung"]);
 });
 
 test("a model that asks for tools a fifth time is stopped: what it had said is heard, or there is an apology, and the call goes on", () => {
@@ -258,4 +212,96 @@ test("a caller who has been answered may be answered early twice again", () => {
     call.send({ type: "transcript", ...HEARD, text, lastWordEndMs });
     assert.equal(call.linesOf("ask early").length, 1);
   }
+});
+
+function askedCall() {
+  const call = new RecordedCall({ ...PLAIN_SETTINGS, tools: [{ kind: "http", name: "book" }] });
+  call.send({ type: "opened", resumed: true });
+  call.send({ type: "written", text: "book a room" });
+  return call;
+}
+
+/** So long before a reply's model is looked after, in the last second of which the caller has waited for too long. */
+function stallMsOf(call: RecordedCall): number | undefined {
+  const dueMs = call.actor.state.deadlines.turnStall;
+  return dueMs === undefined ? undefined : dueMs - call.clock.monotonicMs();
+}
+
+test("a model that goes on after a tool has all its time, though the caller has waited for long", () => {
+  const call = askedCall();
+  const toolCalls = [{ id: "a", name: "book", argumentsJson: "{}" }];
+  call.clock.advance(6_900);
+  call.send({ type: "replyToken", turnId: 1, text: "One" });
+  call.clock.advance(6_900);
+  call.send({ type: "replyDone", turnId: 1, tokens: 5, toolCalls });
+  call.clock.advance(6_000);
+  call.send({ type: "toolDone", turnId: 1, callId: "a", content: "booked" });
+  assert.equal(stallMsOf(call), 7_000);
+});
+
+/** What TTS was asked for after each of these tokens, and after the model has given nothing for `stallMs`. */
+function asked(tokens: readonly string[], stallMs: number, intervalMs = 20): readonly string[] {
+  const call = new RecordedCall(PLAIN_SETTINGS);
+  call.send({ type: "opened", resumed: true });
+  call.send({ type: "written", text: "hello" });
+  for (const text of tokens) {
+    call.clock.advance(intervalMs);
+    call.send({ type: "replyToken", turnId: 1, text });
+  }
+  call.clock.advance(stallMs);
+  assert.deepEqual(call.crashes, []);
+  return call.effects.flatMap((each) => (each.type === "synthesize" ? [each.text] : []));
+}
+
+const FIRST = "Your table is booked.";
+
+test("behind a number or an abbreviation the stall has to be longer", () => {
+  for (const second of [" It costs 30.", " We close at 5 p.m.", " It ships from the U.S."]) {
+    assert.deepEqual(asked([FIRST, second], 999), [FIRST], second);
+    assert.deepEqual(asked([FIRST, second], 1_000), [FIRST, second.trim()], second);
+  }
+});
+
+function turnWith(fields: Partial<Turn>): Turn {
+  const asked = { userText: "hello", callerEndedAtMs: 0, decidedAtMs: 1_000, attempt: 1 };
+  return { ...newTurn({ id: 1, kind: "reply", ...asked }), ...fields };
+}
+
+test("a turn that was taken the floor from within a second was not waited for, but what was waited before it counts", () => {
+  const turn = turnWith({});
+  assert.equal(carriedOverWaitAfter(turn, 1_999), undefined);
+  assert.deepEqual(carriedOverWaitAfter(turn, 2_000), { waitedMs: 1_000, untilMs: 2_000 });
+  const later = turnWith({ waitedBeforeMs: 4_000 });
+  assert.deepEqual(carriedOverWaitAfter(later, 1_999), { waitedMs: 4_000, untilMs: 1_999 });
+  assert.deepEqual(carriedOverWaitAfter(later, 2_000), { waitedMs: 5_000, untilMs: 2_000 });
+});
+
+test("only a reply of which nothing has come and nothing was done is waited for in vain", () => {
+  const word = { ...newSentence("One moment.", WAITING_SLOT_FIRST), durationMs: 800 };
+  const waited = { waitedMs: 9_000, untilMs: 10_000 };
+  assert.deepEqual(carriedOverWaitAfter(turnWith({ sentences: [word] }), 10_000), waited);
+  assert.deepEqual(
+    carriedOverWaitAfter(turnWith({ sentences: [newSentence("Yes.", 0)] }), 10_000),
+    waited,
+  );
+  const sound = { ...newSentence("Yes.", 0), durationMs: 800 };
+  assert.equal(carriedOverWaitAfter(turnWith({ sentences: [sound] }), 10_000), undefined);
+  assert.equal(carriedOverWaitAfter(turnWith({ kind: "resumed" }), 10_000), undefined);
+  assert.equal(carriedOverWaitAfter(turnWith({ toolRounds: 1 }), 10_000), undefined);
+});
+
+test("a reply is given up twenty seconds after the question, and a vendor has two and a half seconds for a last try", () => {
+  const leftMs = (beforeMs: number) => givenUpAtMs(turnWith({ waitedBeforeMs: beforeMs })) - 1_000;
+  const waited = [0, 17_500, 17_501, 19_000, 20_000, 21_000, 22_500, 30_000];
+  assert.deepEqual(waited.map(leftMs), [20_000, 2_500, 2_500, 2_500, 2_500, 1_500, 0, 0]);
+});
+
+test("what was waited goes on while the caller speaks, for three seconds", () => {
+  const state = newConversation(PLAIN_SETTINGS, []);
+  assert.equal(waitedBeforeMs(state, 5_000), 0);
+  const carriedOverWait = { waitedMs: 4_000, untilMs: 5_000 };
+  const waited = [5_000, 7_000, 8_000, 9_000].map((ms) =>
+    waitedBeforeMs({ ...state, carriedOverWait }, ms),
+  );
+  assert.deepEqual(waited, [4_000, 6_000, 7_000, 7_000]);
 });

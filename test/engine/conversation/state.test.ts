@@ -1,16 +1,23 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
+import { commitTurn } from "../../../engine/conversation/commit-turn.js";
+import { EMPTY_LEDGER, recordSent } from "../../../engine/conversation/playback-ledger.js";
 import { newSentence } from "../../../engine/conversation/playout.js";
 import { splitToken } from "../../../engine/conversation/sentences.js";
 import {
+  type AgentTurn,
   asSent,
-  isGrowing,
+  newConversation,
   newTurn,
   placeOf,
   reportOf,
+  SILENT,
+  setAgentTurn,
   splitterFor,
   type Turn,
 } from "../../../engine/conversation/state.js";
+import { changed } from "../../doubles/changed-state.js";
+import { PLAIN_SETTINGS, RecordedCall } from "../../doubles/recorded-call.js";
 
 const MOMENTS = { callerEndedAtMs: 100, decidedAtMs: 300.04 };
 
@@ -29,16 +36,6 @@ test("the report of a turn says what there was, in tenths of a millisecond, and 
   assert.deepEqual(greeting, { turn: 7, kind: "greeting", outcome: "played" });
 });
 
-test("the parts of a wait sum to its total, which is left out where a part was not reached", () => {
-  const marks = { firstTokenAtMs: 700, firstSentenceAtMs: 800, firstByteAtMs: 900.26 };
-  const report = reportOf(turnOf({ ...marks, firstAudioAtMs: 1_000 }), "played");
-  const parts = { sttMs: 200, llmFirstTokenMs: 400, llmSentenceMs: 100, ttsFirstByteMs: 100.3 };
-  const whole = { ...parts, ttsRestMs: 99.7, totalMs: 900 };
-  assert.deepEqual(report, { turn: 7, kind: "reply", outcome: "played", ...whole });
-  const cut = reportOf(turnOf(marks), "cutOff");
-  assert.deepEqual(cut, { turn: 7, kind: "reply", outcome: "cutOff", ...parts });
-});
-
 test("sentences are found by their numbers, whatever was said between them", () => {
   const answers = ["One.", "Two."].map((text, slot) => newSentence(text, slot));
   const plain = turnOf({ sentences: answers });
@@ -52,16 +49,6 @@ test("sentences are found by their numbers, whatever was said between them", () 
     [0, 1, 2, 1_000].map((slot) => placeOf(told, slot)),
     [0, 2, -1, 1],
   );
-});
-
-test("only a sentence that was sent grows", () => {
-  const open = newSentence("One.", 0);
-  const whole = { ...open, isWhole: true };
-  assert.equal(isGrowing(turnOf({ sentences: [open] })), false);
-  assert.equal(isGrowing(turnOf({ sentences: [open], sentCount: 1 })), true);
-  assert.equal(isGrowing(turnOf({ sentences: [whole, open], sentCount: 1 })), false);
-  assert.equal(isGrowing(turnOf({ sentences: [whole, open], sentCount: 2 })), true);
-  assert.equal(isGrowing(turnOf()), false);
 });
 
 test("how long a sentence will take is what has come of it, and the pace of its voice for the rest", () => {
@@ -88,4 +75,135 @@ test("a line that plays the voice as it comes is given longer pieces than one th
   );
   assert.ok(streamed !== undefined && streamed.length > 1);
   assert.notDeepEqual(streamed, whole);
+});
+
+const times = { callerEndedAtMs: 0, decidedAtMs: 0, attempt: 1 };
+const turn = newTurn({ id: 1, kind: "reply", userText: "Hello?", ...times });
+const words = { userText: "Hello?", words: "Hello?" };
+const reply = { turnId: 1, ...words, requestedAtMs: 0, text: "", done: undefined };
+const STATES: readonly AgentTurn[] = [
+  SILENT,
+  { state: "speculating", reply },
+  { state: "replying", turn },
+  { state: "saying", turn },
+];
+/** All that may follow one another; the rest ends the call. */
+const LEGAL = new Set([
+  "silent speculating",
+  "silent replying",
+  "silent saying",
+  "speculating silent",
+  "speculating replying",
+  "replying replying",
+  "replying silent",
+  "saying silent",
+]);
+
+for (const from of STATES) {
+  for (const to of STATES) {
+    const isLegal = LEGAL.has(`${from.state} ${to.state}`);
+    test(`the agent's turn ${isLegal ? "can" : "cannot"} go from ${from.state} to ${to.state}`, () => {
+      const state = { ...newConversation(PLAIN_SETTINGS, []), agent: from };
+      if (isLegal) {
+        setAgentTurn(state, to);
+        assert.equal(state.agent, to);
+        return;
+      }
+      assert.throws(() => setAgentTurn(state, to), {
+        message: `the agent's turn cannot go from ${from.state} to ${to.state}`,
+      });
+      assert.equal(state.agent, from);
+    });
+  }
+}
+
+test("a turn that cannot follow ends its call with the reason", () => {
+  const call = new RecordedCall(PLAIN_SETTINGS);
+  call.send({ type: "opened", resumed: true });
+  call.actor.state.agent = { state: "saying", turn };
+  call.send({ type: "transferRefused", turnId: 1 });
+  assert.deepEqual(call.crashes, []);
+  call.actor.state.transfer = {
+    turnId: 1,
+    ending: { reason: "transferred", status: "completed", message: "handed on" },
+    left: undefined,
+  };
+  call.actor.state.phase = "transferring";
+  call.actor.state.agent = { state: "speculating", reply };
+  call.send({ type: "transferRefused", turnId: 1 });
+  assert.deepEqual(
+    call.crashes,
+    [],
+    "a preemptive reply is dropped before the agent says something",
+  );
+  assert.equal(call.turn?.kind, "transferRefused");
+});
+
+const SENTENCE = { text: "One moment.", durationMs: 900, expectedMs: 900, isWhole: true };
+
+test("a turn that nothing was sent of leaves what was spoken before it, whose echo may still come", () => {
+  const ledger = recordSent(EMPTY_LEDGER, SENTENCE, 0);
+  const spokenBefore = { ledger, untilMs: 900, turnBeforeAtMs: undefined };
+  const times = { callerEndedAtMs: 1_000, decidedAtMs: 1_200, attempt: 0 };
+  const turn = newTurn({ id: 2, kind: "reply", userText: "Hello?", ...times });
+  const state = changed(newConversation(PLAIN_SETTINGS, []), { echo: { spokenBefore }, turn });
+  commitTurn(state, turn, "interrupted", 1_500, []);
+  assert.equal(state.echo.spokenBefore, spokenBefore);
+
+  const later = recordSent(EMPTY_LEDGER, SENTENCE, 1_300);
+  const sent = { ...turn, ledger: later, sentCount: 1 };
+  setAgentTurn(state, { state: "replying", turn: sent });
+  commitTurn(state, sent, "interrupted", 1_500, []);
+  assert.deepEqual(state.echo.spokenBefore, {
+    ledger: later,
+    untilMs: 1_500,
+    turnBeforeAtMs: undefined,
+  });
+});
+
+test("what was waited in vain counts for the same question, and not for the next one behind a reply that failed", () => {
+  const times = { callerEndedAtMs: 1_000, decidedAtMs: 1_200, attempt: 0 };
+  const turn = newTurn({ id: 2, kind: "reply", userText: "Hello?", ...times });
+  const state = changed(newConversation(PLAIN_SETTINGS, []), { turn });
+  const waited = { waitedMs: 8_800, untilMs: 10_000 };
+  commitTurn(state, turn, "superseded", 10_000, []);
+  assert.deepEqual(state.carriedOverWait, waited);
+  setAgentTurn(state, { state: "replying", turn });
+  commitTurn(state, turn, "failed", 10_000, []);
+  assert.equal(state.carriedOverWait, undefined);
+});
+
+const HISTORY_MESSAGES_MAX = 20;
+
+/** A call of so many questions and answers after the greeting, and what the model was given at each. */
+function windowsOf(turns: number): readonly (readonly { role: string; content: string }[])[] {
+  const call = new RecordedCall(PLAIN_SETTINGS);
+  call.send({ type: "opened", resumed: false });
+  const speak = (index: number) => {
+    const turnId = call.turn?.id ?? 0;
+    const audio = { turnId, index, durationMs: 500, firstByteAtMs: call.clock.monotonicMs() };
+    call.send({ type: "sentenceWhole", ...audio });
+  };
+  speak(0);
+  speak(1);
+  call.clock.advance(2_000);
+  for (let turn = 1; turn <= turns; turn += 1) {
+    const heard = { isFinal: true, speechFinal: true, lastWordEndMs: undefined, endedAgoMs: 0 };
+    call.send({ type: "transcript", text: `question ${turn}`, ...heard });
+    const turnId = call.turn?.id ?? 0;
+    call.send({ type: "replyToken", turnId, text: `Answer ${turn}.` });
+    call.send({ type: "replyDone", turnId, tokens: 1 });
+    speak(0);
+    call.clock.advance(2_000);
+  }
+  return call.effects.flatMap((effect) => (effect.type === "requestReply" ? [effect.history] : []));
+}
+
+test("of a long one the end is given, from something that the caller said", () => {
+  for (const window of windowsOf(30).slice(10)) {
+    assert.ok(window.length <= HISTORY_MESSAGES_MAX);
+    assert.ok(window.length >= HISTORY_MESSAGES_MAX - 1, "no more is left out than one answer");
+    assert.equal(window[0]?.role, "user");
+    assert.equal(window.at(-1)?.content, `question ${window.at(-1)?.content.split(" ")[1]}`);
+  }
 });
