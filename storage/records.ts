@@ -123,6 +123,8 @@ export interface StockPhrases {
   readonly cannotHearAtAll: string;
   /** The caller was cut off, and is there again. */
   readonly interrupted: string;
+  /** Somebody of the organization has the call handed on. */
+  readonly transferring: string;
   /** Nobody took the call that was to be handed on. */
   readonly cannotTransfer: string;
   /** The caller is back from a transfer to a line that was busy. */

@@ -1,5 +1,6 @@
 import * as v from "valibot";
 import { PHONE_VENDOR_NAMES } from "../../engine/telephony/telephony-settings.js";
+import { transferTarget } from "./agent-tool.js";
 import {
   Count,
   choiceField,
@@ -168,6 +169,8 @@ export const PlaceCallBody = requestObject({
     true,
   ),
 });
+
+export const TransferCallBody = requestObject({ to: transferTarget() });
 
 export const OutboundNumbers = v.object({
   configured: v.pipe(v.boolean(), v.description("a telephony account is set up to place calls")),

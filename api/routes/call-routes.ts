@@ -72,14 +72,18 @@ function eventOf(news: CallEvent): NamedEvent<CallEvents> {
 
 /** What people see of calls in progress, and how they end them. */
 export function supervisionRoutes(
-  supervision: Pick<CallSupervision, "watchAll" | "watchOne" | "end">,
-): Handlers<"watchCalls" | "watchCall" | "endCall"> {
+  supervision: Pick<CallSupervision, "watchAll" | "watchOne" | "end" | "transfer">,
+): Handlers<"watchCalls" | "watchCall" | "endCall" | "transferCall"> {
   const streams = new CallEventStreams();
   return {
     watchCalls: ({ tenant }) => streams.of(supervision.watchAll(tenant)),
     watchCall: async ({ tenant, id }) => streams.of(await supervision.watchOne(tenant, id)),
     endCall: async ({ tenant, id }) => {
       await supervision.end(tenant, id);
+      return { success: true };
+    },
+    transferCall: async ({ tenant, id, body }) => {
+      await supervision.transfer(tenant, id, body.to);
       return { success: true };
     },
   };

@@ -20,6 +20,7 @@ import { heldAnswer } from "./held-caller.js";
 import { addressElsewhere, type OtherServer } from "./other-server.js";
 import {
   connectDocument,
+  DIALS_TRANSFERS,
   documentAnswer,
   type StreamAddress,
   turnedAway,
@@ -46,7 +47,7 @@ export interface PhoneWebhookOptions extends SignatureOptions, StreamOpeningOpti
 }
 
 /**
- * `POST /api/telephony/voice?api_key=…[&agent_id=…][&vendor=…][&continue=yes]`: the vendor asks what to do with a call, and is told to
+ * `POST /api/telephony/voice?api_key=…[&agent_id=…][&vendor=…][&continue=yes|transfer]`: the vendor asks what to do with a call, and is told to
  * open a media stream here. The stream gets a token that is good for one stream and a minute, never the API key.
  */
 export function phoneWebhook(options: PhoneWebhookOptions): Endpoint {
@@ -97,6 +98,7 @@ async function answer(request: IncomingRequest, options: PhoneWebhookOptions): P
     return held ?? turnedAway(documents, refusal.callerWords);
   }
   const callId = callIdField === undefined ? "" : webhookField(body, callIdField);
+  const following = query.get("continue");
   const claims = {
     vendor,
     orgId: tenant.organization.id,
@@ -104,7 +106,8 @@ async function answer(request: IncomingRequest, options: PhoneWebhookOptions): P
     callerRef: callId,
     callKey: newCallKey(),
     attempt: 0,
-  };
+    ...(following === DIALS_TRANSFERS && { dialsTransfers: true }),
+  } as const;
   const token = await streamTokenFor(claims, options);
   const { apiKeyId } = tenant;
   const callInfo = callInfoOf(body, found.callInfoFields);
@@ -113,7 +116,8 @@ async function answer(request: IncomingRequest, options: PhoneWebhookOptions): P
     ...(apiKeyId !== undefined && { apiKeyId }),
   });
   const streamBase = otherAddress ?? (await options.streamAddress());
-  const isNextNamed = found.namesNextOnRequest !== true || query.get("continue") === "yes";
+  const isNextNamed =
+    found.namesNextOnRequest !== true || ["yes", DIALS_TRANSFERS].includes(following ?? "");
   const deps = { ...options, streamBase, isNextNamed };
   const connect = () => connectDocument(request, documents, claims, token, deps);
   const answered =

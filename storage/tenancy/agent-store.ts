@@ -17,6 +17,7 @@ const stockPhrases = v.object({
   sttFailedApology: v.exactOptional(v.string()),
   cannotHearAtAll: v.exactOptional(v.string()),
   interrupted: v.exactOptional(v.string()),
+  transferring: v.exactOptional(v.string()),
   cannotTransfer: v.exactOptional(v.string()),
   lineBusy: v.exactOptional(v.string()),
   noAnswer: v.exactOptional(v.string()),

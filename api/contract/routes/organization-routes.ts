@@ -12,6 +12,7 @@ import {
   OutboundNumbers,
   PlaceCallBody,
   QueuedCall,
+  TransferCallBody,
   UsageQuery,
   WaitsQuery,
 } from "../call.js";
@@ -281,6 +282,22 @@ export const ORGANIZATION_ROUTES = {
     ...dashboard,
     success: ok("The agent says goodbye and hangs up; the record tells when it has", Success),
     others: [refused(409, "The call has ended, or is not on this server")],
+  },
+  transferCall: {
+    method: "post",
+    path: "/api/dashboard/calls/:id/transfer",
+    group: "Calls",
+    summary: "Transfer a telephone call",
+    ...dashboard,
+    body: TransferCallBody,
+    success: ok(
+      "The agent says so and hands the caller on; the record tells what became of it",
+      Success,
+    ),
+    others: [
+      refused(403, "The organization may not call the target, or a missing scope"),
+      refused(409, "The call has ended, is not on this server, or is no telephone call"),
+    ],
   },
   getCallRecording: {
     method: "get",

@@ -260,6 +260,7 @@ async function buildServices({
     callReports: new CallReports(parts),
     callSupervision: new CallSupervision({
       standing: new Standing({ database, clock }),
+      dialTargets: undefined,
       clock,
       calls: database.calls,
       feed: closedFeed(clock),

@@ -69,6 +69,7 @@ before(async () => {
     ["createApiKey", { name: "Mine" }],
     ["createClientToken", { agentId: victimIds.agents, ttlSec: 60 }],
     ["placeCall", { agentId: victimIds.agents, to: "+15550100", from: "+15550101" }],
+    ["transferCall", { to: "+15550100" }],
     ["createAgent", { ...(await agentDraft(platform, stranger)), ...theirProvider }],
     ["updateAgent", { name: "Mine now", ...theirProvider }],
     ["startAnalysisRun", { from: "2026-01-01T00:00:00Z", to: "2026-01-01T01:00:00Z" }],

@@ -22,7 +22,7 @@ test("the table has every endpoint of the contract, and no other", () => {
     POST /api/dashboard/providers/:id/test,
     GET /api/dashboard/calls, POST /api/dashboard/calls, GET /api/dashboard/calls/:id, GET /api/dashboard/calls/count,
     GET /api/dashboard/calls/:id/recording, GET /api/dashboard/calls/events, GET /api/dashboard/calls/:id/events,
-    POST /api/dashboard/calls/:id/end, GET /api/dashboard/analytics/usage,
+    POST /api/dashboard/calls/:id/end, POST /api/dashboard/calls/:id/transfer, GET /api/dashboard/analytics/usage,
     GET /api/dashboard/analytics/usage-shares, GET /api/dashboard/analytics/vendor-shares,
     GET /api/dashboard/analytics/waits, POST /api/dashboard/client-tokens,
      GET /api/dashboard/api-keys, POST /api/dashboard/api-keys, DELETE /api/dashboard/api-keys/:id,
