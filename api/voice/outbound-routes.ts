@@ -103,7 +103,7 @@ async function answered(
     const isDialing = webhookField(body, "continue") === DIALS_TRANSFERS;
     const stream = {
       ...{ vendor, orgId, agentId, callerRef, callKey, attempt: 0 },
-      ...(isDialing && { dialsTransfers: true as const }),
+      ...(isDialing && { dialsTransfers: true }),
     };
     return connectDocument(request, documents, stream, streamTokens.mint(stream), deps);
   };

@@ -63,7 +63,7 @@ export interface StreamClaims {
   /** How many of those ended for a transfer that reached nobody; left out: none. */
   readonly failedTransfers?: number;
   /** The dialplan that asks for documents has said that it follows those that dial. */
-  readonly dialsTransfers?: true;
+  readonly dialsTransfers?: boolean;
 }
 
 /** What a stream says of itself beside its token; left out, it is not compared. */
@@ -243,7 +243,7 @@ export class StreamTokens implements StreamTokenRegistry {
     const claims = {
       ...{ vendor, orgId, agentId, callerRef, callKey, attempt },
       ...(failedTransfers !== 0 && { failedTransfers }),
-      ...(ids[9] && { dialsTransfers: true as const }),
+      ...(ids[9] && { dialsTransfers: true }),
     };
     return { claims, nonce };
   }

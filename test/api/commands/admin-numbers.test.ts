@@ -56,7 +56,7 @@ test("what cannot be done is told in one line", async () => {
   await admin("number", "allow", one.email, "+15550300002");
   for (const [wish, reason] of [
     [["allow", other.email, "+15550300002"], /^the number is another organization's/],
-    [["allow", one.email, "0555"], /^number: expected E\.164/],
+    [["allow", one.email, "0555"], /^number: expected a number in E\.164/],
     [["allow", "nobody@example.com", "+15550300003"], /^nobody with this e-mail/],
     [["revoke", "+15550300009"], /^no organization may call from this number$/],
   ] as const) {
@@ -73,6 +73,7 @@ test("a command line that is not understood changes nothing", async () => {
     ["list", "all"],
     ["allow", "a@example.com"],
     ["allow", "a@example.com", "+15550300004", "+15550300005"],
+    ["allow", "a@example.com", "+15550300004", "twilio", "more"],
     ["revoke"],
     ["revoke", "+15550300004", "+15550300005"],
     ["list", "--all"],

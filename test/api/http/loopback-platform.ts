@@ -25,6 +25,7 @@ import { ClientTokens } from "../../../engine/security/client-token.js";
 import { CredentialCipher } from "../../../engine/security/credential-cipher.js";
 import { passwordMark } from "../../../engine/security/password.js";
 import { Agents } from "../../../engine/tenancy/agents/agents.js";
+import { PhoneNumbers } from "../../../engine/tenancy/agents/phone-numbers.js";
 import { AuditTrail } from "../../../engine/tenancy/audit-trail.js";
 import { OrganizationOverviews } from "../../../engine/tenancy/organization-overviews.js";
 import { Organizations } from "../../../engine/tenancy/organizations.js";
@@ -288,6 +289,7 @@ async function buildServices({
     members: new Members(parts),
     modelSearch: new ModelSearch(parts),
     organizations,
+    phoneNumbers: new PhoneNumbers(parts),
     plans: new Plans(parts),
     providerChecks: new ProviderChecks({ providers, clients, clock }),
     providerVoices: new ProviderVoices({ providers, clients, clock }),

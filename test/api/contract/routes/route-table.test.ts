@@ -18,7 +18,7 @@ test("the table has every endpoint of the contract, and no other", () => {
     GET /api/dashboard/agents, POST /api/dashboard/agents, GET /api/dashboard/agents/:id,
     PATCH /api/dashboard/agents/:id, DELETE /api/dashboard/agents/:id,
     GET /api/dashboard/audit, POST /api/dashboard/agents/:id/chat, POST /api/dashboard/providers/test,
-    GET /api/dashboard/phone-numbers,
+    GET /api/dashboard/phone-numbers, PATCH /api/dashboard/phone-numbers/:id,
     POST /api/dashboard/providers/:id/test,
     GET /api/dashboard/calls, POST /api/dashboard/calls, GET /api/dashboard/calls/:id, GET /api/dashboard/calls/count,
     GET /api/dashboard/calls/:id/recording, GET /api/dashboard/calls/events, GET /api/dashboard/calls/:id/events,
