@@ -182,7 +182,8 @@ async function recipientOf(
   }
   const number = await findNumber();
   const tenant = number && (await phoneTenant(options.organizations, number.orgId));
-  return tenant && { tenant, agentId: number.agentId ?? undefined, isInAddress: true };
+  const agentId = query.get("agent_id") ?? number?.agentId ?? undefined;
+  return tenant && { tenant, agentId, isInAddress: true };
 }
 
 /** The next start of this server takes the caller, whose vendor asks again at the same address. */
