@@ -102,7 +102,12 @@ async function answered(
     const callKey = placedCallKey(callId);
     const isDialing = webhookField(body, "continue") === DIALS_TRANSFERS;
     const stream = {
-      ...{ vendor, orgId, agentId, callerRef, callKey, attempt: 0 },
+      vendor,
+      orgId,
+      agentId,
+      callerRef,
+      callKey,
+      attempt: 0,
       ...(isDialing && { dialsTransfers: true }),
     };
     return connectDocument(request, documents, stream, streamTokens.mint(stream), deps);

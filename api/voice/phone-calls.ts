@@ -273,7 +273,8 @@ export class PhoneCalls {
   async #transfer(claims: StreamClaims | undefined, to: string): Promise<boolean> {
     const { callControl, continuations, baseUrl } = this.#options;
     const base = baseUrl();
-    if (claims === undefined) return false;
+    // People can order a transfer that the agent was not offered.
+    if (claims === undefined || !this.#canTransfer(claims)) return false;
     if (base === undefined || !transfersByRest(claims, this.#options)) {
       return phoneVendor(claims.vendor)?.documents.mayDial?.(to) ?? true;
     }

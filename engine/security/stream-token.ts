@@ -241,7 +241,12 @@ export class StreamTokens implements StreamTokenRegistry {
     const isBound = callerRef !== "" && presented.callerRef !== undefined;
     if (isBound && presented.callerRef !== callerRef) return { refusal: "otherCall" };
     const claims = {
-      ...{ vendor, orgId, agentId, callerRef, callKey, attempt },
+      vendor,
+      orgId,
+      agentId,
+      callerRef,
+      callKey,
+      attempt,
       ...(failedTransfers !== 0 && { failedTransfers }),
       ...(ids[9] && { dialsTransfers: true }),
     };

@@ -67,6 +67,17 @@ async function transferIn(call: VendorCall, turn: number): Promise<void> {
   await call.closed;
 }
 
+/** Somebody of the organization asks for it over REST. */
+async function orderTransfer(customer: Customer): Promise<void> {
+  const [live] = await server.calls(customer);
+  const ordered = await fetch(`${server.url}/api/dashboard/calls/${live?.id}/transfer`, {
+    method: "POST",
+    headers: { "x-api-key": customer.apiKey, "content-type": "application/json" },
+    body: JSON.stringify({ to: TRANSFER_TO }),
+  });
+  assert.equal(ordered.status, 200);
+}
+
 const OUTCOMES: readonly (readonly [DialOutcome, string])[] = [
   ["busy", BUSY],
   ["noAnswer", NO_ANSWER],
@@ -170,13 +181,7 @@ test("a transfer that is ordered over REST is announced, and its caller comes ba
   const call = await caller.ring(webhookUrl(server, customer, { vendor }));
   assert.equal(await call.said(1), "Hello there.");
   call.play();
-  const [live] = await server.calls(customer);
-  const ordered = await fetch(`${server.url}/api/dashboard/calls/${live?.id}/transfer`, {
-    method: "POST",
-    headers: { "x-api-key": customer.apiKey, "content-type": "application/json" },
-    body: JSON.stringify({ to: TRANSFER_TO }),
-  });
-  assert.equal(ordered.status, 200);
+  await orderTransfer(customer);
   assert.equal(await call.said(2), "One moment please, I will put you through.");
   call.play();
   await call.closed;
@@ -205,6 +210,25 @@ test("a dialplan that does not say that it dials is asked for no transfer", asyn
   call.play();
   call.say("transfer me");
   assert.doesNotMatch((await call.said(2)) ?? "", /I will transfer you/);
+  call.drop();
+  await server.settled();
+});
+
+test("a transfer that is ordered where the dialplan dials none keeps the caller with the agent", async () => {
+  const stream = VENDOR_STREAMS["Asterisk in A-law"];
+  assert.ok(stream);
+  const customer = await server.customer();
+  await server.tenancy.dialTargets.allow(customer.email, TRANSFER_TO);
+  await server.agent(customer, { persona: { greeting: "Hello there." } });
+  const { vendor } = stream;
+  const caller = new VendorCaller(stream, streamUrl(server, vendor));
+  const call = await caller.ring(webhookUrl(server, customer, { vendor, continue: "yes" }));
+  assert.equal(await call.said(1), "Hello there.");
+  call.play();
+  await orderTransfer(customer);
+  assert.equal(await call.said(2), "One moment please, I will put you through.");
+  call.play();
+  assert.equal(await call.said(2 + SENTENCES), NOT_REACHED);
   call.drop();
   await server.settled();
 });

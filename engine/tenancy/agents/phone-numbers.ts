@@ -77,7 +77,9 @@ export class PhoneNumbers {
     }
     const { id: orgId, name } = organization;
     const entry = auditEntry({
-      ...{ id: this.#newId(), atMs: this.#clock.epochMs(), actor: actorOf(tenant) },
+      id: this.#newId(),
+      atMs: this.#clock.epochMs(),
+      actor: actorOf(tenant),
       action: "organization.assignNumber",
       target: { type: "organization", id: orgId, orgId, name },
       changes: ["phoneNumbers"],
