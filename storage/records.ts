@@ -123,6 +123,8 @@ export interface StockPhrases {
   readonly cannotHearAtAll: string;
   /** The caller was cut off, and is there again. */
   readonly interrupted: string;
+  /** Somebody of the organization has the call handed on. */
+  readonly transferring: string;
   /** Nobody took the call that was to be handed on. */
   readonly cannotTransfer: string;
   /** The caller is back from a transfer to a line that was busy. */
@@ -362,9 +364,14 @@ export interface HistoryMessage {
   readonly content: string;
 }
 
-/** A number, in E.164, from which an organization's agents may call. */
+/** A number at which an organization is called, and from which its agents may call. */
 export interface PhoneNumberRecord {
+  /** E.164, or a SIP address. */
   readonly number: string;
   readonly orgId: string;
   readonly createdAtMs: number;
+  /** Whose webhooks may name it; null: any vendor's. */
+  readonly vendor: string | null;
+  /** The agent that answers; null: the first active one. */
+  readonly agentId: string | null;
 }

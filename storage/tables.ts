@@ -282,12 +282,17 @@ export const tables = {
     },
     withoutRowid: true,
   },
-  /** The numbers that an organization's agents may call from; a number belongs to one organization at a time. */
+  /** The numbers that an organization is called at and may call from; a number belongs to one organization at a time. */
   phoneNumbers: {
     columns: {
+      /** E.164, or a SIP address. */
       number: text().primaryKey(),
       orgId: text().deletedWith("organizations.id"),
       createdAtMs: number(),
+      /** Whose webhooks may name it; null: any vendor's. */
+      vendor: text().nullable(),
+      /** The agent that answers; null: the first active one. */
+      agentId: text().nullable(),
     },
     indexes: { phoneNumbersOfOrganization: ["orgId"] },
     withoutRowid: true,

@@ -202,6 +202,7 @@ async function serve(parts: WorkerServerParts, carrier: Carrier) {
       callReports: new CallReports({ database, clock }),
       callSupervision: new CallSupervision({
         standing: new Standing({ database, clock }),
+        dialTargets: settings.isSandboxed ? undefined : tenancy.dialTargets,
         clock,
         calls: database.calls,
         feed: calls.feed,

@@ -353,7 +353,8 @@ const USAGE = `Usage: npm run admin -- COMMAND
   operator grant E-MAIL      makes the user with this e-mail one of them, at once
   operator revoke E-MAIL     ends that, at once
   number list                the numbers from which agents may call, and whose they are
-  number allow E-MAIL +NUMBER  lets the agents of this owner's organization call from a number of your account
+  number allow E-MAIL NUMBER [VENDOR]
+                              gives this owner's organization a number of your account: it is called there, and calls from it
   number revoke +NUMBER      takes it away again; calls in progress finish
   number targets             whom the agents of each organization may call or hand callers on to
   number reach E-MAIL TARGET lets them reach a number (+15550101000), all that begin so (+49), or a SIP address

@@ -1,3 +1,7 @@
+import {
+  isPhoneVendorName,
+  PHONE_VENDOR_NAMES,
+} from "../../engine/telephony/telephony-settings.js";
 import type { AdminServices } from "./admin-store.js";
 import { UsageError } from "./command-error.js";
 import { printable, type Terminal } from "./terminal.js";
@@ -26,8 +30,9 @@ export async function allowNumber(
   terminal: Terminal,
   email: string,
   number: string,
+  vendor: string | undefined,
 ): Promise<void> {
-  const { organization, isNew } = await phoneNumbers.allow(email, number);
+  const { organization, isNew } = await phoneNumbers.allow(email, number, vendor);
   const change = isNew ? "may now call" : "may already call";
   terminal.print(`"${printable(organization.name)}" ${change} from ${number}.`);
 }
@@ -64,8 +69,12 @@ export function numberWork(
 ): (services: AdminServices, terminal: Terminal) => Promise<void> {
   const [verb, first, second, ...more] = positionals;
   if (verb === "list" && first === undefined) return listNumbers;
-  if (verb === "allow" && first !== undefined && second !== undefined && more.length === 0) {
-    return (services, terminal) => allowNumber(services, terminal, first, second);
+  if (verb === "allow" && first !== undefined && second !== undefined && more.length <= 1) {
+    const [vendor] = more;
+    if (vendor !== undefined && !isPhoneVendorName(vendor)) {
+      throw new UsageError(`"${vendor}" is none of ${PHONE_VENDOR_NAMES.join(", ")}`);
+    }
+    return (services, terminal) => allowNumber(services, terminal, first, second, vendor);
   }
   if (verb === "targets" && first === undefined) return listTargets;
   if (first !== undefined && second !== undefined && more.length === 0) {

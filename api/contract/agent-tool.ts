@@ -144,6 +144,19 @@ const TIMEOUT_DEFAULT_MS = 5_000;
 /** E.164, or a SIP address as RFC 3261 writes the plain ones. */
 const TRANSFER_TARGET =
   /^(?:\+[1-9]\d{6,14}|sips?:[^\s@<>"\p{Cc}]{1,128}@[^\s@<>"\p{Cc}]{1,128})$/u;
+
+/** Where a caller is transferred to. */
+export function transferTarget() {
+  return worded(
+    v.pipe(
+      v.string(),
+      v.regex(TRANSFER_TARGET),
+      v.examples(["+15550100"]),
+      v.description("where to, a number such as +15550100 or an address such as sip:desk@a.org"),
+    ),
+  );
+}
+
 /** The built-in tools are called as their types; two more names are no keys of a record. */
 const TOOL_NAME =
   /^(?!(?:hangup|transfer|sendDigits|constructor|prototype)$)[a-zA-Z][a-zA-Z0-9_-]{0,63}$/;
@@ -196,16 +209,7 @@ const toolFields = worded(
         requestObject({ type: typeField("hangup") }),
         requestObject({
           type: typeField("transfer"),
-          to: worded(
-            v.pipe(
-              v.string(),
-              v.regex(TRANSFER_TARGET),
-              v.examples(["+15550100"]),
-              v.description(
-                "where to, a number such as +15550100 or an address such as sip:desk@a.org",
-              ),
-            ),
-          ),
+          to: transferTarget(),
           description: v.exactOptional(descriptionField("when to use it, in words for the model")),
         }),
         requestObject({ type: typeField("sendDigits") }),

@@ -71,6 +71,7 @@ const stockPhraseFields = {
   interrupted: v.exactOptional(
     stockPhrase("said when a caller reconnects after a lost connection"),
   ),
+  transferring: v.exactOptional(stockPhrase("said before a transfer that a colleague ordered")),
   cannotTransfer: v.exactOptional(stockPhrase("said when a transfer failed")),
   lineBusy: v.exactOptional(stockPhrase("said when the transfer's target was busy")),
   noAnswer: v.exactOptional(stockPhrase("said when the transfer's target did not answer")),
@@ -426,6 +427,7 @@ export const Agent = v.object({
       sttFailedApology: v.exactOptional(v.string()),
       cannotHearAtAll: v.exactOptional(v.string()),
       interrupted: v.exactOptional(v.string()),
+      transferring: v.exactOptional(v.string()),
       cannotTransfer: v.exactOptional(v.string()),
       lineBusy: v.exactOptional(v.string()),
       noAnswer: v.exactOptional(v.string()),

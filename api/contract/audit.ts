@@ -38,6 +38,7 @@ export const AuditEntry = v.object({
     "organization.changePlan",
     "organization.allowNumber",
     "organization.revokeNumber",
+    "organization.assignNumber",
     "organization.grantOperator",
     "organization.revokeOperator",
     "member.create",

@@ -1,5 +1,6 @@
 import * as v from "valibot";
 import { PHONE_VENDOR_NAMES } from "../../engine/telephony/telephony-settings.js";
+import { transferTarget } from "./agent-tool.js";
 import {
   Count,
   choiceField,
@@ -169,6 +170,22 @@ export const PlaceCallBody = requestObject({
   ),
 });
 
+export const TransferCallBody = requestObject({ to: transferTarget() });
+
+export const UpdatePhoneNumberBody = requestObject({
+  agentId: v.nullable(idField("the id of the agent that answers, or null (the first active one)")),
+});
+
+/** A number or SIP address of the organization. */
+export const InboundNumber = v.object({
+  number: v.pipe(v.string(), v.description("in E.164, or a SIP address; its id in paths")),
+  vendor: v.pipe(
+    v.nullable(v.string()),
+    v.description("the telephony vendor whose webhooks may name it, or null: any"),
+  ),
+  agentId: v.pipe(v.nullable(Id), v.description("who answers, or null: the first active agent")),
+});
+
 export const OutboundNumbers = v.object({
   configured: v.pipe(v.boolean(), v.description("a telephony account is set up to place calls")),
   simulated: v.pipe(
@@ -179,6 +196,10 @@ export const OutboundNumbers = v.object({
   targets: v.pipe(
     v.array(v.string()),
     v.description("whom agents may call: number prefixes and SIP addresses"),
+  ),
+  inbound: v.pipe(
+    v.array(InboundNumber),
+    v.description("where the organization is called, and who answers"),
   ),
 });
 

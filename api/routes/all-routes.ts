@@ -6,6 +6,7 @@ import type { OutboundCalls } from "../../engine/calls/outbound/outbound-calls.j
 import type { Recordings } from "../../engine/calls/recording/recordings.js";
 import type { NodeList } from "../../engine/cluster/node-registry.js";
 import type { Agents } from "../../engine/tenancy/agents/agents.js";
+import type { PhoneNumbers } from "../../engine/tenancy/agents/phone-numbers.js";
 import type { AuditTrail } from "../../engine/tenancy/audit-trail.js";
 import type { OrganizationOverviews } from "../../engine/tenancy/organization-overviews.js";
 import type { Organizations } from "../../engine/tenancy/organizations.js";
@@ -58,6 +59,7 @@ export interface ApiServices {
   readonly nodeList: NodeList;
   readonly organizationOverviews: OrganizationOverviews;
   readonly organizations: Organizations;
+  readonly phoneNumbers: PhoneNumbers;
   readonly plans: Plans;
   readonly providerChecks: ProviderChecks;
   readonly providerVoices: ProviderVoices;
@@ -80,7 +82,7 @@ export function allRoutes(
     ...agentRoutes(services.agents),
     ...analysisRoutes(services.analysisRuns),
     ...auditRoutes(services.auditTrail),
-    ...callRoutes(services.callReports, services.outboundCalls),
+    ...callRoutes(services.callReports, services.outboundCalls, services.phoneNumbers),
     ...supervisionRoutes(services.callSupervision),
     ...recordingRoutes(services.recordings),
     ...memberRoutes(services.members),

@@ -5,7 +5,8 @@ import type { OutboundCalls } from "../../engine/calls/outbound/outbound-calls.j
 import type { Recordings } from "../../engine/calls/recording/recordings.js";
 import type { UsageShare } from "../../engine/calls/usage-shares.js";
 import type { VendorFaults } from "../../engine/calls/vendor-shares.js";
-import type { CallAnalysis, CallRecord } from "../../storage/records.js";
+import type { PhoneNumbers } from "../../engine/tenancy/agents/phone-numbers.js";
+import type { CallAnalysis, CallRecord, PhoneNumberRecord } from "../../storage/records.js";
 import type { CALL_EVENTS } from "../contract/call-events.js";
 import { EventBatch, type EventStream, type NamedEvent } from "../contract/event-stream.js";
 import type { Handlers } from "../http/endpoints/api-endpoint.js";
@@ -72,14 +73,18 @@ function eventOf(news: CallEvent): NamedEvent<CallEvents> {
 
 /** What people see of calls in progress, and how they end them. */
 export function supervisionRoutes(
-  supervision: Pick<CallSupervision, "watchAll" | "watchOne" | "end">,
-): Handlers<"watchCalls" | "watchCall" | "endCall"> {
+  supervision: Pick<CallSupervision, "watchAll" | "watchOne" | "end" | "transfer">,
+): Handlers<"watchCalls" | "watchCall" | "endCall" | "transferCall"> {
   const streams = new CallEventStreams();
   return {
     watchCalls: ({ tenant }) => streams.of(supervision.watchAll(tenant)),
     watchCall: async ({ tenant, id }) => streams.of(await supervision.watchOne(tenant, id)),
     endCall: async ({ tenant, id }) => {
       await supervision.end(tenant, id);
+      return { success: true };
+    },
+    transferCall: async ({ tenant, id, body }) => {
+      await supervision.transfer(tenant, id, body.to);
       return { success: true };
     },
   };
@@ -97,8 +102,10 @@ export function recordingRoutes(
 export function callRoutes(
   reports: CallReports,
   outboundCalls: Pick<OutboundCalls, "place" | "numbers">,
+  phoneNumbers: Pick<PhoneNumbers, "recordsOf" | "assignAgent">,
 ): Handlers<
   | "getOutboundNumbers"
+  | "updatePhoneNumber"
   | "listCalls"
   | "placeCall"
   | "countCalls"
@@ -110,14 +117,20 @@ export function callRoutes(
 > {
   return {
     getOutboundNumbers: async ({ tenant }) => {
-      const { isConfigured, isSimulated, ...allowed } = await outboundCalls.numbers(tenant);
+      const [{ isConfigured, isSimulated, ...allowed }, inbound] = await Promise.all([
+        outboundCalls.numbers(tenant),
+        phoneNumbers.recordsOf(tenant.organization.id),
+      ]);
       return {
         configured: isConfigured,
         simulated: isSimulated,
         numbers: [...allowed.numbers],
         targets: [...allowed.targets],
+        inbound: inbound.map(inboundNumber),
       };
     },
+    updatePhoneNumber: async ({ tenant, id, body }) =>
+      inboundNumber(await phoneNumbers.assignAgent(tenant, id, body.agentId)),
     placeCall: ({ tenant, body }) => outboundCalls.place(tenant, body),
     listCalls: async ({ tenant, query }) => {
       const { items, total } = await reports.list(tenant.organization.id, wishOf(query));
@@ -209,4 +222,8 @@ function callSummary(call: CallRecord) {
     metadata: call.metadata,
     createdAt: timestamp(call.createdAtMs),
   };
+}
+
+function inboundNumber({ number, vendor, agentId }: PhoneNumberRecord) {
+  return { number, vendor, agentId };
 }

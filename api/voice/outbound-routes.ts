@@ -11,7 +11,12 @@ import { DEFAULT_PHONE_VENDOR, phoneVendor } from "../../engine/telephony/phone-
 import { webhookField } from "../../engine/telephony/webhook-field.js";
 import type { Answer } from "../http/answer/answer.js";
 import type { Endpoint, IncomingRequest } from "../http/endpoints/endpoint.js";
-import { connectDocument, documentAnswer, type StreamAddress } from "./phone-document.js";
+import {
+  connectDocument,
+  DIALS_TRANSFERS,
+  documentAnswer,
+  type StreamAddress,
+} from "./phone-document.js";
 import {
   requireSignature,
   SIGNED_HEADERS,
@@ -95,7 +100,16 @@ async function answered(
   const deps = { ...options, streamBase, parameters, isNextNamed: true };
   const connect = () => {
     const callKey = placedCallKey(callId);
-    const stream = { vendor, orgId, agentId, callerRef, callKey, attempt: 0 };
+    const isDialing = webhookField(body, "continue") === DIALS_TRANSFERS;
+    const stream = {
+      vendor,
+      orgId,
+      agentId,
+      callerRef,
+      callKey,
+      attempt: 0,
+      ...(isDialing && { dialsTransfers: true }),
+    };
     return connectDocument(request, documents, stream, streamTokens.mint(stream), deps);
   };
   const answer =

@@ -261,16 +261,20 @@ export class PhoneCalls {
     const { continuations } = this.#options;
     if (!continuations.mayTransfer(claims)) return false;
     if (transfersByRest(claims, this.#options)) return true;
-    const isDialed = phoneVendor(claims.vendor)?.documents.dial !== undefined;
-    return isDialed && continuations.mayGoOn(claims);
+    const { documents, namesNextOnRequest } = phoneVendor(claims.vendor) ?? {};
+    const isFollowed = namesNextOnRequest !== true || claims.dialsTransfers === true;
+    return documents?.dial !== undefined && isFollowed && continuations.mayGoOn(claims);
   }
 
   /** Where the vendor has no REST API for it, the document behind the stream dials: it is asked for when the stream is closed. */
   async #transfer(claims: StreamClaims | undefined, to: string): Promise<boolean> {
     const { callControl, continuations, baseUrl } = this.#options;
     const base = baseUrl();
-    if (claims === undefined) return false;
-    if (base === undefined || !transfersByRest(claims, this.#options)) return true;
+    // People can order a transfer that the agent was not offered.
+    if (claims === undefined || !this.#canTransfer(claims)) return false;
+    if (base === undefined || !transfersByRest(claims, this.#options)) {
+      return phoneVendor(claims.vendor)?.documents.mayDial?.(to) ?? true;
+    }
     const resultUrl = continuationUrl(base, continuations.transferTokenFor(claims));
     const dial = { to, ringSec: TRANSFER_RING_SEC, resultUrl };
     return callControl.transfer(claims.vendor, claims.callerRef, dial);

@@ -7,6 +7,9 @@ import type { Answer } from "../http/answer/answer.js";
 import type { IncomingRequest } from "../http/endpoints/endpoint.js";
 import { httpBase, STREAM_PATH, socketBase } from "./stream-address.js";
 
+/** What a dialplan says, as `continue`, that follows documents which dial. */
+export const DIALS_TRANSFERS = "transfer";
+
 /** What a vendor asks when the stream of a call has ended. */
 export const CONTINUATION_PATH = "/api/telephony/continue";
 

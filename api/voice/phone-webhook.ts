@@ -9,6 +9,8 @@ import type { CallDocuments } from "../../engine/telephony/call-documents.js";
 import { type BestEffortCallInfos, callInfoOf } from "../../engine/telephony/call-info.js";
 import { DEFAULT_PHONE_VENDOR, phoneVendor } from "../../engine/telephony/phone-vendors.js";
 import { webhookField } from "../../engine/telephony/webhook-field.js";
+import type { PhoneNumbers } from "../../engine/tenancy/agents/phone-numbers.js";
+import type { Organizations } from "../../engine/tenancy/organizations.js";
 import type { ApiKeys } from "../../engine/tenancy/people/api-keys.js";
 import { accessRefusal, type Tenant } from "../../engine/tenancy/tenant.js";
 import type { Answer } from "../http/answer/answer.js";
@@ -20,18 +22,28 @@ import { heldAnswer } from "./held-caller.js";
 import { addressElsewhere, type OtherServer } from "./other-server.js";
 import {
   connectDocument,
+  DIALS_TRANSFERS,
   documentAnswer,
   type StreamAddress,
   turnedAway,
 } from "./phone-document.js";
+import { phoneTenant } from "./phone-tenant.js";
 import { type StreamOpeningOptions, streamTokenFor } from "./stream-opening.js";
-import { requireSignature, SIGNED_HEADERS, type SignatureOptions } from "./webhook-signature.js";
+import {
+  requireSignature,
+  SIGNED_HEADERS,
+  type SignatureOptions,
+  type SignedRequest,
+} from "./webhook-signature.js";
 
 const WEBHOOK_PATH = "/api/telephony/voice";
+const NO_SUCH_NUMBER = "this number is not in service";
 const TOO_MANY_CALLS = "too many calls within a minute";
 
 export interface PhoneWebhookOptions extends SignatureOptions, StreamOpeningOptions {
   readonly apiKeys: ApiKeys;
+  readonly organizations: Pick<Organizations, "find">;
+  readonly phoneNumbers: Pick<PhoneNumbers, "findCalled">;
   readonly opener: CallOpener;
   readonly continuations: Pick<Continuations, "tokenFor">;
   readonly callInfos: Pick<BestEffortCallInfos, "keep">;
@@ -46,8 +58,8 @@ export interface PhoneWebhookOptions extends SignatureOptions, StreamOpeningOpti
 }
 
 /**
- * `POST /api/telephony/voice?api_key=…[&agent_id=…][&vendor=…][&continue=yes]`: the vendor asks what to do with a call, and is told to
- * open a media stream here. The stream gets a token that is good for one stream and a minute, never the API key.
+ * `POST /api/telephony/voice?[api_key=…][&agent_id=…][&vendor=…][&continue=yes|transfer]`: the vendor asks what to do with a call, and is told to
+ * open a media stream here. Without a key, the vendor's signature proves who asks, and the called number whose call it is. The stream gets a token that is good for one stream and a minute, never the API key.
  */
 export function phoneWebhook(options: PhoneWebhookOptions): Endpoint {
   return {
@@ -76,44 +88,52 @@ async function answer(request: IncomingRequest, options: PhoneWebhookOptions): P
   const signed = await requireSignature(vendor, request, WEBHOOK_PATH, bytes, options);
   if (signed?.signsQuery === false && query.has("agent_id")) throw unsignedAgent(vendor);
   const body = bytes.toString("utf8");
-  const tenant = await authenticate(request, query, options);
-  if ((await options.requestLimiter.take(`key ${tenant.apiKeyId}`)) > 0) {
-    options.log.warn({ orgId: tenant.organization.id }, "too many calls for one API key");
+  const callInfo = callInfoOf(body, found.callInfoFields);
+  const asked = { request, query, vendor, signed, calledNumber: callInfo.to };
+  const recipient = await recipientOf(asked, options);
+  if (recipient === undefined) {
+    options.log.warn({ vendor }, "a call to a number that no organization has");
+    return turnedAway(documents, NO_SUCH_NUMBER);
+  }
+  const { tenant, agentId } = recipient;
+  const { id: orgId } = tenant.organization;
+  const limited = tenant.apiKeyId === undefined ? `numbers ${orgId}` : `key ${tenant.apiKeyId}`;
+  if ((await options.requestLimiter.take(limited)) > 0) {
+    options.log.warn({ orgId }, "too many calls for one API key or organization");
     return turnedAway(documents, TOO_MANY_CALLS);
   }
-  const agentId = query.get("agent_id") ?? undefined;
   const refusal = await options.opener.refusal({ tenant, agentId });
   const otherAddress = refusal && (await addressElsewhere(refusal, options.elsewhere));
   if (refusal !== undefined && otherAddress === undefined) {
-    const held = heldHere(request, query, documents, refusal, options);
+    const held = heldHere(request, recipient, documents, refusal, options);
     const { reason, message: detail } = refusal;
-    const orgId = tenant.organization.id;
     const isHeld = held !== undefined;
     options.log.info({ orgId, reason, detail, isHeld }, "a telephone call was refused");
     if (!isHeld) {
-      const callInfo = callInfoOf(body, found.callInfoFields);
       options.opener.noteRefusal({ tenant, agentId, channel: "phone", callInfo }, refusal);
     }
     return held ?? turnedAway(documents, refusal.callerWords);
   }
   const callId = callIdField === undefined ? "" : webhookField(body, callIdField);
+  const following = query.get("continue");
   const claims = {
     vendor,
-    orgId: tenant.organization.id,
+    orgId,
     agentId: agentId ?? "",
     callerRef: callId,
     callKey: newCallKey(),
     attempt: 0,
-  };
+    ...(following === DIALS_TRANSFERS && { dialsTransfers: true }),
+  } as const;
   const token = await streamTokenFor(claims, options);
   const { apiKeyId } = tenant;
-  const callInfo = callInfoOf(body, found.callInfoFields);
   await options.callInfos.keep(claims, {
     ...callInfo,
     ...(apiKeyId !== undefined && { apiKeyId }),
   });
   const streamBase = otherAddress ?? (await options.streamAddress());
-  const isNextNamed = found.namesNextOnRequest !== true || query.get("continue") === "yes";
+  const isNextNamed =
+    found.namesNextOnRequest !== true || ["yes", DIALS_TRANSFERS].includes(following ?? "");
   const deps = { ...options, streamBase, isNextNamed };
   const connect = () => connectDocument(request, documents, claims, token, deps);
   const answered =
@@ -125,15 +145,56 @@ async function answer(request: IncomingRequest, options: PhoneWebhookOptions): P
   return documentAnswer(documents, answered);
 }
 
-/** The next start of this server takes the caller, whose vendor asks again with the key that stands in the address. */
+interface AskedWebhook {
+  readonly request: IncomingRequest;
+  readonly query: URLSearchParams;
+  readonly vendor: string;
+  readonly signed: SignedRequest | undefined;
+  readonly calledNumber: string | undefined;
+}
+
+interface Recipient {
+  readonly tenant: Tenant;
+  /** Undefined: the first active one. */
+  readonly agentId: string | undefined;
+  /** Whether the address alone, asked again, comes to the same. */
+  readonly isInAddress: boolean;
+}
+
+/** Whose call it is: of the key's organization, or of the one that has the called number. Undefined where none has it. */
+async function recipientOf(
+  asked: AskedWebhook,
+  options: PhoneWebhookOptions,
+): Promise<Recipient | undefined> {
+  const { request, query, vendor, signed, calledNumber } = asked;
+  const hasKey = shownApiKey((name) => request.header(name), query.get("api_key") ?? "") !== "";
+  const findNumber = async () =>
+    calledNumber === undefined ? undefined : options.phoneNumbers.findCalled(calledNumber, vendor);
+  if (hasKey || signed?.isProof !== true) {
+    const tenant = await authenticate(request, query, options);
+    const isInAddress = query.has("api_key");
+    const named = query.get("agent_id");
+    if (named !== null) return { tenant, agentId: named, isInAddress };
+    const number = await findNumber();
+    // Who has a key could name any number.
+    const isTheirs = number?.orgId === tenant.organization.id;
+    return { tenant, agentId: (isTheirs ? number.agentId : null) ?? undefined, isInAddress };
+  }
+  const number = await findNumber();
+  const tenant = number && (await phoneTenant(options.organizations, number.orgId));
+  const agentId = query.get("agent_id") ?? number?.agentId ?? undefined;
+  return tenant && { tenant, agentId, isInAddress: true };
+}
+
+/** The next start of this server takes the caller, whose vendor asks again at the same address. */
 function heldHere(
   request: IncomingRequest,
-  query: URLSearchParams,
+  { isInAddress }: Recipient,
   documents: CallDocuments,
   { reason }: CallRefusedError,
   { publicBaseUrl }: PhoneWebhookOptions,
 ): Answer | undefined {
-  if (reason !== "serverStopping" || !query.has("api_key")) return undefined;
+  if (reason !== "serverStopping" || !isInAddress) return undefined;
   return heldAnswer(request, WEBHOOK_PATH, documents, publicBaseUrl);
 }
 

@@ -82,7 +82,7 @@ export type CloseRoutes = () => Promise<boolean>;
 /** Opens every way by which a call comes in. Rejects when a port of theirs cannot be had. */
 export async function openVoiceRoutes(options: VoiceRoutesOptions): Promise<CloseRoutes> {
   const { edge, tenancy, calls, callControl, placedCalls: outbound, limiterOf, clock } = options;
-  const { apiKeys, organizations } = tenancy;
+  const { apiKeys, organizations, phoneNumbers } = tenancy;
   const { opener } = calls;
   const limit = { usesMax: options.voiceConnectionsPerMinute, windowMs: MINUTE_MS };
   const connectionLimiter = limiterOf("voice", limit);
@@ -112,7 +112,9 @@ export async function openVoiceRoutes(options: VoiceRoutesOptions): Promise<Clos
   edge.add(phoneContinuation({ ...shared, organizations, streamUuids }));
   const requestLimit = { usesMax: options.requestsPerMinute, windowMs: MINUTE_MS };
   const requestLimiter = limiterOf("webhook", requestLimit);
-  edge.add(phoneWebhook({ ...shared, apiKeys, streamUuids, requestLimiter }));
+  edge.add(
+    phoneWebhook({ ...shared, apiKeys, organizations, phoneNumbers, streamUuids, requestLimiter }),
+  );
   const port = options.audioSocketPort;
   const audioSocket =
     streamUuids &&

@@ -22,6 +22,8 @@ export const SIGNED_HEADERS: readonly string[] = ["host", ...SIGNATURE_HEADERS];
 /** What a vendor has signed. */
 export interface SignedRequest extends WebhookIdentity {
   readonly signsQuery: boolean;
+  /** False for a key that is no secret, the sandbox's: anybody could have signed. */
+  readonly isProof: boolean;
 }
 
 /**
@@ -52,5 +54,6 @@ export async function requireSignature(
     throw new RequestError("invalid_signature", `${signature.header} does not match the request`);
   }
   const { id, isUnique } = signature.identity(webhook);
-  return { id: `${vendor} ${id}`, isUnique, signsQuery: signature.signsQuery };
+  const isProof = signature.keyOf(webhookKeys) !== undefined;
+  return { id: `${vendor} ${id}`, isUnique, signsQuery: signature.signsQuery, isProof };
 }

@@ -9,6 +9,7 @@ import { median } from "../quantile.js";
 
 const SETTINGS: ConversationSettings = {
   greeting: "Hello! How can I help you today?",
+  transferring: "",
   cannotTransfer: "",
   suspended: "",
   callEndedByOrganization: "",

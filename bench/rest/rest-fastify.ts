@@ -39,7 +39,7 @@ const handlers = {
     storeRefusal: () => undefined,
   }),
   ...agentRoutes(tenancy.agents),
-  ...callRoutes(callReports, placesNoCalls),
+  ...callRoutes(callReports, placesNoCalls, tenancy.phoneNumbers),
   ...organizationRoutes({ ...tenancy, callReports }),
 };
 const MEASURED = [

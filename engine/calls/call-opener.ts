@@ -101,6 +101,7 @@ export function sessionSettings(
   return {
     greeting: backAgain ?? (wasBroken ? stock.interrupted : persona.greeting),
     apology: stock.apology,
+    transferring: stock.transferring,
     cannotTransfer: stock.cannotTransfer,
     suspended: stock.suspended,
     callEndedByOrganization: stock.callEndedByOrganization,

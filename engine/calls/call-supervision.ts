@@ -1,6 +1,13 @@
 import type { CallStore } from "../../storage/calls/call-store.js";
-import { type Ending, ORGANIZATION_ENDED } from "../conversation/call-end.js";
+import type { JsonObject } from "../../storage/records.js";
+import {
+  type Ending,
+  ORGANIZATION_ENDED,
+  transferredByOrganization,
+} from "../conversation/call-end.js";
 import { RequestError } from "../request-error.js";
+import { numberRefusal } from "../telephony/refused-numbers.js";
+import type { DialTargets } from "../tenancy/agents/dial-targets.js";
 import type { Standing } from "../tenancy/people/standing.js";
 import type { Tenant } from "../tenancy/tenant.js";
 import type { Clock } from "../time/clock.js";
@@ -17,6 +24,8 @@ export interface CallSupervisionOptions {
   readonly journal: Pick<CallJournal, "annotate">;
   /** False where no process of this server has the call. */
   readonly endCall: (callId: string, ending: Ending) => MaybePromise<boolean>;
+  /** Undefined: to anybody, where the vendor is not real. */
+  readonly dialTargets: Pick<DialTargets, "mayReach"> | undefined;
   /** Whether who watches may still do so. */
   readonly standing: Pick<Standing, "holds">;
   readonly clock: Pick<Clock, "every">;
@@ -51,15 +60,47 @@ export class CallSupervision {
   }
 
   /** Has the agent say goodbye and hang up. Failures `notFound`, and `conflict` of a call that has ended or is elsewhere. */
-  async end({ organization, userId, apiKeyId }: Tenant, id: string): Promise<void> {
-    const { callId, isActive } = await this.#find(organization.id, id);
-    if (!isActive) throw new RequestError("call_ended", "the call has already ended");
-    if (!(await this.#options.endCall(callId, ORGANIZATION_ENDED))) {
-      throw new RequestError("call_ended", "the call is not on this server, or has just ended");
+  async end(tenant: Tenant, id: string): Promise<void> {
+    const { callId } = await this.#findLive(tenant, id);
+    await this.#endWith(callId, ORGANIZATION_ENDED);
+    this.#options.journal.annotate(callId, { endedBy: personOf(tenant) });
+  }
+
+  /**
+   * Has the agent say so and hand the caller on; a call that cannot be handed on goes on with the agent. Failures as of `end`,
+   * `target_not_allowed`, and `conflict` of a call that is no telephone's.
+   */
+  async transfer(tenant: Tenant, id: string, to: string): Promise<void> {
+    const { dialTargets, journal } = this.#options;
+    const { callId, channel } = await this.#findLive(tenant, id);
+    if (channel !== "phone") {
+      throw new RequestError("conflict", "only telephone calls can be transferred");
     }
-    const endedBy =
-      userId === undefined ? { type: "apiKey", id: apiKeyId } : { type: "user", id: userId };
-    this.#options.journal.annotate(callId, { endedBy });
+    const refusal = numberRefusal(to);
+    if (refusal !== undefined) {
+      throw new RequestError("target_not_allowed", `to: callers go to no ${refusal} numbers`);
+    }
+    if (dialTargets !== undefined && !(await dialTargets.mayReach(tenant.organization.id, to))) {
+      const message =
+        "to: expected a target that the platform's administrator has allowed this organization to call";
+      throw new RequestError("target_not_allowed", message);
+    }
+    await this.#endWith(callId, transferredByOrganization(to));
+    journal.annotate(callId, { transferredBy: personOf(tenant) });
+  }
+
+  async #endWith(callId: string, ending: Ending): Promise<void> {
+    if (await this.#options.endCall(callId, ending)) return;
+    throw new RequestError(
+      "call_ended",
+      "the call is not on this server, or has just ended",
+    );
+  }
+
+  async #findLive({ organization }: Tenant, id: string) {
+    const found = await this.#find(organization.id, id);
+    if (!found.isActive) throw new RequestError("call_ended", "the call has already ended");
+    return found;
   }
 
   #watch(
@@ -93,6 +134,13 @@ export class CallSupervision {
   async #find(orgId: string, id: string) {
     const call = await this.#options.calls.findById(orgId, id);
     if (call === undefined) throw new RequestError("not_found", "there is no such call");
-    return { callId: call.id, isActive: call.status === "active" };
+    return { callId: call.id, isActive: call.status === "active", channel: call.channel };
   }
+}
+
+/** Who asks, for the call's record. */
+function personOf({ userId, apiKeyId }: Tenant): JsonObject {
+  return userId === undefined
+    ? { type: "apiKey", ...(apiKeyId !== undefined && { id: apiKeyId }) }
+    : { type: "user", id: userId };
 }

@@ -26,6 +26,8 @@ const CONTINUATIONS_MAX = 3;
 export const FAILED_TRANSFERS_MAX = 5;
 /** What makes the token of a transfer's outcome another than that of a stream's. */
 const TRANSFER = "transfer";
+/** What a token says of a dialplan that dials transfers. */
+const DIALS = "dials";
 const PLACED = "placed:";
 const UNSUPPORTED_AUDIO: EndReason = "unsupportedAudio";
 const TRANSFERRED: EndReason = "transferred";
@@ -247,14 +249,20 @@ export class Continuations {
 
 function idsOf(claims: StreamClaims): readonly string[] {
   const { vendor, orgId, agentId, callerRef, callKey, attempt, failedTransfers = 0 } = claims;
-  return [vendor, orgId, agentId, callerRef, callKey, String(attempt), String(failedTransfers)];
+  const ids = [vendor, orgId, agentId, callerRef, callKey];
+  const dials = claims.dialsTransfers === true ? [DIALS] : [];
+  return [...ids, String(attempt), String(failedTransfers), ...dials];
 }
 
 function claimsIn(ids: readonly string[]): StreamClaims {
   const [vendor = "", orgId = "", agentId = "", callerRef = "", callKey = ""] = ids;
   const claims = { vendor, orgId, agentId, callerRef, callKey, attempt: Number(ids[5]) };
   const failedTransfers = Number(ids[6] ?? 0);
-  return failedTransfers === 0 ? claims : { ...claims, failedTransfers };
+  return {
+    ...claims,
+    ...(failedTransfers !== 0 && { failedTransfers }),
+    ...(ids[7] === DIALS && { dialsTransfers: true }),
+  };
 }
 
 function afterTransfer(claims: StreamClaims): StreamClaims {

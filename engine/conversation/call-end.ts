@@ -71,6 +71,12 @@ export const ORGANIZATION_ENDED: Ending = {
   message: "the organization ended the call",
 };
 
+/** `to`: E.164, or a SIP address. */
+export function transferredByOrganization(to: string): Ending {
+  const message = "the organization transferred the call";
+  return { reason: "transferred", status: "completed", message, transferTo: to };
+}
+
 export const CALLER_SILENT: Ending = {
   reason: "callerIdle",
   status: "completed",

@@ -100,6 +100,13 @@ export function requestEnd(
   // Answering-machine detection may report late: a callee who was answered this often is a person.
   if (ending.reason === "machine" && state.record.metrics.turnCount >= CONVERSED_TURNS_MIN) return;
   if (ending.reason === "callerLeft" && leftInTransfer(state, ending)) return;
+  if (ending.transferTo !== undefined) {
+    // Before the call is open nobody could be told, and what already ends the call stands.
+    if (state.phase === "live" && turnOf(state)?.ending === undefined) {
+      sayLast(state, state.settings.transferring, ending, atMs, out);
+    }
+    return;
+  }
   const words = state.phase !== "opening" ? lastWordsOf(state, ending) : "";
   if (words === "") {
     endCall(state, ending, atMs, out);

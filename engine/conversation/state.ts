@@ -316,6 +316,8 @@ export interface ConversationSettings {
   readonly greeting: string;
   /** Spoken when a reply could not be made. */
   readonly apology: string;
+  /** Spoken before a transfer that somebody of the organization has ordered. */
+  readonly transferring: string;
   /** Spoken when the vendor does not take the call on. */
   readonly cannotTransfer: string;
   /** Spoken before the call of a suspended organization ends. */

@@ -62,6 +62,8 @@ export interface StreamClaims {
   readonly attempt: number;
   /** How many of those ended for a transfer that reached nobody; left out: none. */
   readonly failedTransfers?: number;
+  /** The dialplan that asks for documents has said that it follows those that dial. */
+  readonly dialsTransfers?: boolean;
 }
 
 /** What a stream says of itself beside its token; left out, it is not compared. */
@@ -118,6 +120,7 @@ const Content = v.tuple([
   v.pipe(v.number(), v.safeInteger()),
   v.string(),
   v.optional(v.pipe(v.number(), v.safeInteger()), 0),
+  v.optional(v.boolean(), false),
 ]);
 
 /** For the first stream of a call. */
@@ -181,6 +184,7 @@ export class StreamTokens implements StreamTokenRegistry {
   /** Throws a RangeError for a claim that is longer than CLAIM_LENGTH_MAX or not plain ASCII: such ids do not exist. */
   mint(claims: StreamClaims): string {
     const { vendor, orgId, agentId, callerRef, callKey, attempt, failedTransfers = 0 } = claims;
+    const { dialsTransfers = false } = claims;
     for (const claim of [vendor, orgId, agentId, callerRef, callKey]) {
       if (claim.length > CLAIM_LENGTH_MAX || !/^[\x20-\x7e]*$/.test(claim)) {
         throw new RangeError(
@@ -194,7 +198,8 @@ export class StreamTokens implements StreamTokenRegistry {
       const ids = [vendor, own(orgId), own(agentId), callerRef, own(callKey)];
       const rest = [attempt, expiresMs, nonce];
       // Left out where there is none: an earlier release reads the token, too.
-      const all = [...ids, ...rest, ...(failedTransfers === 0 ? [] : [failedTransfers])];
+      const newer = dialsTransfers ? [failedTransfers, true] : [failedTransfers];
+      const all = [...ids, ...rest, ...(failedTransfers === 0 && !dialsTransfers ? [] : newer)];
       const content = Buffer.from(JSON.stringify(all));
       return content.toString("hex") + this.#sign(content).toString("hex");
     };
@@ -235,8 +240,17 @@ export class StreamTokens implements StreamTokenRegistry {
     // A webhook that names no call binds its token to none, though the stream may name one.
     const isBound = callerRef !== "" && presented.callerRef !== undefined;
     if (isBound && presented.callerRef !== callerRef) return { refusal: "otherCall" };
-    const good = { vendor, orgId, agentId, callerRef, callKey, attempt };
-    return { claims: failedTransfers === 0 ? good : { ...good, failedTransfers }, nonce };
+    const claims = {
+      vendor,
+      orgId,
+      agentId,
+      callerRef,
+      callKey,
+      attempt,
+      ...(failedTransfers !== 0 && { failedTransfers }),
+      ...(ids[9] && { dialsTransfers: true }),
+    };
+    return { claims, nonce };
   }
 
   #sign(content: Uint8Array): Buffer {

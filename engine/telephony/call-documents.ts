@@ -62,6 +62,8 @@ export interface CallDocuments {
   hold?(wait: Wait): string;
   /** Hands the caller on, for a limited time of ringing. Absent where no document does. */
   dial?(dial: Dial): string;
+  /** Which targets `dial` can name; absent: all. */
+  mayDial?(to: string): boolean;
 }
 
 export const XML_DOCUMENT = "text/xml; charset=utf-8";

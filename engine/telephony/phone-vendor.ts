@@ -19,7 +19,10 @@ export interface PhoneVendor {
   readonly isCallerWaiting?: (body: string) => boolean;
   /** What a request behind a `dial` document says of the leg; undefined where it says nothing, or nothing final. */
   readonly transferReport?: (body: string) => TransferReport | undefined;
-  /** Its documents say where to ask for the next one only where the webhook's address has `continue=yes`. */
+  /**
+   * Its documents say where to ask for the next one only where the webhook's address has `continue=yes` or
+   * `continue=transfer`, and dial only where it has the latter.
+   */
   readonly namesNextOnRequest?: boolean;
   /** The field of the webhook's body that names the call; the stream names it again. */
   readonly callIdField?: string;

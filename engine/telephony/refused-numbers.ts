@@ -46,7 +46,10 @@ const EMERGENCY = new Set([
 const EMERGENCY_OF_TWO = new Set(["3315", "3317", "3318"]);
 const COUNTRY_CODE_LENGTH_MAX = 3;
 
-/** What premium-rate numbers begin with, in E.164, by the country's plan of numbers. */
+/**
+ * What premium-rate numbers begin with, in E.164, by the country's plan of numbers. No ordinary number begins like that: an
+ * area code such as Ghent's 9, Auckland's 9 or Umeå's 90 has no number behind it that begins with a zero.
+ */
 const PREMIUM_BEGINNINGS: readonly string[] = [
   // The United States, Canada and the others of their plan.
   "1900",
@@ -84,11 +87,10 @@ const PREMIUM_BEGINNINGS: readonly string[] = [
   "43930",
   "43931",
   "43939",
-  // Poland, Portugal, Ireland.
+  // Poland, Portugal.
   "4870",
   "351760",
   "351761",
-  "35315",
   // Sweden, Norway, Denmark.
   "46900",
   "46939",
@@ -103,6 +105,9 @@ const PREMIUM_BEGINNINGS: readonly string[] = [
   "979",
 ];
 
+/** Ireland's 15x0 and six digits. Dublin's numbers begin with the same digits, and are two digits shorter. */
+const PREMIUM_IRELAND = /^35315[2-9]0\d{6}/;
+
 /**
  * Undefined for a target that may be called. `target`: E.164, or a SIP address, whose user part counts as it is dialed.
  */
@@ -114,7 +119,9 @@ export function numberRefusal(target: string): NumberRefusal | undefined {
   if (digits === "" || /[a-z]/i.test(user)) return undefined;
   if (isEmergency(digits, isInternational)) return "emergency";
   const number = isInternational ? digits : digits.replace(/^(?:00|011)/, "");
-  const isPremium = PREMIUM_BEGINNINGS.some((beginning) => number.startsWith(beginning));
+  const isPremium =
+    PREMIUM_BEGINNINGS.some((beginning) => number.startsWith(beginning)) ||
+    PREMIUM_IRELAND.test(number);
   const isWhole = isInternational || number !== digits;
   return isPremium && isWhole ? "premium" : undefined;
 }

@@ -36,9 +36,12 @@ const RESULT_BY_STATUS: ReadonlyMap<string, TransferResult> = new Map<string, Tr
   ["canceled", "canceled"],
   ["cancelled", "canceled"],
   ["cancel", "canceled"],
+  // Asterisk's DIALSTATUS, in lower case.
+  ["answer", "answered"],
+  ["noanswer", "noAnswer"],
 ]);
-/** Words of Plivo (Q.850 as FreeSWITCH names it) and final answers of SIP that mean: the person does not want the call. */
-const REJECTED_REASONS = new Set(["CALL_REJECTED", "403", "433", "603", "607", "608"]);
+/** Words of Plivo (Q.850 as FreeSWITCH names it), Q.850's own number, and final answers of SIP that mean: the person does not want the call. */
+const REJECTED_REASONS = new Set(["CALL_REJECTED", "21", "403", "433", "603", "607", "608"]);
 const DURATION_SEC_MAX = 24 * 60 * 60;
 
 /** The names of the fields in which a vendor reports the leg. */
@@ -54,7 +57,7 @@ export function transferReport(body: string, fields: TransferFields): TransferRe
   const status = webhookField(body, fields.status);
   if (status === "") return undefined;
   const cause = fields.reason === undefined ? "" : webhookNumber(body, fields.reason);
-  const known = RESULT_BY_STATUS.get(status) ?? "failed";
+  const known = RESULT_BY_STATUS.get(status.toLowerCase()) ?? "failed";
   const isRejected = known !== "answered" && REJECTED_REASONS.has(cause);
   const seconds = fields.duration === undefined ? "" : webhookNumber(body, fields.duration);
   const durationSec = /^\d{1,6}$/.test(seconds)

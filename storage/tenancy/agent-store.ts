@@ -17,6 +17,7 @@ const stockPhrases = v.object({
   sttFailedApology: v.exactOptional(v.string()),
   cannotHearAtAll: v.exactOptional(v.string()),
   interrupted: v.exactOptional(v.string()),
+  transferring: v.exactOptional(v.string()),
   cannotTransfer: v.exactOptional(v.string()),
   lineBusy: v.exactOptional(v.string()),
   noAnswer: v.exactOptional(v.string()),
@@ -195,13 +196,18 @@ export class AgentStore {
     return rows[0] && recordOf(rows[0]);
   }
 
-  /** False when there is no such agent. Its calls are kept. */
+  /** False when there is no such agent. Its calls are kept; its telephone numbers go to no agent. */
   async remove(orgId: string, id: string, entry?: AuditRecord): Promise<boolean> {
-    const [{ changes }] = await this.#atomic.change([
+    const [, removed] = await this.#atomic.change([
+      this.#db
+        .updateTable("phoneNumbers")
+        .set({ agentId: null })
+        .where("agentId", "=", id)
+        .where("orgId", "=", orgId),
       this.#db.deleteFrom("agents").where("id", "=", id).where("orgId", "=", orgId),
       ...auditOf(this.#db, entry),
     ]);
-    return changes > 0;
+    return removed !== undefined && removed.changes > 0;
   }
 
   /** The agents of all organizations that use the provider for anything. */

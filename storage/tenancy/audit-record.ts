@@ -25,6 +25,7 @@ export type AuditAction =
   | "organization.changePlan"
   | "organization.allowNumber"
   | "organization.revokeNumber"
+  | "organization.assignNumber"
   | "organization.grantOperator"
   | "organization.revokeOperator"
   | "member.create"

@@ -5,9 +5,9 @@ import type { Tables } from "../tables.js";
 import type { AuditRecord } from "./audit-record.js";
 import { auditOf } from "./audit-store.js";
 
-const FIELDS = ["number", "orgId", "createdAtMs"] as const;
+const FIELDS = ["number", "orgId", "createdAtMs", "vendor", "agentId"] as const;
 
-/** Numbers from which agents may call. */
+/** The organizations' telephone numbers. */
 export class PhoneNumberStore {
   readonly #db: Kysely<Tables>;
   readonly #atomic: AtomicRequests;
@@ -44,14 +44,29 @@ export class PhoneNumberStore {
   }
 
   /** The organization's numbers in ascending order. */
-  async listOf(orgId: string): Promise<string[]> {
-    const rows = await this.#db
+  listOf(orgId: string): Promise<PhoneNumberRecord[]> {
+    return this.#db
       .selectFrom("phoneNumbers")
-      .select("number")
+      .select(FIELDS)
       .where("orgId", "=", orgId)
       .orderBy("number")
       .execute();
-    return rows.map(({ number }) => number);
+  }
+
+  /** False when the number is not that organization's. */
+  async setAgent(
+    { number, orgId, agentId }: Pick<PhoneNumberRecord, "number" | "orgId" | "agentId">,
+    entry?: AuditRecord,
+  ): Promise<boolean> {
+    const [{ changes }] = await this.#atomic.change([
+      this.#db
+        .updateTable("phoneNumbers")
+        .set({ agentId })
+        .where("number", "=", number)
+        .where("orgId", "=", orgId),
+      ...auditOf(this.#db, entry),
+    ]);
+    return changes > 0;
   }
 
   /** Lists the numbers in ascending order. */

@@ -145,7 +145,7 @@ test("a vendor is tested, and the page says in words how it went", async () => {
 
 test("a call is placed where it may be, and stands under Calls with what became of it", async () => {
   const customer = await server.customer();
-  await server.agent(customer);
+  const agent = await server.agent(customer);
   const { page, faults } = await visit("/numbers", customer);
   await page.getByLabel("Calls", { exact: true }).fill(BUSY);
   await page.getByLabel("From", { exact: true }).fill(FROM);
@@ -158,6 +158,12 @@ test("a call is placed where it may be, and stands under Calls with what became 
   await server.tenancy.dialTargets.allow(customer.email, "+1555");
   await page.reload();
   await page.getByText("+1555", { exact: true }).waitFor();
+  const answering = page.getByLabel(`Agent that answers ${FROM}`);
+  await answering.selectOption({ label: agent.name });
+  await server.changes.until("the number's agent", async () => {
+    const found = await server.database.phoneNumbers.find(FROM);
+    return found?.agentId === agent.id ? found : undefined;
+  });
   await page.getByLabel("From", { exact: true }).selectOption(FROM);
   await page.getByLabel("Calls", { exact: true }).fill(BUSY);
   await place.click();

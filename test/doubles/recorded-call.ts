@@ -27,6 +27,7 @@ export const PLAIN_SETTINGS: ConversationSettings = {
   apology: "I am sorry, I could not answer that just now.",
   cannotTransfer: "I could not put you through.",
   suspended: "This service is not available.",
+  transferring: "I will put you through.",
   callEndedByOrganization: "I have to end the call.",
   sensitivity: "medium",
   language: "en",

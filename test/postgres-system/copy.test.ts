@@ -33,7 +33,13 @@ async function filledFile(): Promise<string> {
   await database.registry.put(registryRecord());
   await database.agents.insert(agentRecord(), 5);
   await database.apiKeys.insert(apiKeyRecord());
-  await database.phoneNumbers.insert({ number: "+15550100", orgId: "org", createdAtMs: NOON_MS });
+  await database.phoneNumbers.insert({
+    number: "+15550100",
+    orgId: "org",
+    createdAtMs: NOON_MS,
+    vendor: null,
+    agentId: null,
+  });
   const calls = Array.from({ length: CALLS }, (_, index) => callRecord({ id: `call ${index}` }));
   await Promise.all(calls.map((call) => database.calls.start(call, "run")));
   await database.calls.finish("call 1", {

@@ -39,6 +39,7 @@ const TITLES = [
   "Plivo in µ-law",
   "Jambonz in 16-bit samples",
   "Vonage in 16-bit samples",
+  "Asterisk in A-law",
 ];
 
 async function transferred(title: string): Promise<Talk> {
@@ -50,7 +51,7 @@ async function transferred(title: string): Promise<Talk> {
   await server.agent(customer, { persona: { greeting: "Hello there." }, tools });
   const { vendor } = stream;
   const caller = new VendorCaller(stream, streamUrl(server, vendor));
-  const call = await caller.ring(webhookUrl(server, customer, { vendor }));
+  const call = await caller.ring(webhookUrl(server, customer, { vendor, continue: "transfer" }));
   assert.equal(await call.said(1), "Hello there.");
   call.play();
   await transferIn(call, 2);
@@ -64,6 +65,17 @@ async function transferIn(call: VendorCall, turn: number): Promise<void> {
   assert.equal(await call.said(turn), "One moment please, I will transfer you.");
   call.play();
   await call.closed;
+}
+
+/** Somebody of the organization asks for it over REST. */
+async function orderTransfer(customer: Customer): Promise<void> {
+  const [live] = await server.calls(customer);
+  const ordered = await fetch(`${server.url}/api/dashboard/calls/${live?.id}/transfer`, {
+    method: "POST",
+    headers: { "x-api-key": customer.apiKey, "content-type": "application/json" },
+    body: JSON.stringify({ to: TRANSFER_TO }),
+  });
+  assert.equal(ordered.status, 200);
 }
 
 const OUTCOMES: readonly (readonly [DialOutcome, string])[] = [
@@ -124,7 +136,10 @@ describe("a transfer by the vendor's document", () => {
 });
 
 test("a vendor's own reason stands with a transfer that was rejected", async () => {
-  for (const [title, reason] of [["Jambonz in 16-bit samples", "603"]] as const) {
+  for (const [title, reason] of [
+    ["Jambonz in 16-bit samples", "603"],
+    ["Asterisk in A-law", "21"],
+  ] as const) {
     const { customer, caller, dial } = await transferred(title);
     const again = await caller.dialed(dial, "rejected");
     assert.equal(await again?.said(SENTENCES), NOT_REACHED, title);
@@ -153,6 +168,69 @@ test("an outcome that is not signed, or of another call, changes nothing", async
   await server.settled();
   const [first] = await server.calls(customer);
   assert.equal(first?.metadata["endReason"], "transferFailed");
+});
+
+test("a transfer that is ordered over REST is announced, and its caller comes back when it is busy", async () => {
+  const stream = VENDOR_STREAMS["Vonage in 16-bit samples"];
+  assert.ok(stream);
+  const customer = await server.customer();
+  await server.tenancy.dialTargets.allow(customer.email, TRANSFER_TO);
+  await server.agent(customer, { persona: { greeting: "Hello there." } });
+  const { vendor } = stream;
+  const caller = new VendorCaller(stream, streamUrl(server, vendor));
+  const call = await caller.ring(webhookUrl(server, customer, { vendor }));
+  assert.equal(await call.said(1), "Hello there.");
+  call.play();
+  await orderTransfer(customer);
+  assert.equal(await call.said(2), "One moment please, I will put you through.");
+  call.play();
+  await call.closed;
+  const dial = await caller.handedOn();
+  assert.equal(dial.to, TRANSFER_TO);
+  const again = await caller.dialed(dial, "busy");
+  assert.equal(await again?.said(SENTENCES), BUSY);
+  again?.drop();
+  await server.settled();
+  const [first] = await server.calls(customer);
+  assert.deepEqual(first?.metadata["transferredBy"], { type: "apiKey", id: customer.apiKeyId });
+  assert.equal(Object(first?.metadata["transfer"]).result, "busy");
+});
+
+test("a dialplan that does not say that it dials is asked for no transfer", async () => {
+  const stream = VENDOR_STREAMS["Asterisk in A-law"];
+  assert.ok(stream);
+  const customer = await server.customer();
+  await server.tenancy.dialTargets.allow(customer.email, TRANSFER_TO);
+  const tools = [{ type: "transfer", to: TRANSFER_TO } as const];
+  await server.agent(customer, { persona: { greeting: "Hello there." }, tools });
+  const { vendor } = stream;
+  const caller = new VendorCaller(stream, streamUrl(server, vendor));
+  const call = await caller.ring(webhookUrl(server, customer, { vendor, continue: "yes" }));
+  assert.equal(await call.said(1), "Hello there.");
+  call.play();
+  call.say("transfer me");
+  assert.doesNotMatch((await call.said(2)) ?? "", /I will transfer you/);
+  call.drop();
+  await server.settled();
+});
+
+test("a transfer that is ordered where the dialplan dials none keeps the caller with the agent", async () => {
+  const stream = VENDOR_STREAMS["Asterisk in A-law"];
+  assert.ok(stream);
+  const customer = await server.customer();
+  await server.tenancy.dialTargets.allow(customer.email, TRANSFER_TO);
+  await server.agent(customer, { persona: { greeting: "Hello there." } });
+  const { vendor } = stream;
+  const caller = new VendorCaller(stream, streamUrl(server, vendor));
+  const call = await caller.ring(webhookUrl(server, customer, { vendor, continue: "yes" }));
+  assert.equal(await call.said(1), "Hello there.");
+  call.play();
+  await orderTransfer(customer);
+  assert.equal(await call.said(2), "One moment please, I will put you through.");
+  call.play();
+  assert.match(await call.said(3), /^I am sorry, I could not put you through\./);
+  call.drop();
+  await server.settled();
 });
 
 test("the first outcome counts, and a late or repeated one calls nobody back", async () => {

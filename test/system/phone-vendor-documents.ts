@@ -136,6 +136,16 @@ const VONAGE_DIALS = {
   callerGone: ["started", "ringing", "cancelled"],
 } as const;
 
+/** DIALSTATUS and HANGUPCAUSE, as Asterisk's app_dial sets them. */
+const ASTERISK_DIALS = {
+  answered: ["ANSWER", 16],
+  busy: ["BUSY", 17],
+  noAnswer: ["NOANSWER", 19],
+  rejected: ["BUSY", 21],
+  failed: ["CHANUNAVAIL", 20],
+  callerGone: ["CANCEL", 0],
+} as const;
+
 /** https://www.plivo.com/docs/voice/xml/redirect and /audiostream. */
 const plivo: VendorDocuments = {
   bodyOf: (state, from) =>
@@ -314,6 +324,22 @@ const asterisk: VendorDocuments = {
     if (!/^[0-9a-f]+([|]|$)/.test(document)) return undefined;
     const [token = "", next] = document.split("|");
     return { url: undefined, parameters: { token }, next };
+  },
+  readDial: (document) => {
+    const [verb, to = "", ringSec, next = "", ...others] = document.split("|");
+    if (verb !== "dial") return undefined;
+    assert.deepEqual(others, []);
+    return { to, ringSec: Number(ringSec), next };
+  },
+  dialBodies: (outcome) => {
+    const [dialStatus, hangupCause] = ASTERISK_DIALS[outcome];
+    const fields = {
+      dialStatus,
+      hangupCause: String(hangupCause),
+      duration: outcome === "answered" ? "42" : "",
+      ...(outcome === "callerGone" && { CallStatus: "completed" }),
+    };
+    return [new URLSearchParams(fields).toString()];
   },
 };
 

@@ -2,8 +2,8 @@ import { useMutation } from "@tanstack/react-query";
 import { type FormEvent, useState } from "react";
 import { Link } from "wouter";
 import { ApiError, answered, api } from "../model/api.js";
-import type { Answered } from "../model/contract-paths.js";
-import { useAgents, useOutboundNumbers } from "../model/queries.js";
+import type { Answered, Sent } from "../model/contract-paths.js";
+import { queryClient, useAgents, useOutboundNumbers } from "../model/queries.js";
 import { SERVER_URL } from "../model/server-address.js";
 import { CopyButton } from "../parts/copy-button.js";
 import { type Figure, Figures } from "../parts/figures.js";
@@ -30,6 +30,7 @@ export function NumbersPage() {
           <>
             <section className="card stack">
               <h2>Inbound calls</h2>
+              <InboundNumbers agents={all} numbers={numbers.inbound} />
               <Inbound agents={all} />
             </section>
             <section className="card stack">
@@ -53,6 +54,83 @@ export function NumbersPage() {
   );
 }
 
+const FIRST_AGENT = "The first active agent";
+
+interface InboundNumbersProps {
+  readonly agents: readonly Agent[];
+  readonly numbers: Allowed["inbound"];
+}
+
+/** Who answers at each number of the organization. */
+function InboundNumbers({ agents, numbers }: InboundNumbersProps) {
+  if (numbers.length === 0) return null;
+  return (
+    <div className="table">
+      <table>
+        <thead>
+          <tr>
+            <th scope="col">Number</th>
+            <th scope="col" className="spare">
+              Vendor
+            </th>
+            <th scope="col">Answered by</th>
+          </tr>
+        </thead>
+        <tbody>
+          {numbers.map((each) => (
+            <tr key={each.number}>
+              <td>
+                <bdi>{each.number}</bdi>
+              </td>
+              <td className="spare soft">{each.vendor ?? "any"}</td>
+              <td>
+                <AnsweringAgent agents={agents} number={each} />
+              </td>
+            </tr>
+          ))}
+        </tbody>
+      </table>
+    </div>
+  );
+}
+
+interface AnsweringAgentProps {
+  readonly agents: readonly Agent[];
+  readonly number: Allowed["inbound"][number];
+}
+
+function AnsweringAgent({ agents, number: { number, agentId } }: AnsweringAgentProps) {
+  const change = useMutation({
+    mutationFn: (body: Sent<"updatePhoneNumber">) => {
+      const params = { path: { id: number } };
+      return answered(api.PATCH("/api/dashboard/phone-numbers/{id}", { params, body }));
+    },
+    onSettled: () => queryClient.invalidateQueries({ queryKey: ["phoneNumbers"] }),
+  });
+  const chosen = change.isPending ? change.variables.agentId : agentId;
+  return (
+    <>
+      <select
+        className="chip"
+        aria-label={`Agent that answers ${number}`}
+        value={chosen ?? ""}
+        disabled={change.isPending}
+        onChange={({ target }) =>
+          change.mutate({ agentId: target.value === "" ? null : target.value })
+        }
+      >
+        <option value="">{FIRST_AGENT}</option>
+        {agents.map(({ _id, name }) => (
+          <option key={_id} value={_id}>
+            {name}
+          </option>
+        ))}
+      </select>
+      {change.error === null ? null : <Fault error={change.error} />}
+    </>
+  );
+}
+
 /** The address that a vendor of telephony asks, which says what agent answers. */
 function Inbound({ agents }: { agents: readonly Agent[] }) {
   const [agentId, setAgentId] = useState(agents[0]?._id ?? "");
@@ -63,7 +141,8 @@ function Inbound({ agents }: { agents: readonly Agent[] }) {
       <p>
         At the company that has your number, set the address for incoming calls to this, with an{" "}
         <Link href="/settings/keys">API key</Link> of the scope “voice”. Twilio, SignalWire, Plivo,
-        Telnyx, Vonage and jambonz are supported.
+        Telnyx, Vonage and jambonz are supported. Without <code>agent_id</code>, the agent of the
+        called number answers.
       </p>
       {agents.length === 0 ? null : (
         <SelectField label="Answered by" value={agentId} onChange={setAgentId} options={options} />

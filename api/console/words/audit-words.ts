@@ -31,6 +31,7 @@ const VERBS: Readonly<Record<string, string>> = {
   "organization.changePlan": "changed the plan of the organization",
   "organization.allowNumber": "allowed a number to the organization",
   "organization.revokeNumber": "took a number from the organization",
+  "organization.assignNumber": "chose who answers a number of",
   "organization.grantOperator": "granted platform operator in",
   "organization.revokeOperator": "revoked platform operator in",
 };

@@ -87,6 +87,7 @@ export const GERMAN: Lexicon = {
     sttFailedApology: "Ich kann Sie leider nicht mehr hören. Bitte rufen Sie noch einmal an.",
     cannotHearAtAll: "Ich kann Sie leider nicht hören. Bitte rufen Sie noch einmal an.",
     interrupted: "Entschuldigung, die Verbindung war unterbrochen. Wo waren wir?",
+    transferring: "Einen Moment bitte, ich verbinde Sie.",
     cannotTransfer:
       "Es tut mir leid, ich konnte Sie nicht verbinden. Kann ich sonst etwas für Sie tun?",
     lineBusy:

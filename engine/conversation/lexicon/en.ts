@@ -113,6 +113,7 @@ export const ENGLISH: Lexicon = {
     sttFailedApology: "I am sorry, I cannot hear you any more. Please call again.",
     cannotHearAtAll: "I am sorry, I cannot hear you. Please call again.",
     interrupted: "I am sorry, the line was interrupted. Where were we?",
+    transferring: "One moment please, I will put you through.",
     cannotTransfer: "I am sorry, I could not put you through. Is there anything else I can do?",
     lineBusy:
       "I am sorry, the line is busy, so I could not put you through. Is there anything else I can do?",

@@ -67,6 +67,7 @@ export const SPANISH: Lexicon = {
     sttFailedApology: "Lo siento, ya no le oigo. Por favor, llame de nuevo.",
     cannotHearAtAll: "Lo siento, no le oigo. Por favor, llame de nuevo.",
     interrupted: "Lo siento, se ha cortado la línea. ¿Dónde estábamos?",
+    transferring: "Un momento, por favor, le paso la llamada.",
     cannotTransfer: "Lo siento, no he podido pasarle la llamada. ¿Puedo ayudarle en algo más?",
     lineBusy: "Lo siento, la línea está ocupada. ¿Puedo ayudarle en algo más?",
     noAnswer: "Lo siento, nadie ha contestado. ¿Puedo ayudarle en algo más?",

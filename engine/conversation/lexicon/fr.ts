@@ -71,6 +71,7 @@ export const FRENCH: Lexicon = {
     sttFailedApology: "Je suis désolé, je ne vous entends plus. Veuillez rappeler.",
     cannotHearAtAll: "Je suis désolé, je ne vous entends pas. Veuillez rappeler.",
     interrupted: "Je suis désolé, la ligne a été interrompue. Où en étions-nous ?",
+    transferring: "Un instant, je vous mets en relation.",
     cannotTransfer:
       "Je suis désolé, je n'ai pas pu vous transférer. Puis-je faire autre chose pour vous ?",
     lineBusy: "Je suis désolé, la ligne est occupée. Puis-je faire autre chose pour vous ?",

@@ -66,6 +66,7 @@ export const ITALIAN: Lexicon = {
     sttFailedApology: "Mi dispiace, non la sento più. La prego di richiamare.",
     cannotHearAtAll: "Mi dispiace, non la sento. La prego di richiamare.",
     interrupted: "Mi dispiace, la linea si è interrotta. Dove eravamo rimasti?",
+    transferring: "Un momento, le passo un collega.",
     cannotTransfer:
       "Mi dispiace, non sono riuscito a trasferire la chiamata. Posso fare altro per lei?",
     lineBusy: "Mi dispiace, la linea è occupata. Posso fare altro per lei?",

@@ -68,6 +68,7 @@ export const DUTCH: Lexicon = {
     sttFailedApology: "Het spijt me, ik kan u niet meer horen. Belt u alstublieft opnieuw.",
     cannotHearAtAll: "Het spijt me, ik kan u niet horen. Belt u alstublieft opnieuw.",
     interrupted: "Het spijt me, de verbinding was verbroken. Waar waren we gebleven?",
+    transferring: "Een ogenblik, ik verbind u door.",
     cannotTransfer:
       "Het spijt me, ik kon u niet doorverbinden. Kan ik nog iets anders voor u doen?",
     lineBusy: "Het spijt me, de lijn is bezet. Kan ik nog iets anders voor u doen?",

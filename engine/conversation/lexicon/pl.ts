@@ -62,6 +62,7 @@ export const POLISH: Lexicon = {
     sttFailedApology: "Przepraszam, nic już nie słyszę. Proszę zadzwonić ponownie.",
     cannotHearAtAll: "Przepraszam, nic nie słyszę. Proszę zadzwonić ponownie.",
     interrupted: "Przepraszam, połączenie zostało przerwane. Na czym skończyliśmy?",
+    transferring: "Chwileczkę, już łączę.",
     cannotTransfer:
       "Przepraszam, połączenie nie mogło zostać przekazane. Czy mogę pomóc w czymś innym?",
     lineBusy: "Przepraszam, linia jest zajęta. Czy mogę pomóc w czymś innym?",

@@ -12,6 +12,7 @@ export const BRAZILIAN: Lexicon = {
     sttFailedApology: "Desculpe, não estou mais ouvindo você. Por favor, ligue de novo.",
     cannotHearAtAll: "Desculpe, não estou ouvindo você. Por favor, ligue de novo.",
     interrupted: "Desculpe, a ligação caiu. Onde a gente estava?",
+    transferring: "Um momento, vou transferir a ligação.",
     cannotTransfer:
       "Desculpe, não consegui transferir a ligação. Posso ajudar com mais alguma coisa?",
     lineBusy: "Desculpe, a linha está ocupada. Posso ajudar com mais alguma coisa?",

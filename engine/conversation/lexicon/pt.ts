@@ -64,6 +64,7 @@ export const PORTUGUESE: Lexicon = {
     sttFailedApology: "Desculpe, já não consigo ouvir. Por favor, ligue de novo.",
     cannotHearAtAll: "Desculpe, não consigo ouvir. Por favor, ligue de novo.",
     interrupted: "Desculpe, a ligação foi interrompida. Onde estávamos?",
+    transferring: "Um momento, vou transferir a chamada.",
     cannotTransfer:
       "Desculpe, não consegui transferir a chamada. Posso ajudar em mais alguma coisa?",
     lineBusy: "Desculpe, a linha está ocupada. Posso ajudar em mais alguma coisa?",

@@ -48,6 +48,7 @@ export const TURKISH: Lexicon = {
     sttFailedApology: "Üzgünüm, artık sizi duyamıyorum. Lütfen tekrar arayın.",
     cannotHearAtAll: "Üzgünüm, sizi duyamıyorum. Lütfen tekrar arayın.",
     interrupted: "Üzgünüm, bağlantı kesildi. Nerede kalmıştık?",
+    transferring: "Bir dakika lütfen, sizi aktarıyorum.",
     cannotTransfer: "Üzgünüm, sizi aktaramadım. Başka bir konuda yardımcı olabilir miyim?",
     lineBusy: "Üzgünüm, hat meşgul. Başka bir konuda yardımcı olabilir miyim?",
     noAnswer: "Üzgünüm, kimse cevap vermedi. Başka bir konuda yardımcı olabilir miyim?",

@@ -28,6 +28,7 @@ export const CHINESE: Lexicon = {
     sttFailedApology: "抱歉，我听不到您的声音了。请您再打一次。",
     cannotHearAtAll: "抱歉，我听不到您的声音。请您再打一次。",
     interrupted: "抱歉，刚才线路中断了。我们说到哪里了？",
+    transferring: "请稍等，我为您转接。",
     cannotTransfer: "抱歉，我没能为您转接。还有什么可以帮您的吗？",
     lineBusy: "抱歉，对方正在通话中，我没能为您转接。还有什么可以帮您的吗？",
     noAnswer: "抱歉，对方无人接听。还有什么可以帮您的吗？",

@@ -11,7 +11,7 @@ import {
 import { parseAnswer } from "../../vendors/vendor-json.js";
 import type { VendorContext } from "../../vendors/vendor-settings.js";
 import type { CallControlApi, CallToPlace } from "../call-control.js";
-import type { CallDocuments } from "../call-documents.js";
+import type { CallDocuments, Dial } from "../call-documents.js";
 import { MediaStream, type StreamDialect, type StreamVoice } from "../media-stream.js";
 import { offeredFormat, wholeFrames } from "../phone-format.js";
 import type { PhoneVendor } from "../phone-vendor.js";
@@ -25,6 +25,7 @@ import {
   WireNumber,
 } from "../stream-message.js";
 import { basicAuthorization, telephonyRequest, unlessOver } from "../telephony-request.js";
+import { type TransferReport, transferReport } from "../transfer-report.js";
 
 /** Asterisk's own names of its codecs. */
 const FORMATS: ReadonlyMap<string, RawFormat> = new Map<string, RawFormat>([
@@ -156,6 +157,22 @@ const DIALPLAN_FIELDS = {
   direction: "direction",
 };
 
+/** Asterisk puts a target into the arguments of its `Dial`, where other characters could begin another target or option. */
+const DIALED_NUMBER = /^\+[1-9]\d{6,14}$/;
+
+function asteriskDial({ to, ringSec, resultUrl }: Dial): string {
+  return ["dial", to, ringSec, resultUrl].join("|");
+}
+
+/** What the dialplan posts when its `Dial` is over: DIALSTATUS, HANGUPCAUSE (Q.850) and ANSWEREDTIME. */
+export function asteriskDialReport(body: string): TransferReport | undefined {
+  return transferReport(body, {
+    status: "dialStatus",
+    reason: "hangupCause",
+    duration: "duration",
+  });
+}
+
 /** For a dialplan: what its stream is to begin with and where to ask behind it, or why there will be none in words. */
 const DIALPLAN: CallDocuments = {
   contentType: "text/plain; charset=utf-8",
@@ -165,6 +182,8 @@ const DIALPLAN: CallDocuments = {
   },
   farewell: ({ text }) => text,
   hangUp: () => "over",
+  dial: asteriskDial,
+  mayDial: (to) => DIALED_NUMBER.test(to),
 };
 
 const VENDOR = "asterisk";
@@ -231,8 +250,8 @@ export class AsteriskCalls implements CallControlApi {
 
 const STREAM_CAPABILITIES = {
   machineDetection: "none",
-  transfer: "none",
-  failedTransfer: "none",
+  transfer: "document",
+  failedTransfer: "comesBack",
   sendDigits: "tones",
   receiveDigits: "messages",
 } as const;
@@ -241,6 +260,7 @@ const STREAM_CAPABILITIES = {
 export const ASTERISK: PhoneVendor = {
   newWire: asteriskWire,
   placedReport: (body) => placedReport(body, "dialStatus"),
+  transferReport: asteriskDialReport,
   accountVariables: ["ASTERISK_ARI_URL", "ASTERISK_ARI_USER", "ASTERISK_ARI_PASSWORD"],
   callControl: ({ asterisk: { user, password, baseUrl } }, context) => {
     if (user === undefined || password === undefined || baseUrl === undefined) return undefined;
@@ -256,6 +276,7 @@ export const ASTERISK: PhoneVendor = {
 /** Asterisk's AudioSocket, which comes over plain TCP. */
 export const AUDIO_SOCKET: PhoneVendor = {
   capabilities: { ...STREAM_CAPABILITIES, place: "none", hangUp: "stream" },
+  transferReport: asteriskDialReport,
   documents: DIALPLAN,
   callInfoFields: DIALPLAN_FIELDS,
   namesNextOnRequest: true,

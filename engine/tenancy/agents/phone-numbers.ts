@@ -4,13 +4,13 @@ import { UniqueViolationError } from "../../../storage/statements/unique-violati
 import type { AuditActor, AuditRecord } from "../../../storage/tenancy/audit-record.js";
 import { RequestError } from "../../request-error.js";
 import type { Clock } from "../../time/clock.js";
-import { auditEntry, SERVER_ACTOR } from "../audit-entry.js";
+import { actorOf, auditEntry, SERVER_ACTOR } from "../audit-entry.js";
 import { canonicalEmail } from "../people/email-address.js";
-
-const E164 = /^\+[1-9]\d{6,14}$/;
+import type { Tenant } from "../tenant.js";
+import { calledNumber } from "./called-number.js";
 
 export interface PhoneNumbersOptions {
-  readonly database: Pick<Database, "organizations" | "phoneNumbers">;
+  readonly database: Pick<Database, "agents" | "organizations" | "phoneNumbers">;
   readonly clock: Clock;
   readonly newId: () => string;
   /** The administrator's id, as in `OrganizationsOptions`. */
@@ -22,8 +22,8 @@ export interface NumberOfOrganization extends PhoneNumberRecord {
 }
 
 /**
- * From which numbers the agents of which organization may call. All of them are numbers of the platform's account at the
- * vendor, which itself would let any customer call in the name of any other.
+ * Which organization has which number: it is called there, and may call from there. All of them are numbers of the platform's
+ * account at the vendor, which itself would let any customer call in the name of any other: the operator says whose each is.
  */
 export class PhoneNumbers {
   readonly #database: PhoneNumbersOptions["database"];
@@ -44,24 +44,67 @@ export class PhoneNumbers {
   }
 
   /** From which numbers its agents may call, in ascending order. */
-  listOf(orgId: string): Promise<readonly string[]> {
+  async listOf(orgId: string): Promise<readonly string[]> {
+    const numbers = await this.#database.phoneNumbers.listOf(orgId);
+    // Nobody is called from a SIP address.
+    return numbers.map(({ number }) => number).filter((number) => number.startsWith("+"));
+  }
+
+  /** Where it is called, with the agents that answer; in ascending order. */
+  recordsOf(orgId: string): Promise<readonly PhoneNumberRecord[]> {
     return this.#database.phoneNumbers.listOf(orgId);
   }
 
+  /** Whose the number is that a vendor's webhook names; undefined for nobody's. */
+  async findCalled(to: string, vendor: string): Promise<PhoneNumberRecord | undefined> {
+    const number = calledNumber(to);
+    const found = number && (await this.#database.phoneNumbers.find(number));
+    return found && (found.vendor === null || found.vendor === vendor) ? found : undefined;
+  }
+
+  /** Which agent answers the number; null: the first active one. RequestError `not_found`, `agent_not_found`. */
+  async assignAgent(
+    tenant: Tenant,
+    number: string,
+    agentId: string | null,
+  ): Promise<PhoneNumberRecord> {
+    const { organization } = tenant;
+    const { agents, phoneNumbers } = this.#database;
+    const found = await phoneNumbers.find(number);
+    if (found?.orgId !== organization.id) throw noSuchNumber();
+    if (agentId !== null && (await agents.findById(organization.id, agentId)) === undefined) {
+      throw new RequestError("agent_not_found", "agentId: expected an agent of the organization");
+    }
+    const { id: orgId, name } = organization;
+    const entry = auditEntry({
+      id: this.#newId(),
+      atMs: this.#clock.epochMs(),
+      actor: actorOf(tenant),
+      action: "organization.assignNumber",
+      target: { type: "organization", id: orgId, orgId, name },
+      changes: ["phoneNumbers"],
+    });
+    if (!(await phoneNumbers.setAgent({ number, orgId, agentId }, entry))) throw noSuchNumber();
+    return { ...found, agentId };
+  }
+
   /**
-   * For the platform's administrator. Resolves with false when it was allowed already. RequestError `invalid_request`: no number in E.164;
+   * For the platform's administrator. Resolves with false when it was allowed already. `vendor`: whose webhooks may name it; left
+   * out, any vendor's. RequestError `invalid_request`: neither a number in E.164 nor a SIP address;
    * `not_found`: no organization has an owner with this e-mail; `conflict`: it is another organization's.
    */
   async allow(
     ownerEmail: string,
-    number: string,
+    written: string,
+    vendor?: string,
   ): Promise<{ readonly organization: OrganizationRecord; readonly isNew: boolean }> {
-    requireE164(number);
+    const number = requireNumber(written);
     const organization = await this.#findOwned(ownerEmail);
     const entry = this.#entry("organization.allowNumber", organization);
     try {
       const { id: orgId } = organization;
-      const record = { number, orgId, createdAtMs: entry.atMs };
+      const createdAtMs = entry.atMs;
+      const record = { number, orgId, createdAtMs, vendor: vendor ?? null, agentId: null };
       await this.#database.phoneNumbers.insert(record, entry);
       return { organization, isNew: true };
     } catch (error) {
@@ -78,8 +121,8 @@ export class PhoneNumbers {
   }
 
   /** For the platform's administrator; calls in progress finish. RequestError `not_found`: no organization has it. */
-  async revoke(number: string): Promise<OrganizationRecord> {
-    requireE164(number);
+  async revoke(written: string): Promise<OrganizationRecord> {
+    const number = requireNumber(written);
     const found = await this.#database.phoneNumbers.find(number);
     const organization = found && (await this.#database.organizations.findById(found.orgId));
     if (organization === undefined) {
@@ -122,7 +165,14 @@ export class PhoneNumbers {
   }
 }
 
-function requireE164(number: string): void {
-  if (E164.test(number)) return;
-  throw new RequestError("invalid_request", "number: expected E.164, for example +15550101000");
+function requireNumber(written: string): string {
+  // Digits alone could be a national number.
+  const number = /^(?:\+|sip)/i.test(written) ? calledNumber(written) : undefined;
+  if (number !== undefined) return number;
+  const expected = "a number in E.164 such as +15550101000, or an address such as sip:desk@a.org";
+  throw new RequestError("invalid_request", `number: expected ${expected}`);
+}
+
+function noSuchNumber(): RequestError {
+  return new RequestError("not_found", "the organization has no such number");
 }

@@ -59,7 +59,7 @@ test("what cannot be done is told in one line", async () => {
   await admin("number", "allow", one.email, "+15550300002");
   for (const [wish, reason] of [
     [["allow", other.email, "+15550300002"], /^the number belongs to another organization/],
-    [["allow", one.email, "0555"], /^number: expected E\.164/],
+    [["allow", one.email, "0555"], /^number: expected a number in E\.164/],
     [
       ["allow", "nobody@example.com", "+15550300003"],
       /^no organization has an owner with this e-mail/,
@@ -79,6 +79,7 @@ test("a command line that is not understood changes nothing", async () => {
     ["list", "all"],
     ["allow", "a@example.com"],
     ["allow", "a@example.com", "+15550300004", "+15550300005"],
+    ["allow", "a@example.com", "+15550300004", "twilio", "more"],
     ["revoke"],
     ["revoke", "+15550300004", "+15550300005"],
     ["list", "--all"],

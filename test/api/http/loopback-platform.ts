@@ -25,6 +25,7 @@ import { ClientTokens } from "../../../engine/security/client-token.js";
 import { CredentialCipher } from "../../../engine/security/credential-cipher.js";
 import { passwordMark } from "../../../engine/security/password.js";
 import { Agents } from "../../../engine/tenancy/agents/agents.js";
+import { PhoneNumbers } from "../../../engine/tenancy/agents/phone-numbers.js";
 import { AuditTrail } from "../../../engine/tenancy/audit-trail.js";
 import { OrganizationOverviews } from "../../../engine/tenancy/organization-overviews.js";
 import { Organizations } from "../../../engine/tenancy/organizations.js";
@@ -260,6 +261,7 @@ async function buildServices({
     callReports: new CallReports(parts),
     callSupervision: new CallSupervision({
       standing: new Standing({ database, clock }),
+      dialTargets: undefined,
       clock,
       calls: database.calls,
       feed: closedFeed(clock),
@@ -287,6 +289,7 @@ async function buildServices({
     members: new Members(parts),
     modelSearch: new ModelSearch(parts),
     organizations,
+    phoneNumbers: new PhoneNumbers(parts),
     plans: new Plans(parts),
     providerChecks: new ProviderChecks({ providers, clients, clock }),
     providerVoices: new ProviderVoices({ providers, clients, clock }),

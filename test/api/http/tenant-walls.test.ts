@@ -21,6 +21,7 @@ const ownedPaths = [
   "webhooks",
   "webhook-deliveries",
   "jobs",
+  "phone-numbers",
 ] as const;
 type Owned = (typeof ownedPaths)[number];
 
@@ -69,6 +70,8 @@ before(async () => {
     ["createApiKey", { name: "Mine" }],
     ["createClientToken", { agentId: victimIds.agents, ttlSec: 60 }],
     ["placeCall", { agentId: victimIds.agents, to: "+15550100", from: "+15550101" }],
+    ["updatePhoneNumber", { agentId: null }],
+    ["transferCall", { to: "+15550100" }],
     ["createAgent", { ...(await agentDraft(platform, stranger)), ...theirProvider }],
     ["updateAgent", { name: "Mine now", ...theirProvider }],
     ["startAnalysisRun", { from: "2026-01-01T00:00:00Z", to: "2026-01-01T01:00:00Z" }],
@@ -105,6 +108,9 @@ async function belongings(tenancy: Tenancy): Promise<typeof victimIds> {
   const { orgId } = tenancy;
   await database.calls.start(callRecord({ id: callId, orgId, agentId, startedAtMs }), "run");
   await recordCall(platform, { orgId, callId });
+  const number = "+15550100777";
+  const owned = { number, orgId, createdAtMs: startedAtMs, vendor: null, agentId };
+  await database.phoneNumbers.insert(owned);
   const event: NewEvent = {
     id: randomUUID(),
     orgId,
@@ -135,6 +141,7 @@ async function belongings(tenancy: Tenancy): Promise<typeof victimIds> {
     webhooks: endpointId,
     "webhook-deliveries": delivery.id,
     jobs: Object(jobs.body)[0].id,
+    "phone-numbers": number,
     ttsProvider: idIn(tts.body),
     agents: agentId,
     providers: idIn(provider.body),

@@ -2,9 +2,8 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import { CallSupervision } from "../../../engine/calls/call-supervision.js";
 import type { Watcher } from "../../../engine/calls/topic-watchers.js";
-import type { Ending } from "../../../engine/conversation/call-end.js";
 import { RequestError } from "../../../engine/request-error.js";
-import type { CallStatus, JsonObject } from "../../../storage/records.js";
+import type { CallRecord, CallStatus, JsonObject } from "../../../storage/records.js";
 import { VirtualClock } from "../../doubles/virtual-clock.js";
 import { callRecord } from "../../storage/sample-records.js";
 import { TENANT } from "../tenancy/sample-tenant.js";
@@ -12,8 +11,8 @@ import { TENANT } from "../tenancy/sample-tenant.js";
 const WATCHER: Watcher = { news: () => undefined, pulse: () => undefined };
 
 /** A call of the tenant's in this state; `isHere`: whether any process of the server has it. */
-function supervising(status: CallStatus, isHere = true) {
-  const ended: (readonly [string, Ending["reason"]])[] = [];
+function supervising(status: CallStatus, isHere = true, channel: CallRecord["channel"] = "web") {
+  const ended: (readonly [string, string])[] = [];
   const noted: JsonObject[] = [];
   const watched: unknown[] = [];
   const clock = new VirtualClock();
@@ -21,9 +20,12 @@ function supervising(status: CallStatus, isHere = true) {
   const supervision = new CallSupervision({
     clock,
     standing,
+    dialTargets: { mayReach: async (_orgId, target) => target === "+15550101000" },
     calls: {
       findById: async (orgId, id) =>
-        orgId === TENANT.organization.id && id === "call" ? callRecord({ id, status }) : undefined,
+        orgId === TENANT.organization.id && id === "call"
+          ? callRecord({ id, status, channel })
+          : undefined,
     },
     feed: {
       requireRoom: (orgId) => {
@@ -32,8 +34,8 @@ function supervising(status: CallStatus, isHere = true) {
       watch: async (topic) => void watched.push(topic),
     },
     journal: { annotate: (_callId, metadata) => void noted.push(metadata) },
-    endCall: (callId, { reason }) => {
-      ended.push([callId, reason]);
+    endCall: (callId, { reason, transferTo }) => {
+      ended.push(transferTo === undefined ? [callId, reason] : [callId, transferTo]);
       return isHere;
     },
   });
@@ -64,6 +66,34 @@ test("a call that is over, is nowhere or is another organization's cannot be end
   assert.deepEqual(nowhere.noted, []);
 });
 
+test("a telephone call is handed on to an allowed target, and its record says by whom", async () => {
+  const { supervision, ended, noted } = supervising("active", true, "phone");
+  await supervision.transfer(TENANT, "call", "+15550101000");
+  assert.deepEqual(ended, [["call", "+15550101000"]]);
+  assert.deepEqual(noted, [{ transferredBy: { type: "user", id: TENANT.userId } }]);
+  const refused = { code: "target_not_allowed" };
+  for (const to of ["+15550102000", "+19005550100", "+112"]) {
+    await assert.rejects(supervision.transfer(TENANT, "call", to), refused, to);
+  }
+  await assert.rejects(supervision.transfer(TENANT, "unknown", "+15550101000"), {
+    code: "not_found",
+  });
+  assert.equal(ended.length, 1);
+});
+
+test("a call in a browser, or one that is over or nowhere, is handed on to nobody", async () => {
+  const transferring = ({ supervision }: ReturnType<typeof supervising>) =>
+    supervision.transfer(TENANT, "call", "+15550101000");
+  const web = supervising("active");
+  await assert.rejects(transferring(web), { code: "conflict" });
+  await assert.rejects(transferring(supervising("completed", true, "phone")), {
+    code: "call_ended",
+  });
+  const nowhere = supervising("active", false, "phone");
+  await assert.rejects(transferring(nowhere), { code: "call_ended" });
+  assert.deepEqual([web.ended, nowhere.noted], [[], []]);
+});
+
 test("all calls are watched, or one that there is, while there is room", async () => {
   const { supervision, watched } = supervising("active");
   const signal = new AbortController().signal;
@@ -87,6 +117,7 @@ test("a watch ends within a second of the end of the key or the user that began 
         new Promise((resolve) => signal.addEventListener("abort", () => resolve())),
     },
     journal: { annotate: () => undefined },
+    dialTargets: undefined,
     endCall: () => false,
     standing: { holds: () => Promise.resolve(holds) },
     clock,

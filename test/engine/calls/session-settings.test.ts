@@ -37,6 +37,7 @@ test("a call behaves as its agent's author has said", () => {
     apology: phrases.apology,
     cannotTransfer: phrases.cannotTransfer,
     suspended: phrases.suspended,
+    transferring: phrases.transferring,
     callEndedByOrganization: phrases.callEndedByOrganization,
     repeatRequest: "",
     language: "en",

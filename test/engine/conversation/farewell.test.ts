@@ -12,6 +12,7 @@ import {
   LISTENING_FAILED,
   ORGANIZATION_ENDED,
   SPEECH_FAILED,
+  transferredByOrganization,
 } from "../../../engine/conversation/call-end.js";
 import { stockPhrases } from "../../../engine/conversation/lexicon.js";
 import { isClosing } from "../../../engine/conversation/playback-end.js";
@@ -376,4 +377,37 @@ test("a call that has lost its vendors is handed on where the agent wants that a
   assert.deepEqual(transferTo("end", tools), [undefined, undefined, undefined]);
   assert.deepEqual(transferTo("transfer", tools), [TO, TO, TO]);
   assert.deepEqual(transferTo("transfer", []), [undefined, undefined, undefined]);
+});
+
+const ORDERED = transferredByOrganization(TO);
+const order = (call: RecordedCall) => call.send({ type: "endRequested", ending: ORDERED });
+
+/** The greeting was heard. */
+function liveCall(): RecordedCall {
+  const call = new RecordedCall(PLAIN_SETTINGS);
+  call.send({ type: "opened", resumed: true });
+  call.takeLines();
+  return call;
+}
+
+test("a transfer that the organization orders is announced, and made once that was heard", () => {
+  const call = liveCall();
+  order(call);
+  assert.equal(saying(call), "farewell");
+  assert.deepEqual(call.turn?.ending, ORDERED);
+  const sentences = call.effects.filter(({ type }) => type === "synthesize");
+  assert.match(JSON.stringify(sentences), /I will put you through\./);
+  assert.equal(call.actor.state.phase, "live", "the call has not ended");
+  order(call);
+  assert.deepEqual(call.turn?.ending, ORDERED, "a second order changes nothing");
+});
+
+test("an ordered transfer does not stop a goodbye, and is none before the call is open", () => {
+  const leaving = liveCall();
+  leaving.send({ type: "endRequested", ending: ORGANIZATION_ENDED });
+  order(leaving);
+  assert.deepEqual(leaving.turn?.ending, ORGANIZATION_ENDED);
+  const opening = new RecordedCall(PLAIN_SETTINGS);
+  order(opening);
+  assert.equal(opening.actor.state.phase, "opening");
 });

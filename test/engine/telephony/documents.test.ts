@@ -267,6 +267,16 @@ test("a dialplan is told its stream's token, and where to ask behind it if it ma
   assert.deepEqual(words, ["Goodbye.", "over"]);
 });
 
+test("a dialplan is told whom to dial, and only numbers: other characters have a meaning there", () => {
+  const { documents } = ASTERISK;
+  const dial = { to: "+15550101000", ringSec: 30, resultUrl: "https://voice.example.com/next" };
+  assert.equal(documents.dial?.(dial), "dial|+15550101000|30|https://voice.example.com/next");
+  assert.equal(documents.mayDial?.(dial.to), true);
+  for (const to of ["sip:desk@a.org", "+1555&PJSIP/+1900", "+15550101000,99", "+1555${X}"]) {
+    assert.equal(documents.mayDial?.(to), false, to);
+  }
+});
+
 const REPORTS: readonly (readonly [
   vendor: string,
   body: string,
@@ -285,6 +295,11 @@ const REPORTS: readonly (readonly [
   ["jambonz", '{"dial_call_status":"busy","dial_sip_status":486}', "busy", "486"],
   ["vonage", '{"status":"unanswered"}', "noAnswer", "unanswered"],
   ["vonage", '{"status":"rejected","detail":"restricted"}', "rejected", "restricted"],
+  ["asterisk", "dialStatus=ANSWER&hangupCause=16&duration=7", "answered", "16"],
+  ["asterisk", "dialStatus=NOANSWER&hangupCause=19", "noAnswer", "19"],
+  ["asterisk", "dialStatus=BUSY&hangupCause=21", "rejected", "21"],
+  ["asterisk", "dialStatus=CONGESTION&hangupCause=", "failed", "CONGESTION"],
+  ["audiosocket", "dialStatus=CANCEL&hangupCause=0", "canceled", "0"],
 ];
 
 test("what a vendor reports of a transfer is read in the vendor's own words", () => {

@@ -35,6 +35,7 @@ test("every change leaves one entry, which says who changed what", async (t) => 
   await members.changeRole(organization, member.id, "admin", user);
   await members.remove(organization, member.id, user);
   await numbers.allow(ownerEmail, NUMBER);
+  await numbers.assignAgent(tenant, NUMBER, null);
   await numbers.revoke(NUMBER);
   await targets.allow(ownerEmail, "+49");
   await targets.revoke(ownerEmail, "+49");
@@ -72,6 +73,7 @@ test("every change leaves one entry, which says who changed what", async (t) => 
       [byUser, "member.update", of("member", member), "role"],
       [byUser, "member.delete", of("member", member)],
       [byRoot, "organization.allowNumber", ofOrganization, "phoneNumbers"],
+      [byUser, "organization.assignNumber", ofOrganization, "phoneNumbers"],
       [byRoot, "organization.revokeNumber", ofOrganization, "phoneNumbers"],
       [byRoot, "organization.allowNumber", ofOrganization, "dialTargets"],
       [byRoot, "organization.revokeNumber", ofOrganization, "dialTargets"],

@@ -4,8 +4,9 @@ import { UniqueViolationError } from "../../../storage/statements/unique-violati
 import { insertOrganizations, NOON_MS } from "../sample-records.js";
 import { temporaryDatabase } from "../temporary-file.js";
 
-const FIRST = { number: "+4930111", orgId: "org", createdAtMs: NOON_MS + 1 };
-const SECOND = { number: "+4930222", orgId: "other", createdAtMs: NOON_MS };
+const UNASSIGNED = { vendor: null, agentId: null };
+const FIRST = { number: "+4930111", orgId: "org", createdAtMs: NOON_MS + 1, ...UNASSIGNED };
+const SECOND = { number: "+4930222", orgId: "other", createdAtMs: NOON_MS, ...UNASSIGNED };
 
 test("a number belongs to one organization, and is listed with those of the others", async (context) => {
   const database = await temporaryDatabase(context);
@@ -30,4 +31,19 @@ test("a number is taken away from the organization that has it, and from no othe
   assert.deepEqual(await phoneNumbers.list(), [FIRST]);
   await phoneNumbers.remove("org", "+4930111");
   assert.deepEqual(await phoneNumbers.list(), []);
+});
+
+test("a number has the agent that its organization has chosen, as long as there is that agent", async (context) => {
+  const database = await temporaryDatabase(context);
+  const { phoneNumbers, agents } = database;
+  await insertOrganizations(database);
+  await phoneNumbers.insert(FIRST);
+  const { number } = FIRST;
+  assert.equal(await phoneNumbers.setAgent({ number, orgId: "other", agentId: "agent" }), false);
+  assert.equal(await phoneNumbers.setAgent({ number, orgId: "org", agentId: "agent" }), true);
+  assert.equal((await phoneNumbers.find(number))?.agentId, "agent");
+  await agents.remove("other", "agent");
+  assert.equal((await phoneNumbers.find(number))?.agentId, "agent");
+  await agents.remove("org", "agent");
+  assert.equal((await phoneNumbers.find(number))?.agentId, null);
 });

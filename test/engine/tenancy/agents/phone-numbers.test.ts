@@ -62,7 +62,7 @@ test("what is no number in E.164, nobody's number, and nobody's e-mail are refus
   const platform = await sharedPlatform();
   const numbers = numbersOf(platform);
   const { organization } = await platform.tenantOn("free");
-  for (const wrong of ["15550100", "+0155501000", "+1555", "+1555010000000000", "sip:a@b", ""]) {
+  for (const wrong of ["15550100", "+0155501000", "+1555", "+1555010000000000", "sip:a", ""]) {
     await assert.rejects(numbers.allow(organization.ownerEmail, wrong), refusal("invalid_request"));
     await assert.rejects(numbers.revoke(wrong), refusal("invalid_request"));
   }
@@ -103,4 +103,39 @@ test("the audit trail names the administrator who allowed a number, or the serve
     .filter(({ action }) => action === "organization.allowNumber")
     .map(({ actor }) => actor.id);
   assert.deepEqual(actorIds.toSorted(), ["root", SERVER_ACTOR.id].toSorted());
+});
+
+test("an organization chooses which of its agents answers a number of its own", async () => {
+  const platform = await sharedPlatform();
+  const numbers = numbersOf(platform);
+  const [one, other] = [await platform.tenantOn("pro"), await platform.tenantOn("pro")];
+  const number = newNumber();
+  await numbers.allow(one.organization.ownerEmail, number, "telnyx");
+  const agent = await platform.agents.create(one, await platform.agentInput());
+  const foreign = await platform.agents.create(other, await platform.agentInput());
+  const { agentId } = await numbers.assignAgent(one, number, agent.id);
+  assert.equal(agentId, agent.id);
+  const found = await numbers.findCalled(number.slice(1), "telnyx");
+  assert.deepEqual([found?.orgId, found?.agentId], [one.organization.id, agent.id]);
+  assert.equal(await numbers.findCalled(number, "twilio"), undefined, "another vendor's webhook");
+  const [record] = await numbers.recordsOf(one.organization.id);
+  assert.deepEqual([record?.vendor, record?.agentId], ["telnyx", agent.id]);
+  await assert.rejects(numbers.assignAgent(one, number, foreign.id), refusal("agent_not_found"));
+  await assert.rejects(numbers.assignAgent(other, number, foreign.id), refusal("not_found"));
+  await assert.rejects(numbers.assignAgent(one, newNumber(), agent.id), refusal("not_found"));
+  assert.equal((await numbers.assignAgent(one, number, null)).agentId, null);
+});
+
+test("a SIP address belongs to an organization, and no agent calls from it", async () => {
+  const platform = await sharedPlatform();
+  const numbers = numbersOf(platform);
+  const { organization } = await platform.tenantOn("free");
+  await numbers.allow(organization.ownerEmail, "sip:desk@Voice.example.com;transport=tls");
+  const found = await numbers.findCalled("sip:desk@voice.example.com", "twilio");
+  assert.equal(found?.orgId, organization.id);
+  assert.deepEqual(await numbers.listOf(organization.id), []);
+  await assert.rejects(
+    numbers.allow(organization.ownerEmail, "15550002222"),
+    refusal("invalid_request"),
+  );
 });

@@ -1,0 +1,16 @@
+const E164_DIGITS = /^\+?([1-9]\d{6,14})$/;
+const SIP_ADDRESS = /^(sips?):([^\s@<>";?\p{Cc}]{1,128})@([^\s@<>";?\p{Cc}]{1,128})(?:[;?].*)?$/iu;
+
+/**
+ * A number or SIP address as it is stored, in whatever notation a vendor has it: with or without the plus, a SIP address with
+ * parameters and its host in any case. Undefined for what is neither, such as an extension.
+ */
+export function calledNumber(to: string): string | undefined {
+  if (!/^sips?:/i.test(to)) {
+    const digits = E164_DIGITS.exec(to)?.[1];
+    return digits === undefined ? undefined : `+${digits}`;
+  }
+  const [, scheme, user, host] = SIP_ADDRESS.exec(to) ?? [];
+  if (scheme === undefined || user === undefined || host === undefined) return undefined;
+  return `${scheme.toLowerCase()}:${user}@${host.toLowerCase()}`;
+}

@@ -1,0 +1,31 @@
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import { calledNumber } from "../../../../engine/tenancy/agents/called-number.js";
+
+test("a number is the same however its vendor writes it", () => {
+  for (const [written, number] of [
+    ["+15550002222", "+15550002222"],
+    ["15550002222", "+15550002222"],
+    ["sip:Desk@Voice.Example.com", "sip:Desk@voice.example.com"],
+    ["SIP:desk@a.example:5061;transport=tls", "sip:desk@a.example:5061"],
+    ["sips:+15550002222@a.example?x=y", "sips:+15550002222@a.example"],
+  ] as const) {
+    assert.equal(calledNumber(written), number, written);
+  }
+});
+
+test("an extension, a name, and what is no address are nobody's number", () => {
+  for (const written of [
+    "",
+    "s",
+    "100",
+    "+0155500022",
+    "client:ada",
+    "sip:desk",
+    "sip:a@b@c",
+    "+1 555",
+  ]) {
+    assert.equal(calledNumber(written), undefined, written);
+  }
+  assert.equal(calledNumber(`sip:${"a".repeat(200)}@b`), undefined);
+});
