@@ -17,6 +17,17 @@ export interface VendorShare {
   readonly wastedMs: number;
   /** What went wrong in those turns, the most frequent first; `FAULTS_MAX` at most. */
   readonly faults: readonly VendorFaults[];
+  /** How quick its models were, the most used first; `MODELS_MAX` at most. */
+  readonly models: readonly ModelLatency[];
+}
+
+/** What a model adds to the caller's wait, in turns in which nothing failed before it. */
+export interface ModelLatency {
+  readonly model: string;
+  /** Turns that were measured. */
+  readonly turns: number;
+  /** The median of the part that its category has in the wait: `LATENCY_PARTS`. */
+  readonly p50Ms: number;
 }
 
 /** The turns in which a vendor failed for one reason. */
@@ -32,11 +43,20 @@ export interface VendorFaults {
 }
 
 const CATEGORIES: readonly Category[] = ["llm", "tts", "stt"];
+/** The part of a turn's latency that the vendor of a category decides. */
+const LATENCY_PARTS: Readonly<Record<Category, string>> = {
+  llm: "llmFirstTokenMs",
+  tts: "ttsFirstByteMs",
+  stt: "sttMs",
+};
 /** A vendor has as many kinds of faults; with many models there are more, of which the rarest are left out. */
 const FAULTS_MAX = 10;
+const MODELS_MAX = 20;
 
-interface Tally extends Omit<VendorShare, "faults"> {
+interface Tally extends Omit<VendorShare, "faults" | "models"> {
   readonly faults: Map<string, VendorFaults>;
+  /** The measured durations by model. */
+  readonly durationsMs: Map<string, number[]>;
 }
 
 /** Who has answered since then, and who has failed; those that failed most often first. */
@@ -53,7 +73,11 @@ export async function vendorShares(
     }
   }
   return [...tallies.values()]
-    .map((tally) => ({ ...tally, faults: mostFrequent(tally.faults) }))
+    .map(({ durationsMs, ...tally }) => ({
+      ...tally,
+      faults: mostFrequent(tally.faults),
+      models: modelLatencies(durationsMs),
+    }))
     .sort((one, other) => other.failed - one.failed || other.answered - one.answered);
 }
 
@@ -66,7 +90,11 @@ function count(
 ): void {
   const { vendor, firstVendor, firstFault, firstModel, wastedMs } = answer;
   if (typeof vendor === "string" && vendor !== "") {
-    change(tallies, category, vendor, (tally) => ({ ...tally, answered: tally.answered + 1 }));
+    change(tallies, category, vendor, (tally) => {
+      // What failed before it is part of the same measure, and not its own.
+      if (firstVendor === undefined) addDuration(tally.durationsMs, category, answer, past);
+      return { ...tally, answered: tally.answered + 1 };
+    });
   }
   if (typeof firstVendor !== "string" || typeof firstFault !== "string") return;
   change(tallies, category, firstVendor, (tally) => {
@@ -79,6 +107,30 @@ function count(
       wastedMs: tally.wastedMs + (typeof wastedMs === "number" ? Math.round(wastedMs) : 0),
     };
   });
+}
+
+function addDuration(
+  durationsMs: Map<string, number[]>,
+  category: Category,
+  { model }: JsonObject,
+  { turn }: PastTurn,
+): void {
+  const durationMs = turn[LATENCY_PARTS[category]];
+  if (typeof model !== "string" || model === "" || typeof durationMs !== "number") return;
+  const measured = durationsMs.get(model);
+  if (measured === undefined) durationsMs.set(model, [durationMs]);
+  else measured.push(durationMs);
+}
+
+function modelLatencies(durationsMs: ReadonlyMap<string, number[]>): readonly ModelLatency[] {
+  return [...durationsMs]
+    .map(([model, measured]) => {
+      measured.sort((one, other) => one - other);
+      const p50Ms = Math.round(measured[Math.ceil(measured.length / 2) - 1] ?? 0);
+      return { model, turns: measured.length, p50Ms };
+    })
+    .sort((one, other) => other.turns - one.turns)
+    .slice(0, MODELS_MAX);
 }
 
 function addFault(
@@ -107,6 +159,7 @@ function change(
   changed: (tally: Tally) => Tally,
 ): void {
   const key = `${category} ${vendor}`;
-  const nothing = { answered: 0, failed: 0, lastFault: null, wastedMs: 0, faults: new Map() };
-  tallies.set(key, changed(tallies.get(key) ?? { category, vendor, ...nothing }));
+  const nothing = { answered: 0, failed: 0, lastFault: null, wastedMs: 0 };
+  const maps = { faults: new Map(), durationsMs: new Map() };
+  tallies.set(key, changed(tallies.get(key) ?? { category, vendor, ...nothing, ...maps }));
 }

@@ -134,8 +134,8 @@ test("a failed call says which vendor failed and why, and which key opened it", 
   const viewer = await visitConsole(browser, server, customer);
   const { page } = viewer;
   await page.goto(`${server.url}/console/calls/${callId}`);
-  await page.getByText("This call failed: the recognizer failed.").waitFor();
-  const why = "STT failed: deepgram nova-3: the connection broke, which cost 1200 ms";
+  await page.getByText("This call failed: STT failed.").waitFor();
+  const why = "STT failed: deepgram nova-3: the connection broke, which cost 1.2 s";
   await page.getByText(`In its last turn: ${why}, and no fallback was left.`).waitFor();
   await page.getByRole("term").filter({ hasText: "API key" }).waitFor();
   const keys = await server.database.apiKeys.list(customer.tenant.organization.id);

@@ -25,7 +25,7 @@ export function AgentsPage() {
   );
   return (
     <>
-      <PageHead title="Agents" about="Who answers your calls: its words, its voice, its manners.">
+      <PageHead title="Agents" about="They answer and place your calls.">
         <Link className="button" href="/start">
           From a template
         </Link>

@@ -164,16 +164,18 @@ export function ProviderCard({ provider, entry, agents, standInAgents }: Provide
   const rest = labels.length - MODELS_SHOWN;
   const state = providerState(provider);
   return (
-    <article className="card stack tight" id={`provider-${provider._id}`}>
-      <div className="row">
+    <article className="card stack tight provider" id={`provider-${provider._id}`}>
+      <div className="section-head">
         <h3>
           <bdi>{name}</bdi>
         </h3>
-        <span className={`state ${state.tone}`}>{state.text}</span>
-        {simulated ? <span className="state warn">simulated</span> : null}
+        <span className="row">
+          {simulated ? <span className="state warn">simulated</span> : null}
+          <span className={`state ${state.tone}`}>{state.text}</span>
+        </span>
       </div>
       <p className="soft">
-        {orgId === null ? "The platform’s" : "Your own"}, {providerKey}, {keyWords(provider)}
+        {providerKey} · {orgId === null ? "of this server" : "your own"} · {keyWords(provider)}
       </p>
       {lastFault === null ? null : (
         <p className="soft">
@@ -195,8 +197,10 @@ export function ProviderCard({ provider, entry, agents, standInAgents }: Provide
         </p>
       ))}
       <UsersOf agents={agents} standInAgents={standInAgents} />
-      <ProviderTest provider={provider} />
-      {orgId === null ? null : <OwnProvider provider={provider} entry={entry} />}
+      <div className="actions stack tight">
+        <ProviderTest provider={provider} />
+        {orgId === null ? null : <OwnProvider provider={provider} entry={entry} />}
+      </div>
     </article>
   );
 }
