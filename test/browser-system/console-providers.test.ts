@@ -64,7 +64,7 @@ test("an account of one's own is added with its address and models, changed, and
   await page.getByRole("button", { name: "Add the provider" }).click();
   const card = page.getByRole("article").filter({ hasText: "Your own" });
   await card.getByText(/, Our own model$/).waitFor();
-  await card.getByText("openai, key stored").waitFor();
+  await card.getByText("openai · your own · key stored").waitFor();
   const added = await stored();
   assert.ok(added);
   assert.deepEqual(added.settings, { baseUrl: server.sandbox.urls.openai });

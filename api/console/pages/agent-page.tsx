@@ -73,17 +73,21 @@ function AgentEditor({ agent }: { agent: Agent }) {
   const tab = AGENT_TABS.find(({ id }) => id === search.get("tab")) ?? AGENT_TABS[0];
   const addressOf = (id: string) => `/agents/${agent._id}?tab=${id}`;
   const form = useRef<HTMLFormElement>(null);
-  const firstWrong = wrong[0] === undefined ? undefined : tabOfPath(wrong[0].path);
+  const faultyIds = wrong.map(({ path }) => tabOfPath(path));
+  // One stays in a tab that has a refused field; otherwise the first such tab is shown.
+  const faultyId = faultyIds.includes(tab.id)
+    ? tab.id
+    : AGENT_TABS.find(({ id }) => faultyIds.includes(id))?.id;
   const [followed, setFollowed] = useState<Error | null>(null);
   // A refused field is shown in its own tab, once: the person may then look at other tabs.
   useEffect(() => {
     if (save.error === followed) return;
     setFollowed(save.error);
-    if (firstWrong !== undefined && firstWrong !== tab.id) {
-      navigate(addressOf(firstWrong), { replace: true });
+    if (faultyId !== undefined && faultyId !== tab.id) {
+      navigate(addressOf(faultyId), { replace: true });
     }
   });
-  useFocusOnFault(form, save.error, firstWrong === undefined || firstWrong === tab.id);
+  useFocusOnFault(form, save.error, faultyId === undefined || faultyId === tab.id);
   return (
     <>
       <AgentHead agent={agent} draft={saved} />
@@ -92,7 +96,7 @@ function AgentEditor({ agent }: { agent: Agent }) {
         tabs={AGENT_TABS}
         currentId={tab.id}
         addressOf={addressOf}
-        faultyIds={wrong.map(({ path }) => tabOfPath(path))}
+        faultyIds={faultyIds}
       />
       <div className="two">
         <div className="stack">
