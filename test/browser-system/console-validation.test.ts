@@ -32,20 +32,20 @@ test("what the server refuses of an agent stands beside its field, in its tab", 
   const { page } = viewer;
   await page.goto(`${server.url}/console/agents/${id}?tab=voice`);
   await page.getByLabel("Speed").fill("9");
-  await page.getByRole("link", { name: "Turn taking" }).click();
+  await page.getByRole("link", { name: /^Turn taking/ }).click();
   await page.getByLabel("Idle timeout, in ms").fill("-5");
   await page.getByRole("link", { name: "Prompt" }).click();
   await page.getByRole("button", { name: "Save" }).click();
   await page
-    .getByRole("link", { name: "Voice", exact: true })
+    .getByRole("link", { name: /^Voice/ })
     .and(page.locator("[aria-current]"))
     .waitFor();
   assert.match(await refusalAt(page, "Speed"), /0\.25.*4/);
   assert.deepEqual(await barriers(viewer), []);
-  await page.getByRole("link", { name: "Turn taking" }).click();
+  await page.getByRole("link", { name: /^Turn taking/ }).click();
   await page.getByLabel("Idle timeout, in ms").and(page.locator("[aria-invalid]")).waitFor();
   await page.getByLabel("Idle timeout, in ms").fill("0");
-  await page.getByRole("link", { name: "Voice", exact: true }).click();
+  await page.getByRole("link", { name: /^Voice/ }).click();
   await page.getByLabel("Speed").fill("1");
   await page.getByRole("button", { name: "Undo" }).waitFor();
   assert.deepEqual(viewer.faults, []);
