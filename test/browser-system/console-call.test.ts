@@ -53,7 +53,7 @@ test("a call's page tells what it was about, what tools were given, and what the
   await page.goto(`${server.url}/console/calls/${callId}`);
   await page.getByText("A table for four was booked.").first().waitFor();
   await page.getByText("positive", { exact: true }).waitFor();
-  await page.getByText("For 6.4 s of this call the recognizer understood nothing.").waitFor();
+  await page.getByText("For 6.4 s of this call STT understood nothing.").waitFor();
   const given = page.getByText('"guests": 4');
   assert.equal(await given.isVisible(), false, "it is folded");
   await page.getByText("book_table answered after 120 ms").click();

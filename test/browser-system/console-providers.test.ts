@@ -74,6 +74,8 @@ test("an account of one's own is added with its address and models, changed, and
   );
   await card.getByRole("button", { name: "Test Ours <b>" }).click();
   await card.getByText(/^It answered in /).waitFor();
+  await page.reload();
+  await card.getByText(/^It answered in .* Tried /).waitFor();
 
   const agent = await server.agent(customer, { name: "Desk", llmProviderId: added.id });
   await page.getByRole("button", { name: "Change Ours <b>" }).click();

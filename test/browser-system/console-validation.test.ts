@@ -7,18 +7,17 @@ import { visitConsole } from "./console-visit.js";
 
 const { server, browser } = await standOfFile();
 
+const FOCUSED_IS_IN_SIGHT = `(() => {
+  const { top, bottom } = document.activeElement.getBoundingClientRect();
+  return top >= 0 && bottom <= innerHeight;
+})()`;
+
 /** The words beside the field, which has the focus and is in sight. */
 async function refusalAt(page: ViewerPage["page"], label: string): Promise<string> {
   const field = page.getByLabel(label, { exact: true }).and(page.locator("[aria-invalid]"));
   await field.waitFor();
-  await page.locator("[aria-invalid]:focus").waitFor();
-  const isFocused = await field.evaluate((element) => element === document.activeElement);
-  assert.ok(isFocused, `${label} has the focus`);
-  const isInSight = await field.evaluate((element) => {
-    const { top, bottom } = element.getBoundingClientRect();
-    return top >= 0 && bottom <= innerHeight;
-  });
-  assert.ok(isInSight, `${label} is in sight`);
+  await field.and(page.locator(":focus")).waitFor();
+  assert.equal(await page.evaluate(FOCUSED_IS_IN_SIGHT), true, `${label} is in sight`);
   const describedBy = (await field.getAttribute("aria-describedby")) ?? "";
   return page.locator(`[id="${describedBy.split(" ").at(-1)}"]`).innerText();
 }

@@ -224,9 +224,13 @@ test("a token that has ended when the line breaks is told as that, with what to 
   const page = await talking(context);
   site.cut();
   await page.getByText("The connection was lost. Trying again…").waitFor();
+  const warning = page.waitForEvent("console", (message) => message.type() === "warning");
   site.giveOut("a token that is not good any more");
   site.mend();
   await page.getByRole("alert").filter({ hasText: "Begin a new call." }).waitFor();
+  const told = (await warning).text();
+  assert.match(told, /^parley-agent: (tokenEnded|refused): /);
+  assert.doesNotMatch(told, /not good any more/, "a token is not told");
   await page.getByRole("button", { name: "Start talking" }).waitFor();
 });
 
@@ -234,8 +238,13 @@ test("on a site that the agent is not public at, the widget says that it may not
   const customer = await server.customer();
   const { id } = await server.agent(customer, { allowedOrigins: ["https://shop.example.com"] });
   const { page } = await pageWith(context, `agent="${id}" mode="inline"`);
+  const warning = page.waitForEvent("console", (message) => message.type() === "warning");
   await page.getByRole("button", { name: "Start talking" }).click();
   await page.getByRole("alert").filter({ hasText: "This page may not call." }).waitFor();
+  assert.match(
+    (await warning).text(),
+    /^parley-agent: refused: .+ Add the page's origin to the agent's allowedOrigins/,
+  );
 });
 
 test("the page does what the agent asks for, and the agent tells what came of it", async (context) => {

@@ -3,7 +3,13 @@ import { Link } from "wouter";
 import { answered, api } from "../model/api.js";
 import type { Answered } from "../model/contract-paths.js";
 import { isKnown } from "../model/known.js";
-import { providersChanged, useAgents, useProviders, useRegistry } from "../model/queries.js";
+import {
+  providersChanged,
+  queryClient,
+  useAgents,
+  useProviders,
+  useRegistry,
+} from "../model/queries.js";
 import { CopyButton } from "../parts/copy-button.js";
 import { Moment } from "../parts/moment.js";
 import { PageHead } from "../parts/page-head.js";
@@ -128,12 +134,15 @@ function AgentNames({ lead, agents }: { lead: string; agents: readonly Agent[] }
 }
 
 /** One small call to the vendor, told in words. */
-function ProviderTest({ provider: { _id: id, name } }: { provider: Provider }) {
+function ProviderTest({ provider: { _id: id, name, lastTest } }: { provider: Provider }) {
   const test = useMutation({
     mutationFn: () =>
       answered(api.POST("/api/dashboard/providers/{id}/test", { params: { path: { id } } })),
+    onSuccess: () => queryClient.invalidateQueries({ queryKey: ["providers"] }),
   });
   const { data } = test;
+  const shown = data ?? lastTest ?? undefined;
+  const atMs = data === undefined ? Date.parse(lastTest?.at ?? "") : test.submittedAt;
   return (
     <div className="stack tight">
       <div className="row">
@@ -148,7 +157,7 @@ function ProviderTest({ provider: { _id: id, name } }: { provider: Provider }) {
         </button>
         <CopyButton text={id} what={`the id of ${name}`} label="Copy ID" />
       </div>
-      <TestResult result={data} atMs={test.submittedAt} />
+      <TestResult result={shown} atMs={atMs} />
       {test.error === null ? null : <Fault error={test.error} />}
     </div>
   );

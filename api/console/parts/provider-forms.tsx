@@ -146,9 +146,13 @@ function DeleteDialog({ actions, provider, onClose }: DeleteDialogProps) {
   );
 }
 
+type TestView = Pick<NonNullable<Answered<"getProvider">["lastTest"]>, "ok" | "latencyMs"> & {
+  readonly error?: string | null;
+};
+
 interface TestResultProps {
   /** Undefined before a test. */
-  readonly result: Answered<"testProvider"> | undefined;
+  readonly result: TestView | undefined;
   readonly atMs: number;
 }
 
