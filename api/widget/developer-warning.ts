@@ -22,5 +22,5 @@ export function warnDeveloper(error: unknown, reason = ""): void {
   if (remedy === undefined) return;
   const words = reason === "" ? message : reason;
   // biome-ignore lint/suspicious/noConsole: the console of the browser is where a page's developer looks.
-  console.warn(`parley-agent: ${code}: ${words} ${remedy} See docs/guides/web-page.md.`);
+  console.warn(`parley-agent: ${code}: ${words} ${remedy} See docs/guides/client.md.`);
 }

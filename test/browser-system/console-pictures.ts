@@ -250,6 +250,7 @@ const OPERATORS_PATHS: typeof PATHS = [
   ["organizations", "/platform"],
   ["no-organization", "/platform?words=nobody"],
   ["organization-of-platform", `/platform/organizations/${operator.tenant.organization.id}`],
+  ["global-providers", "/platform/providers"],
   ["servers", "/platform/servers"],
 ];
 
