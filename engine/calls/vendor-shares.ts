@@ -66,11 +66,14 @@ export async function vendorShares(
   sinceMs: number,
 ): Promise<readonly VendorShare[]> {
   const tallies = new Map<string, Tally>();
+  const listener = new CallListener();
   for await (const past of latestTurns(calls, orgId, sinceMs)) {
     for (const category of CATEGORIES) {
       const answer = past.turn[category];
       if (isJsonObject(answer)) count(tallies, category, answer, past);
     }
+    const stt = listener.of(past);
+    if (stt !== undefined) addDuration(tallies, "stt", stt, past);
   }
   return [...tallies.values()]
     .map(({ durationsMs, ...tally }) => ({
@@ -90,11 +93,11 @@ function count(
 ): void {
   const { vendor, firstVendor, firstFault, firstModel, wastedMs } = answer;
   if (typeof vendor === "string" && vendor !== "") {
-    change(tallies, category, vendor, (tally) => {
-      // What failed before it is part of the same measure, and not its own.
-      if (firstVendor === undefined) addDuration(tally.durationsMs, category, answer, past);
-      return { ...tally, answered: tally.answered + 1 };
-    });
+    change(tallies, category, vendor, (tally) => ({ ...tally, answered: tally.answered + 1 }));
+    // What failed before it is part of the same measure, and not its own.
+    if (category !== "stt" && firstVendor === undefined) {
+      addDuration(tallies, category, answer, past);
+    }
   }
   if (typeof firstVendor !== "string" || typeof firstFault !== "string") return;
   change(tallies, category, firstVendor, (tally) => {
@@ -109,17 +112,36 @@ function count(
   });
 }
 
+/** The STT of a call: a turn names it only where it is another one than in the turn before. */
+class CallListener {
+  #callId = "";
+  #answer: JsonObject | undefined;
+
+  /** Undefined in a turn in which another STT failed first: the failure is part of the measure. */
+  of({ callId, turn }: PastTurn): JsonObject | undefined {
+    if (callId !== this.#callId) this.#answer = undefined;
+    this.#callId = callId;
+    const { stt } = turn;
+    if (isJsonObject(stt)) this.#answer = stt;
+    return isJsonObject(stt) && stt["firstVendor"] !== undefined ? undefined : this.#answer;
+  }
+}
+
 function addDuration(
-  durationsMs: Map<string, number[]>,
+  tallies: Map<string, Tally>,
   category: Category,
-  { model }: JsonObject,
+  { vendor, model }: JsonObject,
   { turn }: PastTurn,
 ): void {
   const durationMs = turn[LATENCY_PARTS[category]];
-  if (typeof model !== "string" || model === "" || typeof durationMs !== "number") return;
-  const measured = durationsMs.get(model);
-  if (measured === undefined) durationsMs.set(model, [durationMs]);
-  else measured.push(durationMs);
+  if (typeof vendor !== "string" || vendor === "" || typeof durationMs !== "number") return;
+  if (typeof model !== "string" || model === "") return;
+  change(tallies, category, vendor, (tally) => {
+    const measured = tally.durationsMs.get(model);
+    if (measured === undefined) tally.durationsMs.set(model, [durationMs]);
+    else measured.push(durationMs);
+    return tally;
+  });
 }
 
 function modelLatencies(durationsMs: ReadonlyMap<string, number[]>): readonly ModelLatency[] {

@@ -97,6 +97,26 @@ test("the latency of a model is the median of its own part, without turns in whi
   assert.deepEqual(modelsOf("tts"), [{ model: "tts-1", turns: 1, p50Ms: 80 }]);
 });
 
+test("the STT that a call began with is measured in its later turns, until another one stands in", async () => {
+  const turns = [
+    { callId: "new", turn: { kind: "greeting", stt: { vendor: "deepgram", model: "nova" } } },
+    { callId: "new", turn: { sttMs: 140 } },
+    { callId: "new", turn: { sttMs: 900, stt: { vendor: "openai", model: "whisper", ...FAILED } } },
+    { callId: "new", turn: { sttMs: 300 } },
+    { callId: "old", turn: { sttMs: 5_000 } },
+  ].map((each) => ({ ...each, startedAtMs: 1 }));
+  const store = {
+    turnsSince: (_orgId: string, { skipCalls }: { skipCalls: number }) =>
+      Promise.resolve(skipCalls === 0 ? turns : []),
+  };
+  const shares = await vendorShares(store, "org", 0);
+  const modelsOf = (name: string) => {
+    return shares.find(({ vendor, answered }) => vendor === name && answered > 0)?.models;
+  };
+  assert.deepEqual(modelsOf("deepgram"), [{ model: "nova", turns: 1, p50Ms: 140 }]);
+  assert.deepEqual(modelsOf("openai"), [{ model: "whisper", turns: 1, p50Ms: 300 }]);
+});
+
 test("a vendor with many models tells the most used of them", async () => {
   const turns = Array.from({ length: 30 }, (_, index) => ({
     stt: { vendor: "deepgram", model: `model-${index % 25}` },
