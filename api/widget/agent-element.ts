@@ -178,13 +178,13 @@ export class AgentElement extends HTMLElement {
     call.on("words", (words) => panel.words(words));
     call.on("levels", ({ caller, agent }) => panel.level(Math.max(caller, agent)));
     call.on("fault", (fault) => {
-      warnDeveloper(fault);
+      warnDeveloper(console, fault);
       panel.failed(fault);
     });
     call.on("mended", (code) => panel.mended(code));
     call.on("ended", (end) => {
       if (!hasBegun && end.code === NO_ENTRY) {
-        warnDeveloper(new CallError("refused", WORDS.notAllowed), end.reason);
+        warnDeveloper(console, new CallError("refused", WORDS.notAllowed), end.reason);
       }
       panel.ended(end);
     });

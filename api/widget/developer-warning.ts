@@ -15,12 +15,11 @@ const REMEDIES: Partial<Record<CallErrorCode, string>> = {
     "The site's Permissions-Policy, or the allow attribute of the frame, has to permit the microphone.",
 };
 
-/** Warns in the browser's console. The visitor reads other words, in the panel. `reason` is the server's. */
-export function warnDeveloper(error: unknown, reason = ""): void {
+/** Says it in `log`, the browser's console. The visitor reads other words, in the panel. `reason` is the server's. */
+export function warnDeveloper(log: Pick<Console, "warn">, error: unknown, reason = ""): void {
   const { code, message } = asCallError(error, "soundFailed", "");
   const remedy = REMEDIES[code];
   if (remedy === undefined) return;
   const words = reason === "" ? message : reason;
-  // biome-ignore lint/suspicious/noConsole: the console of the browser is where a page's developer looks.
-  console.warn(`parley-agent: ${code}: ${words} ${remedy} See docs/guides/client.md.`);
+  log.warn(`parley-agent: ${code}: ${words} ${remedy} See docs/guides/client.md.`);
 }
