@@ -222,14 +222,15 @@ test("sound that the browser holds back is explained, and a click anywhere lets 
 
 test("a token that has ended when the line breaks is told as that, with what to do", async (context) => {
   const page = await talking(context);
+  const warning = page.waitForEvent("console", (message) => message.type() === "warning");
+  // Before the line breaks: a try that already has a good token would succeed once the line is mended.
+  site.giveOut("a token that is not good any more");
   site.cut();
   await page.getByText("The connection was lost. Trying again…").waitFor();
-  const warning = page.waitForEvent("console", (message) => message.type() === "warning");
-  site.giveOut("a token that is not good any more");
   site.mend();
   await page.getByRole("alert").filter({ hasText: "Begin a new call." }).waitFor();
   const told = (await warning).text();
-  assert.match(told, /^parley-agent: (tokenEnded|refused): /);
+  assert.match(told, /^parley-agent: tokenEnded: /);
   assert.doesNotMatch(told, /not good any more/, "a token is not told");
   await page.getByRole("button", { name: "Start talking" }).waitFor();
 });
