@@ -84,8 +84,19 @@ export interface ProviderRecord {
   readonly active: boolean;
   /** A global provider follows the environment (the default), or was made by an operator. */
   readonly origin?: "environment" | "operator";
+  /** Absent: not tested since its credentials, models or settings were changed. */
+  readonly lastTest?: ProviderTest;
   readonly createdAtMs: number;
   readonly updatedAtMs: number;
+}
+
+/** How the newest test of a provider went. */
+export interface ProviderTest {
+  readonly ok: boolean;
+  readonly latencyMs: number;
+  /** In plain words and without credentials; null where it answered. */
+  readonly error: string | null;
+  readonly atMs: number;
 }
 
 export interface RegistrySetting {

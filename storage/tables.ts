@@ -110,6 +110,8 @@ export const tables = {
       updatedAtMs: number(),
       /** Whether a global provider follows the environment; null: an organization owns the provider. */
       origin: oneOf("environment", "operator").nullable(),
+      /** JSON; null: not tested since its credentials, models or settings were changed. */
+      lastTest: text().nullable(),
     },
     uniques: [["orgId", "category", "providerKey", "name"]],
     indexes: {

@@ -110,6 +110,19 @@ export const Provider = v.object({
       "the vendor's newest failure since the process that is asked began, and what others told it",
     ),
   ),
+  lastTest: v.pipe(
+    v.nullable(
+      v.object({
+        ok: v.boolean(),
+        latencyMs: Count,
+        error: v.pipe(v.nullable(v.string()), v.description("null where the vendor answered")),
+        at: Timestamp,
+      }),
+    ),
+    v.description(
+      "how the newest test went; null: not tested since its credentials, models or settings were changed",
+    ),
+  ),
   modelNotices: v.pipe(
     v.array(ModelNotice),
     v.description("models that the vendor has retired or will retire, as this release knows"),

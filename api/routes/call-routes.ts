@@ -156,7 +156,11 @@ export function callRoutes(
     },
     getVendorShares: async ({ tenant, query }) => {
       const shares = await reports.vendorShares(tenant.organization.id, query.days);
-      return shares.map((share) => ({ ...share, faults: share.faults.map(vendorFaults) }));
+      return shares.map((share) => ({
+        ...share,
+        faults: share.faults.map(vendorFaults),
+        models: [...share.models],
+      }));
     },
     getWaits: async ({ tenant, query }) => [
       ...(await reports.dailyWaits(tenant.organization.id, query.days)),

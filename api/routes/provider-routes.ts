@@ -9,7 +9,7 @@ import type {
   LearnedParameters,
 } from "../../engine/vendors/learned-parameters.js";
 import { vendorSettingOptions } from "../../engine/vendors/registry.js";
-import type { ProviderRecord, RegistryRecord } from "../../storage/records.js";
+import type { ProviderRecord, ProviderTest, RegistryRecord } from "../../storage/records.js";
 import type { Handlers } from "../http/endpoints/api-endpoint.js";
 import { timestamp } from "./timestamp.js";
 
@@ -82,9 +82,16 @@ function providerView(provider: ProviderRecord, health: BreakerHealth) {
     recentFailures,
     lastFault:
       lastFault === undefined ? null : { fault: lastFault.fault, at: timestamp(lastFault.atMs) },
+    lastTest: testView(provider.lastTest),
     createdAt: timestamp(provider.createdAtMs),
     updatedAt: timestamp(provider.updatedAtMs),
   };
+}
+
+function testView(test: ProviderTest | undefined) {
+  if (test === undefined) return null;
+  const { atMs, ...result } = test;
+  return { ...result, at: timestamp(atMs) };
 }
 
 function noticesOf(provider: ProviderRecord, nowMs: number) {

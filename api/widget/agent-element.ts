@@ -1,5 +1,8 @@
+import { NO_ENTRY } from "../client/agent-call.js";
 import { BrowserCall, type BrowserCallOptions } from "../client/browser/browser-call.js";
+import { CallError } from "../client/call-error.js";
 import { requireTool, type ToolHandler } from "../client/page-tools.js";
+import { warnDeveloper } from "./developer-warning.js";
 import { element } from "./element.js";
 import { Panel } from "./panel.js";
 import { WORDS } from "./widget-words.js";
@@ -167,14 +170,24 @@ export class AgentElement extends HTMLElement {
       const isOver = state === "ended";
       if (this.#launcher) this.#launcher.textContent = isOver ? WORDS.open : WORDS.openInCall;
     });
+    let hasBegun = false;
     call.on("connected", ({ agentName }) => {
+      hasBegun = true;
       if (!this.hasAttribute("heading")) panel.agentName(agentName);
     });
     call.on("words", (words) => panel.words(words));
     call.on("levels", ({ caller, agent }) => panel.level(Math.max(caller, agent)));
-    call.on("fault", (fault) => panel.failed(fault));
+    call.on("fault", (fault) => {
+      warnDeveloper(console, fault);
+      panel.failed(fault);
+    });
     call.on("mended", (code) => panel.mended(code));
-    call.on("ended", (end) => panel.ended(end));
+    call.on("ended", (end) => {
+      if (!hasBegun && end.code === NO_ENTRY) {
+        warnDeveloper(console, new CallError("refused", WORDS.notAllowed), end.reason);
+      }
+      panel.ended(end);
+    });
     // What went wrong was told as a fault.
     await call.start().catch(() => {});
   }

@@ -17,6 +17,17 @@ export interface VendorShare {
   readonly wastedMs: number;
   /** What went wrong in those turns, the most frequent first; `FAULTS_MAX` at most. */
   readonly faults: readonly VendorFaults[];
+  /** How quick its models were, the most used first; `MODELS_MAX` at most. */
+  readonly models: readonly ModelLatency[];
+}
+
+/** What a model adds to the caller's wait, in turns in which nothing failed before it. */
+export interface ModelLatency {
+  readonly model: string;
+  /** Turns that were measured. */
+  readonly turns: number;
+  /** The median of the part that its category has in the wait: `LATENCY_PARTS`. */
+  readonly p50Ms: number;
 }
 
 /** The turns in which a vendor failed for one reason. */
@@ -32,11 +43,20 @@ export interface VendorFaults {
 }
 
 const CATEGORIES: readonly Category[] = ["llm", "tts", "stt"];
+/** The part of a turn's latency that the vendor of a category decides. */
+const LATENCY_PARTS: Readonly<Record<Category, string>> = {
+  llm: "llmFirstTokenMs",
+  tts: "ttsFirstByteMs",
+  stt: "sttMs",
+};
 /** A vendor has as many kinds of faults; with many models there are more, of which the rarest are left out. */
 const FAULTS_MAX = 10;
+const MODELS_MAX = 20;
 
-interface Tally extends Omit<VendorShare, "faults"> {
+interface Tally extends Omit<VendorShare, "faults" | "models"> {
   readonly faults: Map<string, VendorFaults>;
+  /** The measured durations by model. */
+  readonly durationsMs: Map<string, number[]>;
 }
 
 /** Who has answered since then, and who has failed; those that failed most often first. */
@@ -46,14 +66,21 @@ export async function vendorShares(
   sinceMs: number,
 ): Promise<readonly VendorShare[]> {
   const tallies = new Map<string, Tally>();
+  const listener = new CallListener();
   for await (const past of latestTurns(calls, orgId, sinceMs)) {
     for (const category of CATEGORIES) {
       const answer = past.turn[category];
       if (isJsonObject(answer)) count(tallies, category, answer, past);
     }
+    const stt = listener.of(past);
+    if (stt !== undefined) addDuration(tallies, "stt", stt, past);
   }
   return [...tallies.values()]
-    .map((tally) => ({ ...tally, faults: mostFrequent(tally.faults) }))
+    .map(({ durationsMs, ...tally }) => ({
+      ...tally,
+      faults: mostFrequent(tally.faults),
+      models: modelLatencies(durationsMs),
+    }))
     .sort((one, other) => other.failed - one.failed || other.answered - one.answered);
 }
 
@@ -67,6 +94,10 @@ function count(
   const { vendor, firstVendor, firstFault, firstModel, wastedMs } = answer;
   if (typeof vendor === "string" && vendor !== "") {
     change(tallies, category, vendor, (tally) => ({ ...tally, answered: tally.answered + 1 }));
+    // What failed before it is part of the same measure, and not its own.
+    if (category !== "stt" && firstVendor === undefined) {
+      addDuration(tallies, category, answer, past);
+    }
   }
   if (typeof firstVendor !== "string" || typeof firstFault !== "string") return;
   change(tallies, category, firstVendor, (tally) => {
@@ -79,6 +110,49 @@ function count(
       wastedMs: tally.wastedMs + (typeof wastedMs === "number" ? Math.round(wastedMs) : 0),
     };
   });
+}
+
+/** The STT of a call: a turn names it only where it is another one than in the turn before. */
+class CallListener {
+  #callId = "";
+  #answer: JsonObject | undefined;
+
+  /** Undefined in a turn in which another STT failed first: the failure is part of the measure. */
+  of({ callId, turn }: PastTurn): JsonObject | undefined {
+    if (callId !== this.#callId) this.#answer = undefined;
+    this.#callId = callId;
+    const { stt } = turn;
+    if (isJsonObject(stt)) this.#answer = stt;
+    return isJsonObject(stt) && stt["firstVendor"] !== undefined ? undefined : this.#answer;
+  }
+}
+
+function addDuration(
+  tallies: Map<string, Tally>,
+  category: Category,
+  { vendor, model }: JsonObject,
+  { turn }: PastTurn,
+): void {
+  const durationMs = turn[LATENCY_PARTS[category]];
+  if (typeof vendor !== "string" || vendor === "" || typeof durationMs !== "number") return;
+  if (typeof model !== "string" || model === "") return;
+  change(tallies, category, vendor, (tally) => {
+    const measured = tally.durationsMs.get(model);
+    if (measured === undefined) tally.durationsMs.set(model, [durationMs]);
+    else measured.push(durationMs);
+    return tally;
+  });
+}
+
+function modelLatencies(durationsMs: ReadonlyMap<string, number[]>): readonly ModelLatency[] {
+  return [...durationsMs]
+    .map(([model, measured]) => {
+      measured.sort((one, other) => one - other);
+      const p50Ms = Math.round(measured[Math.ceil(measured.length / 2) - 1] ?? 0);
+      return { model, turns: measured.length, p50Ms };
+    })
+    .sort((one, other) => other.turns - one.turns)
+    .slice(0, MODELS_MAX);
 }
 
 function addFault(
@@ -107,6 +181,7 @@ function change(
   changed: (tally: Tally) => Tally,
 ): void {
   const key = `${category} ${vendor}`;
-  const nothing = { answered: 0, failed: 0, lastFault: null, wastedMs: 0, faults: new Map() };
-  tallies.set(key, changed(tallies.get(key) ?? { category, vendor, ...nothing }));
+  const nothing = { answered: 0, failed: 0, lastFault: null, wastedMs: 0 };
+  const maps = { faults: new Map(), durationsMs: new Map() };
+  tallies.set(key, changed(tallies.get(key) ?? { category, vendor, ...nothing, ...maps }));
 }

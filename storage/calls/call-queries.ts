@@ -186,7 +186,7 @@ export function turnsSince(
 ) {
   const calls = db
     .selectFrom("calls")
-    .select(["id", "startedAtMs"])
+    .select(["id", "startedAtMs", "sequence"])
     .where("orgId", "=", orgId)
     .where("startedAtMs", ">=", page.sinceMs)
     .orderBy("startedAtMs", "desc")
@@ -196,7 +196,10 @@ export function turnsSince(
   return db
     .selectFrom(calls.as("page"))
     .leftJoin("callTurns", "callTurns.callId", "page.id")
-    .select(["page.id as callId", "page.startedAtMs", withoutTools.as("turn")]);
+    .select(["page.id as callId", "page.startedAtMs", withoutTools.as("turn")])
+    .orderBy("page.startedAtMs", "desc")
+    .orderBy("page.sequence", "desc")
+    .orderBy("callTurns.sequence");
 }
 
 const withoutTools = sql<string | null>`case when ${sql.ref("callTurns.turn")} like '%"tools":[%'

@@ -54,6 +54,7 @@ export const migrations: Readonly<Record<string, Migration>> = {
     await schema.run(`update "providers" set "origin" = 'environment' where "orgId" is null`);
   },
   "023-agents-of-phone-numbers": (schema) => schema.align(),
+  "026-provider-tests": (schema) => schema.align(),
 };
 
 const RENAMED_THRESHOLDS: readonly RenamedField[] = [

@@ -35,3 +35,10 @@ export const providerModels = v.array(
     description: v.exactOptional(v.string()),
   }),
 );
+
+export const providerTest = v.object({
+  ok: v.boolean(),
+  latencyMs: v.number(),
+  error: v.nullable(v.string()),
+  atMs: v.number(),
+});

@@ -1,8 +1,14 @@
 import type { Insertable, Kysely, Selectable } from "kysely";
-import type { Category, ProviderRecord } from "../records.js";
+import type { Category, ProviderRecord, ProviderTest } from "../records.js";
 import type { AtomicRequests } from "../statements/atomic-requests.js";
 import { ForeignKeyViolationError } from "../statements/foreign-key-violation.js";
-import { jsonObject, providerModels, readJson, writeJson } from "../statements/json-column.js";
+import {
+  jsonObject,
+  providerModels,
+  providerTest,
+  readJson,
+  writeJson,
+} from "../statements/json-column.js";
 import type { Tables } from "../tables.js";
 import { namedIn } from "./agent-store.js";
 import type { AuditRecord } from "./audit-record.js";
@@ -124,6 +130,16 @@ export class ProviderStore {
     return rows[0] && recordOf(rows[0]);
   }
 
+  /** Kept only where the provider is still the one that was updated last at `knownAtMs`. It is no change to its users. */
+  async noteTest(id: string, test: ProviderTest, knownAtMs: number): Promise<void> {
+    await this.#db
+      .updateTable("providers")
+      .set({ lastTest: writeJson(test) })
+      .where("id", "=", id)
+      .where("updatedAtMs", "=", knownAtMs)
+      .execute();
+  }
+
   /** An agent that is created at the same time either finds the provider or keeps it: the foreign keys see to it. */
   async removeUnused(
     id: string,
@@ -192,7 +208,9 @@ function rowOf(provider: ProviderRecord): Insertable<Tables["providers"]> {
 }
 
 function changesOf({ name, active, sealedCredentials, models, settings }: ProviderPatch) {
+  const isOther = sealedCredentials !== undefined || models !== undefined || settings !== undefined;
   return {
+    ...(isOther ? { lastTest: null } : {}),
     ...(name === undefined ? {} : { name }),
     ...(active === undefined ? {} : { active: Number(active) }),
     ...(sealedCredentials === undefined ? {} : { sealedCredentials }),
@@ -215,5 +233,8 @@ function recordOf(row: Selectable<Tables["providers"]>): ProviderRecord {
     createdAtMs: row.createdAtMs,
     updatedAtMs: row.updatedAtMs,
     ...(row.origin === "operator" ? { origin: row.origin } : undefined),
+    ...(row.lastTest === null
+      ? undefined
+      : { lastTest: readJson("providers.lastTest", providerTest, row.lastTest) }),
   };
 }

@@ -1,6 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import type { ViewerPage } from "../../bench/livestream/viewer-browser.js";
+import { ended } from "../system/events.js";
 import { eventually } from "../system/eventually.js";
 import type { Customer } from "../system/test-server.js";
 import { barriers } from "./axe.js";
@@ -240,6 +241,27 @@ test("a voice is heard, chosen by keyboard, and kept in the agent", async () => 
   await save(page);
   assert.equal(await stored(), null);
   assert.deepEqual(await barriers(viewer), []);
+  assert.deepEqual(viewer.faults, []);
+});
+
+test("beside a model stands how quick it was in the organization's own calls", async () => {
+  const customer = await server.customer();
+  const { id } = await server.agent(customer, { persona: { greeting: "Good day." } });
+  const viewer = await editorOf(customer, id, "model");
+  const { page } = viewer;
+  await page.getByText("Latency: not measured yet.").first().waitFor();
+  const caller = await server.call(customer);
+  if (!caller.events.some(ended)) await caller.until(ended);
+  await caller.say("my name is Ada");
+  await caller.until(ended);
+  await caller.hangUp();
+  await page.reload();
+  await page
+    .getByText(/^Latency: first token after \d.* \(median of 1 turn in 14 days\)\.$/)
+    .waitFor();
+  assert.deepEqual(await barriers(viewer), []);
+  await page.getByRole("link", { name: "Voice", exact: true }).click();
+  await page.getByText(/^Latency: first audio after /).waitFor();
   assert.deepEqual(viewer.faults, []);
 });
 

@@ -53,7 +53,7 @@ test("a call's page tells what it was about, what tools were given, and what the
   await page.goto(`${server.url}/console/calls/${callId}`);
   await page.getByText("A table for four was booked.").first().waitFor();
   await page.getByText("positive", { exact: true }).waitFor();
-  await page.getByText("For 6.4 s of this call the STT returned nothing.").waitFor();
+  await page.getByText("For 6.4 s of this call STT returned nothing.").waitFor();
   const given = page.getByText('"guests": 4');
   assert.equal(await given.isVisible(), false, "it is folded");
   await page.getByText("book_table answered after 120 ms").click();
@@ -134,8 +134,8 @@ test("a failed call says which vendor failed and why, and which key opened it", 
   const viewer = await visitConsole(browser, server, customer);
   const { page } = viewer;
   await page.goto(`${server.url}/console/calls/${callId}`);
-  await page.getByText("This call failed: the STT failed.").waitFor();
-  const why = "STT failed: deepgram nova-3: connection lost, which cost 1200 ms";
+  await page.getByText("This call failed: STT failed.").waitFor();
+  const why = "STT failed: deepgram nova-3: connection lost, which cost 1.2 s";
   await page.getByText(`In its last turn: ${why}, and no fallback was left.`).waitFor();
   await page.getByRole("term").filter({ hasText: "API key" }).waitFor();
   const keys = await server.database.apiKeys.list(customer.tenant.organization.id);

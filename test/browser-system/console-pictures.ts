@@ -9,10 +9,10 @@ import { type Visit, visitConsole } from "./console-visit.js";
 import { seedFailedCall, seedToldCall } from "./seeded-calls.js";
 
 /**
- * `node dist/test/browser-system/console-pictures.js FOLDER [WORD]` pictures every page of the console, or those whose name has the
- * word, for somebody to look at: on a desk and on a phone, light and dark, side by side in one file each.
+ * `node dist/test/browser-system/console-pictures.js FOLDER [NAME...]` pictures every page of the console, or those with these names,
+ * for somebody to look at: on a desk and on a phone, light and dark, side by side in one file each.
  */
-const [folder = "pictures", word = ""] = process.argv.slice(2);
+const [folder = "pictures", ...names] = process.argv.slice(2);
 const DESK = { width: 1280, height: 800 };
 const PHONE = { width: 390, height: 844 };
 const LOOKS: readonly Visit[] = [
@@ -224,6 +224,9 @@ const PATHS: readonly (readonly [name: string, path: string])[] = [
   ["home", ""],
   ["agents", "/agents"],
   ["agent", `/agents/${agentId}`],
+  ...["voice", "model", "turns", "tools", "channels", "analysis", "advanced"].map(
+    (tab) => [`agent-${tab}`, `/agents/${agentId}?tab=${tab}`] as const,
+  ),
   ["calls", "/calls"],
   ["call", `/calls/${call.id}`],
   ["failed-call", `/calls/${failedId}`],
@@ -247,6 +250,7 @@ const OPERATORS_PATHS: typeof PATHS = [
   ["organizations", "/platform"],
   ["no-organization", "/platform?words=nobody"],
   ["organization-of-platform", `/platform/organizations/${operator.tenant.organization.id}`],
+  ["global-providers", "/platform/providers"],
   ["servers", "/platform/servers"],
 ];
 
@@ -269,6 +273,7 @@ const pictures: readonly Picture[] = [
   { name: "live-calls-over", path: "/calls", as: live, act: refuse },
   { name: "live-call-over", path: `/calls/${liveCall?.id}`, as: live, act: refuse },
   { name: "tools", path: `/calls/${toldId}`, as: busy, act: unfold },
+  { name: "more-filters", path: "/calls", as: busy, act: press("More filters") },
   { name: "new-provider", path: "/providers", as: busy, act: press("Own account") },
   { name: "change-provider", path: "/providers", as: busy, act: press("Change Ours") },
   { name: "delete-provider", path: "/providers", as: busy, act: press("Delete Ours") },
@@ -320,7 +325,8 @@ async function pictured({ path, as, prepare, act }: Picture, look: Visit): Promi
 
 mkdirSync(folder, { recursive: true });
 const sheet = await browser.prepare({ viewport: { width: 1_400, height: 400 } });
-for (const picture of pictures.filter(({ name }) => name.includes(word))) {
+const asked = pictures.filter(({ name }) => names.length === 0 || names.includes(name));
+for (const picture of asked) {
   const isState = picture.prepare !== undefined || picture.act !== undefined;
   const images: string[] = [];
   for (const look of LOOKS.slice(0, isState ? 2 : LOOKS.length)) {

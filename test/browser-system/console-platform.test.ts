@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import type { Customer } from "../system/test-server.js";
+import { type Customer, VENDOR_KEY } from "../system/test-server.js";
 import { barriers } from "./axe.js";
 import { standOfFile } from "./browser-stand.js";
 import { type Visit, visitConsole } from "./console-visit.js";
@@ -74,6 +74,49 @@ test("an operator finds an organization, suspends it, lets it in again and chang
   await page.getByRole("link", { name: "All organizations" }).click();
   await page.getByLabel("Status").selectOption("pending");
   await page.getByText("No organizations match").waitFor();
+  assert.deepEqual(viewer.faults, []);
+});
+
+test("an operator gives one organization limits of its own, and a refused one says what is wrong", async () => {
+  const customer = await server.customer("free");
+  const { id } = customer.tenant.organization;
+  const viewer = await visitPlatform(await operator());
+  const { page } = viewer;
+  await page.goto(`${server.url}/console/platform/organizations/${id}`);
+  const calls = page.getByLabel("Calls at once");
+  await calls.fill("-1");
+  await page.getByRole("button", { name: "Save the limits" }).click();
+  await calls.and(page.locator("[aria-invalid]:focus")).waitFor();
+  assert.deepEqual(await barriers(viewer), []);
+  await calls.fill("40");
+  await page.getByRole("button", { name: "Save the limits" }).click();
+  await page.getByText("0 of 40").waitFor();
+  const found = await server.database.organizations.findById(id);
+  assert.notEqual(found?.planId, customer.tenant.organization.planId, "it has a plan of its own");
+  assert.deepEqual(viewer.faults, []);
+});
+
+test("an operator adds a provider for all organizations, changes it and deletes it", async () => {
+  const viewer = await visitPlatform(await operator());
+  const { page } = viewer;
+  await page.getByRole("link", { name: "Providers" }).last().click();
+  await page.getByText("from the environment").first().waitFor();
+  await page.getByRole("button", { name: "New provider" }).click();
+  await page.getByLabel("Vendor", { exact: true }).selectOption({ label: "OpenAI (LLM)" });
+  await page.getByLabel("Name", { exact: true }).fill("Second account");
+  await page.getByLabel("API key").fill(VENDOR_KEY);
+  assert.deepEqual(await barriers(viewer), []);
+  await page.getByRole("button", { name: "Add the provider" }).click();
+  const row = page.getByRole("row").filter({ hasText: "Second account" });
+  await row.getByText("active").waitFor();
+  assert.deepEqual(await barriers(viewer), []);
+  await page.getByRole("button", { name: "Change Second account" }).click();
+  await page.getByLabel("Switched on").uncheck();
+  await page.getByRole("button", { name: "Save" }).click();
+  await row.getByText("switched off").waitFor();
+  await page.getByRole("button", { name: "Delete Second account" }).click();
+  await page.getByRole("dialog").getByRole("button", { name: "Delete" }).click();
+  await row.waitFor({ state: "detached" });
   assert.deepEqual(viewer.faults, []);
 });
 

@@ -64,7 +64,7 @@ test("an account of one's own is added with its address and models, changed, and
   await page.getByRole("button", { name: "Add the provider" }).click();
   const card = page.getByRole("article").filter({ hasText: "Your own" });
   await card.getByText(/, Our own model$/).waitFor();
-  await card.getByText("openai, key stored").waitFor();
+  await card.getByText("openai · your own · key stored").waitFor();
   const added = await stored();
   assert.ok(added);
   assert.deepEqual(added.settings, { baseUrl: server.sandbox.urls.openai });
@@ -74,6 +74,8 @@ test("an account of one's own is added with its address and models, changed, and
   );
   await card.getByRole("button", { name: "Test Ours <b>" }).click();
   await card.getByText(/^It answered in /).waitFor();
+  await page.reload();
+  await card.getByText(/^It answered in .* Tried /).waitFor();
 
   const agent = await server.agent(customer, { name: "Desk", llmProviderId: added.id });
   await page.getByRole("button", { name: "Change Ours <b>" }).click();

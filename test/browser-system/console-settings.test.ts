@@ -122,7 +122,7 @@ test("an account of one's own at a vendor is added with a key that can be one, w
   await key.fill(VENDOR_KEY);
   await form.getByRole("button", { name: "Add the provider" }).click();
   const card = page.getByRole("article").filter({ hasText: NAME });
-  await card.getByText("Your own, groq").waitFor();
+  await card.getByText("groq · your own").waitFor();
   const [own] = await server.database.providers.listOwned(customer.tenant.organization.id);
   assert.equal(own?.name, NAME);
   assert.ok(own.sealedCredentials && !own.sealedCredentials.includes(VENDOR_KEY));

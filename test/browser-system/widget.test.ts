@@ -222,11 +222,16 @@ test("sound that the browser holds back is explained, and a click anywhere lets 
 
 test("a token that has ended when the line breaks is told as that, with what to do", async (context) => {
   const page = await talking(context);
+  const warning = page.waitForEvent("console", (message) => message.type() === "warning");
+  // Before the line breaks: a try that already has a good token would succeed once the line is mended.
+  site.giveOut("a token that is not good any more");
   site.cut();
   await page.getByText("The connection was lost. Trying again…").waitFor();
-  site.giveOut("a token that is not good any more");
   site.mend();
   await page.getByRole("alert").filter({ hasText: "Start a new call." }).waitFor();
+  const warned = (await warning).text();
+  assert.match(warned, /^parley-agent: tokenEnded: /);
+  assert.doesNotMatch(warned, /not good any more/, "no token in the console");
   await page.getByRole("button", { name: "Start talking" }).waitFor();
 });
 
@@ -234,8 +239,13 @@ test("on a site that the agent is not public at, the widget says that it may not
   const customer = await server.customer();
   const { id } = await server.agent(customer, { allowedOrigins: ["https://shop.example.com"] });
   const { page } = await pageWith(context, `agent="${id}" mode="inline"`);
+  const warning = page.waitForEvent("console", (message) => message.type() === "warning");
   await page.getByRole("button", { name: "Start talking" }).click();
   await page.getByRole("alert").filter({ hasText: "This page is not allowed to call." }).waitFor();
+  assert.match(
+    (await warning).text(),
+    /^parley-agent: refused: .+ Add the page's origin to the agent's allowedOrigins/,
+  );
 });
 
 test("the page does what the agent asks for, and the agent tells what came of it", async (context) => {

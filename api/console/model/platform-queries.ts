@@ -1,6 +1,7 @@
 import { keepPreviousData, useQuery } from "@tanstack/react-query";
 import { answered, api } from "./api.js";
 import { skipOf } from "./page-numbers.js";
+import { providersChanged, queryClient } from "./queries.js";
 
 const EVERY_MS = 15_000;
 
@@ -53,4 +54,18 @@ export function useNodes() {
     queryFn: () => answered(api.GET("/api/operator/nodes")),
     refetchInterval: EVERY_MS,
   });
+}
+
+export function useGlobalProviders() {
+  return useQuery({
+    queryKey: ["platform", "providers"],
+    queryFn: () => answered(api.GET("/api/operator/providers")),
+    refetchInterval: EVERY_MS,
+  });
+}
+
+/** Organizations use them, so their own lists of providers have changed, too. */
+export async function globalProvidersChanged(): Promise<void> {
+  await queryClient.invalidateQueries({ queryKey: ["platform", "providers"] });
+  await providersChanged();
 }

@@ -1,7 +1,7 @@
 import type { Answered } from "./contract-paths.js";
 
 type Entry = Answered<"listRegistry">[number];
-type Provider = Answered<"getProvider">;
+type Provider = Pick<Answered<"getProvider">, "name" | "models" | "settings">;
 type Model = Provider["models"][number];
 type Setting = Entry["settings"][number];
 

@@ -16,9 +16,11 @@ import { queryClient, useAgent, useProviders } from "../model/queries.js";
 import { SERVER_URL } from "../model/server-address.js";
 import { saveFile } from "../parts/calls/csv-button.js";
 import { AskDialog } from "../parts/forms/ask-dialog.js";
+import { useFocusOnFault } from "../parts/forms/focus-on-fault.js";
 import { useLeaveGuard } from "../parts/forms/leave-guard.js";
 import { PageHead } from "../parts/page-head.js";
 import { Fault, Loaded, Outline } from "../parts/states.js";
+import { Tabs } from "../parts/tabs.js";
 import { TryAgent } from "../parts/talk/try-agent.js";
 import { WebPageSnippet } from "../parts/web-page-snippet.js";
 import { AGENT_STATES } from "../words/agent-words.js";
@@ -71,35 +73,31 @@ function AgentEditor({ agent }: { agent: Agent }) {
   const tab = AGENT_TABS.find(({ id }) => id === search.get("tab")) ?? AGENT_TABS[0];
   const addressOf = (id: string) => `/agents/${agent._id}?tab=${id}`;
   const form = useRef<HTMLFormElement>(null);
-  const firstWrong = wrong[0] === undefined ? undefined : tabOfPath(wrong[0].path);
-  const shownFault = useRef<Error>(null);
-  // What was refused is shown: in its own tab, in sight, and with the focus.
+  const faultyIds = wrong.map(({ path }) => tabOfPath(path));
+  // One stays in a tab that has a refused field; otherwise the first such tab is shown.
+  const faultyId = faultyIds.includes(tab.id)
+    ? tab.id
+    : AGENT_TABS.find(({ id }) => faultyIds.includes(id))?.id;
+  const [followed, setFollowed] = useState<Error | null>(null);
+  // A refused field is shown in its own tab, once: the person may then look at other tabs.
   useEffect(() => {
-    if (save.error === null || shownFault.current === save.error) return;
-    if (firstWrong !== undefined && firstWrong !== tab.id) {
-      navigate(addressOf(firstWrong), { replace: true });
-      return;
+    if (save.error === followed) return;
+    setFollowed(save.error);
+    if (faultyId !== undefined && faultyId !== tab.id) {
+      navigate(addressOf(faultyId), { replace: true });
     }
-    shownFault.current = save.error;
-    const field = form.current?.querySelector<HTMLElement>("[aria-invalid=true]");
-    field?.scrollIntoView({ block: "center" });
-    field?.focus({ preventScroll: true });
   });
+  useFocusOnFault(form, save.error, faultyId === undefined || faultyId === tab.id);
   return (
     <>
       <AgentHead agent={agent} draft={saved} />
-      <nav className="tabs" aria-label="Settings">
-        {AGENT_TABS.map(({ id, title }) => (
-          <Link
-            key={id}
-            href={addressOf(id)}
-            aria-current={id === tab.id ? "page" : undefined}
-            className={wrong.some(({ path }) => tabOfPath(path) === id) ? "faulty" : ""}
-          >
-            {title}
-          </Link>
-        ))}
-      </nav>
+      <Tabs
+        label="Settings"
+        tabs={AGENT_TABS}
+        currentId={tab.id}
+        addressOf={addressOf}
+        faultyIds={faultyIds}
+      />
       <div className="two">
         <div className="stack">
           <form
@@ -188,7 +186,7 @@ interface SaveBarProps {
 
 function SaveBar({ error, hasChanges, canSave, onUndo }: SaveBarProps) {
   return (
-    <div className="savebar">
+    <div className={hasChanges ? "savebar changed" : "savebar"}>
       {error === null ? null : <Fault error={error} />}
       <span className="soft" role="status">
         {hasChanges ? "Unsaved changes. Calls use the saved version." : "Saved."}

@@ -6,7 +6,7 @@ import {
   withToolsText,
 } from "../model/agent-draft.js";
 import { newTool, TOOLS_MAX, type ToolDraft } from "../model/agent-tools.js";
-import { useModels } from "../model/queries.js";
+import { useModels, useProviders, useVendorShares } from "../model/queries.js";
 import { SERVER_URL } from "../model/server-address.js";
 import { CheckField, SelectField, TextField } from "../parts/forms/field.js";
 import { NumberField } from "../parts/forms/number-field.js";
@@ -14,6 +14,7 @@ import { OrderedList } from "../parts/forms/ordered-list.js";
 import { ToolForm } from "../parts/forms/tool-form.js";
 import { faultWords } from "../parts/states.js";
 import { VoicePicker } from "../parts/voice-picker.js";
+import { LATENCY_DAYS, modelLatencyWords } from "../words/model-latency-words.js";
 import { SETTING_COST_WORDS } from "../words/setting-costs.js";
 
 /** The contract's. */
@@ -37,6 +38,7 @@ const SEPARATOR = " ";
 /** Provider and model as one choice; what the plan does not include is named with the plan that does. */
 export function ModelField({ category, providerId, modelId, onChange, ...field }: ModelFieldProps) {
   const models = useModels(category);
+  const measured = useModelLatency(category, providerId, modelId);
   const valueOf = (provider: string, model: string) => `${provider}${SEPARATOR}${model}`;
   const options = (models.data?.items ?? []).map((item) => ({
     value: valueOf(item.providerId, item.modelId),
@@ -52,6 +54,7 @@ export function ModelField({ category, providerId, modelId, onChange, ...field }
   return (
     <SelectField
       {...field}
+      measured={measured}
       wrong={field.wrong ?? (models.error === null ? undefined : faultWords(models.error))}
       value={value}
       options={all}
@@ -61,6 +64,16 @@ export function ModelField({ category, providerId, modelId, onChange, ...field }
       }}
     />
   );
+}
+
+/** Undefined until it is known. */
+function useModelLatency(category: Category, providerId: string, modelId: string) {
+  const shares = useVendorShares(LATENCY_DAYS);
+  const providers = useProviders();
+  const provider = providers.data?.find(({ _id }) => _id === providerId);
+  if (shares.data === undefined || provider === undefined) return undefined;
+  const { providerKey: vendor, simulated: isSimulated } = provider;
+  return modelLatencyWords(shares.data, { category, vendor, modelId, isSimulated });
 }
 
 export function VoiceSection({ draft, onChange, wrongAt }: SectionProps) {

@@ -572,17 +572,17 @@ function CallFigures({ call, turns, keyName }: CallFiguresProps) {
   const p50Ms = percentile(waits, 0.5);
   const p95Ms = percentile(waits, 0.95);
   const figures: readonly Figure[] = [
-    [call.status === "active" ? "State" : "Ended how", endingWords(call)],
+    [call.status === "active" ? "State" : "Outcome", endingWords(call)],
     ["Started", exactWords(Date.parse(call.startedAt))],
     ...numberFacts(call),
     ...(keyName === undefined ? [] : [["API key", keyName] as const]),
     ["Length", call.durationSec === undefined ? "–" : lengthWords(call.durationSec)],
-    ["Waited, half of the replies", p50Ms === undefined ? "–" : waitWords(p50Ms)],
-    ["95 % within", p95Ms === undefined ? "–" : waitWords(p95Ms)],
+    ["Latency p50", p50Ms === undefined ? "–" : waitWords(p50Ms)],
+    ["Latency p95", p95Ms === undefined ? "–" : waitWords(p95Ms)],
     ["Turns", String(call.metrics.turnCount)],
     ["Interruptions", String(call.metrics.interruptions)],
     ["Tokens", call.metrics.totalTokens.toLocaleString()],
-    ...(call.sentiment === undefined ? [] : [["Mood", call.sentiment] as const]),
+    ...(call.sentiment === undefined ? [] : [["Sentiment", call.sentiment] as const]),
   ];
   return (
     <div className="card stack">
@@ -642,9 +642,7 @@ function EndingNote({ call }: { call: Call }) {
         </div>
       ) : null}
       {sttOutageMs > 0 ? (
-        <p className="note warn">
-          For {waitWords(sttOutageMs)} of this call the STT returned nothing.
-        </p>
+        <p className="note warn">For {waitWords(sttOutageMs)} of this call STT returned nothing.</p>
       ) : null}
     </>
   );

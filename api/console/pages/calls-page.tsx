@@ -1,6 +1,7 @@
 import { useMutation } from "@tanstack/react-query";
 import { useVirtualizer } from "@tanstack/react-virtual";
-import { useEffect, useRef, useSyncExternalStore } from "react";
+import { SlidersHorizontal } from "lucide-react";
+import { useEffect, useRef, useState, useSyncExternalStore } from "react";
 import { Link, useSearchParams } from "wouter";
 import {
   type CallFilters,
@@ -51,16 +52,21 @@ const LENGTHS: readonly Choice[] = [
   { value: "120", label: "Longer than 2 min" },
   { value: "600", label: "Longer than 10 min" },
 ];
-const WAITS: readonly Choice[] = [
-  { value: "", label: "Any wait" },
-  { value: "1000", label: "Waited more than 1 s" },
-  { value: "1500", label: "Waited more than 1.5 s" },
-  { value: "2500", label: "Waited more than 2.5 s" },
+const LATENCIES: readonly Choice[] = [
+  { value: "", label: "Any latency" },
+  { value: "1000", label: "Slower than 1 s" },
+  { value: "1500", label: "Slower than 1.5 s" },
+  { value: "2500", label: "Slower than 2.5 s" },
 ];
+
+/** Filters that are folded until they are asked for. */
+const MORE_FILTERS = ["direction", "from", "to", "since", "until", "longer", "waited"] as const;
 
 /** The filters stand in the address, so that a link shows the same list. */
 export function CallFilterChips({ agents }: { agents: readonly ListedAgent[] }) {
   const { search, choose } = useAddressFilters();
+  const usedCount = MORE_FILTERS.filter((name) => search.has(name)).length;
+  const [isUnfolded, setUnfolded] = useState(usedCount > 0);
   const agentChoices = [
     { value: "", label: "Any agent" },
     ...agents.map(({ _id, name }) => ({ value: _id, label: name })),
@@ -75,7 +81,11 @@ export function CallFilterChips({ agents }: { agents: readonly ListedAgent[] }) 
     />
   );
   return (
-    <div className="chips filters" role="group" aria-label="Filters">
+    <div
+      className={isUnfolded ? "chips filters unfolded" : "chips filters"}
+      role="group"
+      aria-label="Filters"
+    >
       <WordsField
         key={search.get("words")}
         label="Words that were said"
@@ -101,6 +111,33 @@ export function CallFilterChips({ agents }: { agents: readonly ListedAgent[] }) 
       />
       {chip("status", "Outcome", OUTCOMES)}
       {chip("channel", "Channel", CHANNELS)}
+      <button
+        type="button"
+        className="chip"
+        aria-expanded={isUnfolded}
+        data-chosen={usedCount > 0}
+        onClick={() => setUnfolded(!isUnfolded)}
+      >
+        <SlidersHorizontal size={14} aria-hidden />
+        {usedCount === 0 ? "More filters" : `More filters: ${usedCount}`}
+      </button>
+      {isUnfolded ? <MoreFilters /> : null}
+    </div>
+  );
+}
+
+function MoreFilters() {
+  const { search, choose } = useAddressFilters();
+  const chip = (name: string, label: string, choices: readonly Choice[]) => (
+    <ChipSelect
+      label={label}
+      choices={choices}
+      value={search.get(name) ?? ""}
+      onChange={choose(name)}
+    />
+  );
+  return (
+    <>
       {chip("direction", "Direction", DIRECTIONS)}
       <WordsField
         key={`from ${search.get("from")}`}
@@ -119,8 +156,8 @@ export function CallFilterChips({ agents }: { agents: readonly ListedAgent[] }) 
       <DayField label="Since" day={search.get("since") ?? ""} onChange={choose("since")} />
       <DayField label="Until" day={search.get("until") ?? ""} onChange={choose("until")} />
       {chip("longer", "Length", LENGTHS)}
-      {chip("waited", "Wait", WAITS)}
-    </div>
+      {chip("waited", "Latency", LATENCIES)}
+    </>
   );
 }
 

@@ -1,4 +1,3 @@
-import { Mic } from "lucide-react";
 import { useSyncExternalStore } from "react";
 import { Link } from "wouter";
 import { connection, onConnection } from "../model/connection.js";
@@ -9,6 +8,7 @@ import {
   useAgents,
   useCall,
   useLatestCalls,
+  useMe,
   useProviders,
   useReady,
   useStats,
@@ -18,6 +18,8 @@ import {
 import { spanOf } from "../model/spans.js";
 import { Attention } from "../parts/calls/attention.js";
 import { agentNameOf, CallRows } from "../parts/calls/call-rows.js";
+import { CallsByDay, LatencyByDay } from "../parts/calls/day-charts.js";
+import { FirstSteps, usePhoneCalls } from "../parts/first-steps.js";
 import { PageHead } from "../parts/page-head.js";
 import { Loaded, Outline } from "../parts/states.js";
 import { otherEndWords } from "../words/call-words.js";
@@ -67,35 +69,6 @@ export function SparkLine({
   );
 }
 
-/** The steps of a new user. */
-export function FirstSteps() {
-  return (
-    <section className="card stack">
-      <h2>Three steps</h2>
-      <ol className="steps">
-        <li>
-          <span>Choose what an agent is to do: the desk, appointments, support, a survey.</span>
-          <Link className="button main" href="/start">
-            Choose a template
-          </Link>
-        </li>
-        <li>
-          <span>Talk to it here, with your microphone.</span>
-          <Link className="button" href="/talk">
-            <Mic size={16} aria-hidden /> Talk to an agent
-          </Link>
-        </li>
-        <li>
-          <span>Put it on a telephone number, or have it call somebody.</span>
-          <Link className="button" href="/numbers">
-            Numbers
-          </Link>
-        </li>
-      </ol>
-    </section>
-  );
-}
-
 const WEEK_DAYS = 8;
 const ATTENTION_MAX = 5;
 const LATEST_MAX = 5;
@@ -120,8 +93,8 @@ function useAllBegun(stats: ReturnType<typeof useStats>, isTold: boolean): boole
   const active = useLatestCalls({ status: "active" }, LIVE_MAX, isTold);
   const latest = useLatestCalls({}, LATEST_MAX, isTold);
   const usage = useUsage(WEEK_DAYS);
-  const lists = [stats, attention, active, latest];
-  const parts = [...lists, usage, useWaits(WEEK_DAYS), useProviders(), useAgents()];
+  const lists = [stats, attention, active, latest, usePhoneCalls(isTold)];
+  const parts = [...lists, usage, useWaits(WEEK_DAYS), useProviders(), useAgents(), useMe()];
   return parts.every(isKnown);
 }
 
@@ -143,14 +116,23 @@ function Sections({ stats, isTold }: SectionsProps) {
   return (
     <>
       <Loaded query={stats} what="Calls and waits">
-        {(totals) => (
-          <>
-            {totals.totalCalls === 0 ? <FirstSteps /> : null}
-            <Tiles totals={totals} />
-          </>
-        )}
+        {(totals) => {
+          const guide = <FirstSteps callCount={totals.totalCalls} isTold={isTold} />;
+          // The guide is what a new organization comes for; another one comes for its calls.
+          return totals.totalCalls === 0 ? (
+            <>
+              {guide}
+              <Tiles totals={totals} />
+            </>
+          ) : (
+            <>
+              <Tiles totals={totals} />
+              <Days />
+              {guide}
+            </>
+          );
+        }}
       </Loaded>
-      <Days />
       <LiveNow isTold={isTold} />
       <Attention callsMax={ATTENTION_MAX} isTold={isTold} isShownEmpty />
       <LatestCalls isTold={isTold} />
@@ -159,11 +141,7 @@ function Sections({ stats, isTold }: SectionsProps) {
   );
 }
 
-const CHART_WIDTH = 320;
-const CHART_HEIGHT = 72;
-const BAR_SHARE = 0.7;
-
-/** Calls of each day as bars, with the minutes in words, and the latency beside them. */
+/** Calls and latency of each day, beside each other. */
 function Days() {
   const usage = useUsage(WEEK_DAYS);
   const waits = useWaits(WEEK_DAYS);
@@ -171,64 +149,25 @@ function Days() {
   const calls = days.reduce((sum, day) => sum + day.calls, 0);
   if (calls === 0) return null;
   const minutes = days.reduce((sum, day) => sum + day.minutes, 0);
-  const p50 = (waits.data ?? []).map(({ p50Ms }) => p50Ms);
-  const p95 = (waits.data ?? []).map(({ p95Ms }) => p95Ms);
   return (
-    <section className="tiles" aria-label={`The last ${WEEK_DAYS} days`}>
-      <div className="card tile">
-        <h2>Calls by day</h2>
-        <DayBars days={days} />
-        <span className="soft">
-          {calls.toLocaleString()} calls, {totalWords(minutes * 60)} in {WEEK_DAYS} days
-        </span>
+    <section className="halves" aria-label={`The last ${WEEK_DAYS} days`}>
+      <div className="card stack">
+        <div className="section-head">
+          <h2>Calls by day</h2>
+          <span className="soft">
+            {calls.toLocaleString()} calls, {totalWords(minutes * 60)}
+          </span>
+        </div>
+        <CallsByDay days={days} />
       </div>
-      <div className="card tile">
-        <h2>Latency by day</h2>
-        <DayLine label="p50" values={p50} />
-        <DayLine label="p95" values={p95} />
+      <div className="card stack">
+        <div className="section-head">
+          <h2>Latency by day</h2>
+          <span className="soft">p50 to p95</span>
+        </div>
+        <LatencyByDay days={waits.data ?? []} />
       </div>
     </section>
-  );
-}
-
-function DayBars({ days }: { days: Answered<"getUsage"> }) {
-  const max = Math.max(...days.map((day) => day.calls), 1);
-  const step = CHART_WIDTH / days.length;
-  const words = days.map((day) => `${day.date}: ${day.calls}`).join(", ");
-  return (
-    <svg
-      className="day-bars"
-      viewBox={`0 0 ${CHART_WIDTH} ${CHART_HEIGHT}`}
-      role="img"
-      aria-label={`Calls by day. ${words}`}
-    >
-      {days.map((day, index) => {
-        const height = Math.max(day.calls === 0 ? 0 : 2, (day.calls / max) * CHART_HEIGHT);
-        return (
-          <rect
-            key={day.date}
-            x={(index + (1 - BAR_SHARE) / 2) * step}
-            y={CHART_HEIGHT - height}
-            width={step * BAR_SHARE}
-            height={height}
-            fill="var(--accent)"
-          >
-            <title>{`${day.date}: ${day.calls} calls, ${totalWords(day.minutes * 60)}`}</title>
-          </rect>
-        );
-      })}
-    </svg>
-  );
-}
-
-function DayLine({ label, values }: { label: string; values: readonly (number | null)[] }) {
-  const last = values.findLast((value) => value !== null);
-  return (
-    <div className="row">
-      <span className="soft">{label}</span>
-      <SparkLine values={values} label={`Latency ${label} of the last ${WEEK_DAYS} days`} />
-      <span>{typeof last === "number" ? waitWords(last) : "no replies"}</span>
-    </div>
   );
 }
 
@@ -279,9 +218,9 @@ function LatestCalls({ isTold }: LiveProps) {
   if (items.length === 0) return null;
   return (
     <section className="stack tight">
-      <div className="row">
+      <div className="section-head">
         <h2>Latest calls</h2>
-        <Link href="/calls">All calls</Link>
+        <Link href="/calls">Show all</Link>
       </div>
       <CallRows calls={items} agents={agents.data} />
     </section>
@@ -304,7 +243,7 @@ function Tiles({ totals }: { totals: Answered<"getStats"> }) {
       <Link className="card tile" href="/calls?status=active">
         <h2>Calls now</h2>
         <span className="figure">{totals.activeCalls}</span>
-        <span className="soft">{totals.totalCalls} in all</span>
+        <span className="soft">{totals.totalCalls.toLocaleString()} in total</span>
       </Link>
       <WaitsTile />
       <div className="card tile">
@@ -343,7 +282,10 @@ function WaitsTile() {
                   )}
                 </span>
               )}
-              <SparkLine values={days.map(({ p50Ms }) => p50Ms)} label="Waits of the last 8 days" />
+              <SparkLine
+                values={days.map(({ p50Ms }) => p50Ms)}
+                label="Latency of the last 8 days"
+              />
             </>
           );
         }}
@@ -361,7 +303,7 @@ function VendorHealth() {
   const refetch = () => Promise.all([providers.refetch(), agents.refetch()]);
   return (
     <section className="stack">
-      <h2>Vendors in use</h2>
+      <h2>Providers in use</h2>
       <Loaded query={{ data, error, refetch }} outline={<Outline lines={1} height={24} />}>
         {({ all, agents: users }) => {
           const used = new Set(

@@ -1,7 +1,7 @@
 import { useMutation } from "@tanstack/react-query";
 import { Plus } from "lucide-react";
 import { useState } from "react";
-import { answered, api } from "../model/api.js";
+import { answered, api, wordsOfFault } from "../model/api.js";
 import type { Answered } from "../model/contract-paths.js";
 import { queryClient, useApiKeys } from "../model/queries.js";
 import { AskDialog } from "../parts/forms/ask-dialog.js";
@@ -10,6 +10,8 @@ import { FormDialog } from "../parts/forms/form-dialog.js";
 import { ShownSecret } from "../parts/forms/shown-secret.js";
 import { Moment } from "../parts/moment.js";
 import { Empty, Loaded } from "../parts/states.js";
+
+const MARKED_PATHS = ["name"];
 
 /** Made, then shown this once. */
 export function NewKey({ onClose }: { onClose: () => void }) {
@@ -33,6 +35,7 @@ export function NewKey({ onClose }: { onClose: () => void }) {
       action="Make the key"
       isBusy={make.isPending || scopes.length === 0}
       error={make.error}
+      markedPaths={MARKED_PATHS}
       onSubmit={() => make.mutate()}
       onClose={onClose}
     >
@@ -41,6 +44,7 @@ export function NewKey({ onClose }: { onClose: () => void }) {
         hint="What will use it. The name tells you later what stops when you revoke it."
         value={name}
         onChange={setName}
+        wrong={wordsOfFault(make.error, "name")}
         required
       />
       <CheckField
@@ -71,10 +75,10 @@ export function KeysTab() {
   );
   return (
     <>
-      <div className="row">
+      <div className="section-head">
         <p className="soft">
-          With a key, programs place calls (voice) or use this API (dashboard). None belongs into a
-          web page.
+          Programs use a key to open calls (voice) or to use the API (dashboard). Never put a key
+          into a web page.
         </p>
         {button}
       </div>

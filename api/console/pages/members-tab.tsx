@@ -164,10 +164,9 @@ export function MembersTab() {
   if (!isKnown(members) || !isKnown(me)) return <Outline lines={4} />;
   return (
     <>
-      <div className="row">
+      <div className="section-head">
         <p className="soft">
-          Members see and change all that this console shows. Who belongs to it is for admins to
-          say.
+          Members see and change everything in this console. Only admins add and remove members.
         </p>
         {mayChange ? (
           <button type="button" className="button main" onClick={() => setAdding(true)}>

@@ -1,13 +1,15 @@
 import { useMutation } from "@tanstack/react-query";
-import { useState } from "react";
+import { useRef, useState } from "react";
 import { Link } from "wouter";
-import { answered, api } from "../model/api.js";
+import { answered, api, wordsOfFault } from "../model/api.js";
 import type { Answered, Sent } from "../model/contract-paths.js";
 import { useAllPlans, usePlatformOrganization } from "../model/platform-queries.js";
 import { queryClient } from "../model/queries.js";
 import { type Figure, Figures } from "../parts/figures.js";
 import { AskDialog } from "../parts/forms/ask-dialog.js";
 import { SelectField } from "../parts/forms/field.js";
+import { useFocusOnFault } from "../parts/forms/focus-on-fault.js";
+import { NumberField } from "../parts/forms/number-field.js";
 import { Moment } from "../parts/moment.js";
 import { PageHead } from "../parts/page-head.js";
 import { Fault, Loaded } from "../parts/states.js";
@@ -32,6 +34,7 @@ export function PlatformOrganizationPage({ id }: { id: string }) {
             <Use organization={found} />
             <Status organization={found} />
             <Plan key={found.planSlug} organization={found} />
+            <CustomPlan key={JSON.stringify(found.limits)} organization={found} />
           </>
         )}
       </Loaded>
@@ -67,10 +70,14 @@ function useChange(id: string, onDone: () => void) {
     },
     onSuccess: async (answer) => {
       onDone();
-      queryClient.setQueryData(["platform", "organizations", id], answer);
-      await queryClient.invalidateQueries({ queryKey: ["platform", "organizations"] });
+      await organizationChanged(answer);
     },
   });
+}
+
+async function organizationChanged(answer: Organization): Promise<void> {
+  queryClient.setQueryData(["platform", "organizations", answer.id], answer);
+  await queryClient.invalidateQueries({ queryKey: ["platform", "organizations"] });
 }
 
 function Status({ organization: { id, name, status } }: { organization: Organization }) {
@@ -153,6 +160,67 @@ function Plan({ organization: { id, planSlug, planName } }: { organization: Orga
           disabled={chosen === planSlug || change.isPending}
         >
           Change the plan
+        </button>
+      </div>
+    </form>
+  );
+}
+
+type Limits = Organization["limits"];
+
+const LIMITS = [
+  { key: "maxAgents", label: "Agents" },
+  { key: "maxConcurrentCalls", label: "Calls at once" },
+  { key: "maxCallDurationSec", label: "Longest call, in seconds" },
+  { key: "maxMonthlyMinutes", label: "Minutes a month" },
+] as const satisfies readonly { readonly key: keyof Limits; readonly label: string }[];
+
+const LIMIT_PATHS = LIMITS.map(({ key }) => `limits.${key}`);
+
+/** Other limits for this organization alone: its plan becomes a copy that nobody else has. */
+function CustomPlan({ organization: { id, limits: stored } }: { organization: Organization }) {
+  const [limits, setLimits] = useState(stored);
+  const form = useRef<HTMLFormElement>(null);
+  const change = useMutation({
+    mutationFn: (body: Sent<"changeOwnPlan">) => {
+      const params = { path: { id } };
+      return answered(api.PATCH("/api/operator/organizations/{id}/plan", { params, body }));
+    },
+    onSuccess: organizationChanged,
+  });
+  useFocusOnFault(form, change.error);
+  const hasChanges = LIMITS.some(({ key }) => limits[key] !== stored[key]);
+  return (
+    <form
+      ref={form}
+      className="card stack"
+      noValidate
+      onSubmit={(event) => {
+        event.preventDefault();
+        change.mutate({ limits });
+      }}
+    >
+      <div>
+        <h2>Custom limits</h2>
+        <p className="soft">
+          Saving gives the organization a plan of its own: a copy of its plan with these limits.
+        </p>
+      </div>
+      <div className="grid2">
+        {LIMITS.map(({ key, label }) => (
+          <NumberField
+            key={key}
+            label={label}
+            value={limits[key]}
+            onChange={(value) => setLimits({ ...limits, [key]: value })}
+            wrong={wordsOfFault(change.error, `limits.${key}`)}
+          />
+        ))}
+      </div>
+      {change.error === null ? null : <Fault error={change.error} markedPaths={LIMIT_PATHS} />}
+      <div>
+        <button type="submit" className="button main" disabled={!hasChanges || change.isPending}>
+          Save the limits
         </button>
       </div>
     </form>

@@ -23,6 +23,7 @@ import { Pager } from "../parts/pager.js";
 import { Empty, Loaded } from "../parts/states.js";
 import { TabbedPage } from "../parts/tabbed-page.js";
 import { NODE_WORDS, ofMostWords, STATUS_WORDS } from "../words/platform-words.js";
+import { PlatformProviders } from "./platform-providers.js";
 
 type ListedNode = Answered<"listNodes">[number];
 
@@ -248,10 +249,11 @@ function OrganizationTable({ items }: Pick<Page, "items">) {
 
 const TABS = [
   { id: "organizations", title: "Organizations", Content: PlatformOrganizations },
+  { id: "providers", title: "Providers", Content: PlatformProviders },
   { id: "servers", title: "Servers", Content: PlatformNodes },
 ] as const;
 
-const ABOUT = "Every organization and server of this installation.";
+const ABOUT = "Every organization, global provider and server of this installation.";
 
 /** For operators: what is everybody's on this installation. */
 export function PlatformPage({ tab }: { tab: string }) {

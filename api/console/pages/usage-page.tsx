@@ -181,10 +181,10 @@ export function WaitsChart({ waits }: { waits: Waits }) {
   ];
   return (
     <Plot
-      label="Waits per day: median and 95th percentile"
+      label="Latency a day: p50 and p95"
       data={data}
       valueWords={waitWords}
-      ends={["95 %", "median"]}
+      ends={["p95", "p50"]}
       options={waitsOptions}
     />
   );
@@ -221,7 +221,7 @@ export function PartsChart({ waits, share }: PartsChartProps) {
   return (
     <>
       <Plot
-        label={`What callers waited for, a day: the ${of} of the parts upon each other`}
+        label={`Latency by part, a day: the ${of} of the parts upon each other`}
         // The tallest is drawn first, and the others over it.
         data={[timesOf(waits), ...sums.toReversed()]}
         valueWords={waitWords}
@@ -504,7 +504,7 @@ export function UsagePage() {
         </Loaded>
       ) : null}
       {known > 1 ? (
-        <Loaded query={waits} what="Waits for a reply">
+        <Loaded query={waits} what="Latency">
           {(data) => <WaitsOfDays waits={data} />}
         </Loaded>
       ) : null}
@@ -550,7 +550,7 @@ function WaitsOfDays({ waits }: { waits: Waits }) {
   if (replies === 0) {
     return (
       <section className="card stack">
-        <h2>Waits for a reply</h2>
+        <h2>Latency</h2>
         <p className="soft">No reply was measured in these days.</p>
       </section>
     );
@@ -558,9 +558,9 @@ function WaitsOfDays({ waits }: { waits: Waits }) {
   return (
     <>
       <section className="card stack">
-        <h2>Waits for a reply</h2>
+        <h2>Latency</h2>
         <p className="soft">
-          The line is the median, the band reaches to what 95 % stayed within;{" "}
+          The line is p50, the band reaches to p95;{" "}
           {replies === 1 ? "1 reply" : `${replies.toLocaleString()} replies`}.
         </p>
         <WaitsChart waits={waits} />
@@ -571,14 +571,14 @@ function WaitsOfDays({ waits }: { waits: Waits }) {
 }
 
 const SHARES = ["parts", "p95Parts"] as const;
-const SHARE_WORDS = { parts: "Median", p95Parts: "95 % within" } as const;
+const SHARE_WORDS = { parts: "p50", p95Parts: "p95" } as const;
 
 function PartsOfWaits({ waits }: { waits: Waits }) {
   const [share, setShare] = useState<(typeof SHARES)[number]>("parts");
   return (
     <section className="card stack">
       <div className="row">
-        <h2 style={{ flex: "1 1 auto" }}>What callers waited for</h2>
+        <h2 style={{ flex: "1 1 auto" }}>Latency by part</h2>
         <ChipChoice
           label="Of each part"
           choices={SHARES}

@@ -30,7 +30,7 @@ export function WebhooksTab() {
   );
   return (
     <>
-      <div className="row">
+      <div className="section-head">
         <p className="soft">
           An endpoint gets the events of calls as signed HTTP requests, by{" "}
           <a href="https://www.standardwebhooks.com">Standard Webhooks</a>. See the{" "}
@@ -109,7 +109,7 @@ function EndpointTable({ endpoints }: { endpoints: Answered<"listWebhooks"> }) {
                   <div className="soft">{endpoint.url}</div>
                 </td>
                 <td className="spare soft">{endpoint.eventTypes.join(", ")}</td>
-                <td>
+                <td className="reason">
                   <span className={`state ${tone}`}>{text}</span>
                   <div className="soft">
                     {endpoint.disabledReason}

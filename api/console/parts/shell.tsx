@@ -284,6 +284,9 @@ const PLATFORM = { path: "/platform", label: "Platform", Icon: Server } as const
 /** Rail, top bar, and the page between them. */
 export function Shell({ children }: { children: ReactNode }) {
   const me = useMe();
+  const [location] = useLocation();
+  // On the page of an agent one talks to this agent.
+  const [, agentId] = /^\/agents\/([^/]+)$/.exec(location) ?? [];
   return (
     <div className="shell">
       <a className="skip" href="#page">
@@ -295,7 +298,7 @@ export function Shell({ children }: { children: ReactNode }) {
         <NoticeBars />
         <header className="topbar">
           <span className="place">{me.data?.organization.name}</span>
-          <Link className="button main" href="/talk">
+          <Link className="button main" href={agentId === undefined ? "/talk" : `/talk/${agentId}`}>
             <Mic size={16} aria-hidden /> Talk
           </Link>
           <AccountMenu />

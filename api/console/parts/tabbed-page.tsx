@@ -1,6 +1,6 @@
 import type { ComponentType } from "react";
-import { Link } from "wouter";
 import { PageHead } from "./page-head.js";
+import { Tabs } from "./tabs.js";
 
 export interface Tab {
   /** The last part of its address. */
@@ -25,17 +25,7 @@ export function TabbedPage({ title, about, address, tabs, tab }: TabbedPageProps
   return (
     <>
       <PageHead title={title} about={about} />
-      <nav className="tabs" aria-label={title}>
-        {tabs.map((each) => (
-          <Link
-            key={each.id}
-            href={`${address}/${each.id}`}
-            aria-current={each.id === id ? "page" : undefined}
-          >
-            {each.title}
-          </Link>
-        ))}
-      </nav>
+      <Tabs label={title} tabs={tabs} currentId={id} addressOf={(each) => `${address}/${each}`} />
       <Content />
     </>
   );

@@ -1,3 +1,4 @@
+import { waitWords } from "./durations.js";
 import { keptFaultWords } from "./provider-words.js";
 
 const KINDS = [
@@ -22,8 +23,8 @@ export function answersOf(record: Readonly<Record<string, unknown>> | undefined)
     const late = lateWords(answer["hedges"]);
     if (first === "") return [{ text: `${label} ${who || "–"}${late}`, isStandIn: false }];
     const fault = keptFaultWords(textOf(answer, "firstFault"));
-    const lost = textOf(answer, "wastedMs");
-    const cost = lost === "" ? "" : `, which cost ${lost} ms`;
+    const { wastedMs } = answer;
+    const cost = typeof wastedMs === "number" ? `, which cost ${waitWords(wastedMs)}` : "";
     if (who === "") {
       const text = `${label} failed: ${first}: ${fault}${cost}, and no fallback was left`;
       return [{ text, isStandIn: true }];

@@ -57,7 +57,7 @@ export function whenWords(atMs: number, nowMs: number): string {
 
 /** The moment in full, for who points at it. */
 export function exactWords(atMs: number): string {
-  return new Date(atMs).toLocaleString(undefined, { dateStyle: "full", timeStyle: "medium" });
+  return new Date(atMs).toLocaleString(undefined, { dateStyle: "medium", timeStyle: "medium" });
 }
 
 function padded(value: number): string {

@@ -95,6 +95,21 @@ export const VendorShare = v.object({
     ),
     v.description("what went wrong in the turns in which it failed, the most frequent first"),
   ),
+  models: v.pipe(
+    v.array(
+      v.object({
+        model: v.pipe(v.string(), v.examples(["gpt-6-luna"])),
+        turns: v.pipe(Count, v.description("turns that were measured")),
+        p50Ms: v.pipe(
+          Count,
+          v.description(
+            "median of the first token of an LLM, of the first byte of a TTS, of the final words of an STT",
+          ),
+        ),
+      }),
+    ),
+    v.description("how quick its models were in turns without a failover, the most used first"),
+  ),
 });
 
 const group = "Members";

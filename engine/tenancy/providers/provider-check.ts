@@ -29,7 +29,7 @@ export type ProviderCheckResult =
     };
 
 export interface ProviderChecksOptions {
-  readonly providers: Pick<Providers, "get" | "draft">;
+  readonly providers: Pick<Providers, "get" | "draft" | "noteTest">;
   readonly clients: Pick<VendorClients, "llm" | "tts" | "stt">;
   readonly clock: Clock;
 }
@@ -47,12 +47,20 @@ export class ProviderChecks {
   }
 
   /**
-   * Every answer of the vendor is a result, including its refusal. An own provider can be tried while it is switched
-   * off. RequestError `not_found`; `forbidden`: a global one that is switched off or has no model in the plan.
-   * `signal`: the client has left.
+   * Every answer of the vendor is a result, including its refusal, and is kept with the provider. An own provider can be
+   * tried while it is switched off. RequestError `not_found`; `forbidden`: a global one that is switched off or has no
+   * model in the plan. `signal`: the client has left.
    */
   async check(tenant: Tenant, id: string, signal: AbortSignal): Promise<ProviderCheckResult> {
-    return this.#try(tenant, await this.#providers.get(tenant, id), signal);
+    const provider = await this.#providers.get(tenant, id);
+    const result = await this.#try(tenant, provider, signal);
+    // Where nobody waits any more, the vendor was not heard to the end.
+    if (signal.aborted) return result;
+    const { ok, latencyMs } = result;
+    const atMs = this.#clock.epochMs();
+    const error = result.ok ? null : result.error;
+    await this.#providers.noteTest(provider, { ok, latencyMs, error, atMs });
+    return result;
   }
 
   /** As `check`, of a provider that is not stored. RequestError as of `Providers.draft`. */

@@ -1,5 +1,10 @@
 import type { Database } from "../../../storage/database.js";
-import type { JsonObject, ProviderRecord, RegistryRecord } from "../../../storage/records.js";
+import type {
+  JsonObject,
+  ProviderRecord,
+  ProviderTest,
+  RegistryRecord,
+} from "../../../storage/records.js";
 import { UniqueViolationError } from "../../../storage/statements/unique-violation.js";
 import type { AuditActor, AuditRecord } from "../../../storage/tenancy/audit-record.js";
 import { type FieldFault, RequestError } from "../../request-error.js";
@@ -71,6 +76,11 @@ export class Providers {
       throw noSuchProvider();
     }
     return provider;
+  }
+
+  /** Keeps how a test went, unless the provider was changed meanwhile. */
+  noteTest({ id, updatedAtMs }: ProviderRecord, test: ProviderTest): Promise<void> {
+    return this.#database.providers.noteTest(id, test, updatedAtMs);
   }
 
   /** RequestError `forbidden`: not in the plan, or its number is reached; `invalid_request`; `conflict`: the name is taken. */

@@ -43,6 +43,7 @@ const PROVIDER = {
   parameterCorrections: [] as never[],
   recentFailures: 0,
   lastFault: null,
+  lastTest: null,
   createdAt: TIME,
   updatedAt: TIME,
 } as const;

@@ -4,6 +4,7 @@ import { vendorShares } from "../../../engine/calls/vendor-shares.js";
 import type { JsonObject } from "../../../storage/records.js";
 
 const FAULTS_MAX = 10;
+const MODELS_MAX = 20;
 const TURNS_CALLS_MAX = 2_000;
 /** A store with one turn a call, the newest first. */
 function storeOf(turns: readonly JsonObject[]) {
@@ -32,7 +33,7 @@ test("vendors are told by the turns in which they answered and failed, the worst
     "org",
     0,
   );
-  const none = { failed: 0, lastFault: null, wastedMs: 0, faults: [] };
+  const none = { failed: 0, lastFault: null, wastedMs: 0, faults: [], models: [] };
   const one = { model: null, turns: 1 };
   assert.deepEqual(shares, [
     {
@@ -46,6 +47,7 @@ test("vendors are told by the turns in which they answered and failed, the worst
         { ...one, fault: "timeout", lastCallId: "call-0", lastCallAtMs: 1_000 },
         { ...one, fault: "unauthorized", lastCallId: "call-1", lastCallAtMs: 999 },
       ],
+      models: [],
     },
     { ...none, category: "llm", vendor: "groq", answered: 2 },
     { ...none, category: "tts", vendor: "openai", answered: 1 },
@@ -65,6 +67,64 @@ test("faults are told by reason and model, the most frequent first, each with it
     { fault: "timeout", model: "nova", turns: 2, lastCallId: "call-0", lastCallAtMs: 1_000 },
     { fault: "refused", model: "0", turns: 1, lastCallId: "call-1", lastCallAtMs: 999 },
   ]);
+});
+
+test("the latency of a model is the median of its own part, without turns in which another vendor failed first", async () => {
+  const llm = { vendor: "openai", model: "large" };
+  const shares = await vendorShares(
+    storeOf([
+      {
+        llm,
+        llmFirstTokenMs: 300.4,
+        tts: { vendor: "openai", model: "tts-1" },
+        ttsFirstByteMs: 80,
+      },
+      { llm, llmFirstTokenMs: 900 },
+      { llm, llmFirstTokenMs: 200 },
+      { llm: { ...llm, ...FAILED, firstVendor: "groq" }, llmFirstTokenMs: 5_000 },
+      { llm: { ...llm, model: "small" }, llmFirstTokenMs: 150 },
+      { llm, sttMs: 10 },
+    ]),
+    "org",
+    0,
+  );
+  const modelsOf = (category: string) =>
+    shares.find((share) => share.category === category && share.vendor === "openai")?.models;
+  assert.deepEqual(modelsOf("llm"), [
+    { model: "large", turns: 3, p50Ms: 300 },
+    { model: "small", turns: 1, p50Ms: 150 },
+  ]);
+  assert.deepEqual(modelsOf("tts"), [{ model: "tts-1", turns: 1, p50Ms: 80 }]);
+});
+
+test("the STT that a call began with is measured in its later turns, until another one stands in", async () => {
+  const turns = [
+    { callId: "new", turn: { kind: "greeting", stt: { vendor: "deepgram", model: "nova" } } },
+    { callId: "new", turn: { sttMs: 140 } },
+    { callId: "new", turn: { sttMs: 900, stt: { vendor: "openai", model: "whisper", ...FAILED } } },
+    { callId: "new", turn: { sttMs: 300 } },
+    { callId: "old", turn: { sttMs: 5_000 } },
+  ].map((each) => ({ ...each, startedAtMs: 1 }));
+  const store = {
+    turnsSince: (_orgId: string, { skipCalls }: { skipCalls: number }) =>
+      Promise.resolve(skipCalls === 0 ? turns : []),
+  };
+  const shares = await vendorShares(store, "org", 0);
+  const modelsOf = (name: string) => {
+    return shares.find(({ vendor, answered }) => vendor === name && answered > 0)?.models;
+  };
+  assert.deepEqual(modelsOf("deepgram"), [{ model: "nova", turns: 1, p50Ms: 140 }]);
+  assert.deepEqual(modelsOf("openai"), [{ model: "whisper", turns: 1, p50Ms: 300 }]);
+});
+
+test("a vendor with many models tells the most used of them", async () => {
+  const turns = Array.from({ length: 30 }, (_, index) => ({
+    stt: { vendor: "deepgram", model: `model-${index % 25}` },
+    sttMs: 100,
+  }));
+  const [share] = await vendorShares(storeOf(turns), "org", 0);
+  assert.equal(share?.models.length, MODELS_MAX);
+  assert.deepEqual(share.models[0], { model: "model-0", turns: 2, p50Ms: 100 });
 });
 
 test("a vendor that failed and had nobody stand in has failed, and nobody has answered", async () => {

@@ -56,7 +56,11 @@ function tried(
   const models = [{ modelId, label: "any" }];
   const provider = providerRecord({ providerKey: key, category, models });
   const checks = new ProviderChecks({
-    providers: { get: () => Promise.resolve(provider), draft: () => Promise.resolve(provider) },
+    providers: {
+      get: () => Promise.resolve(provider),
+      draft: () => Promise.resolve(provider),
+      noteTest: () => Promise.resolve(),
+    },
     clients: {
       llm: () => languageModel(key, settings, context),
       tts: () => textToSpeech(key, settings, context),

@@ -23,6 +23,23 @@ test("a provider is read back as it was written", async (context) => {
   assert.equal(await database.providers.findById("nobody"), undefined);
 });
 
+test("the newest test of a provider is kept until its credentials change, and not of one that changed meanwhile", async (context) => {
+  const database = await temporaryDatabase(context);
+  const { providers } = database;
+  await insertOrganizations(database);
+  const { id, orgId, updatedAtMs } = providerRecord();
+  await providers.insertOwned(providerRecord(), ROOM);
+  const lastTest = { ok: false, latencyMs: 120, error: "it refused the key", atMs: NOON_MS };
+  await providers.noteTest(id, lastTest, updatedAtMs - 1);
+  assert.equal((await providers.findById(id))?.lastTest, undefined);
+  await providers.noteTest(id, lastTest, updatedAtMs);
+  assert.deepEqual(await providers.findById(id), { ...providerRecord(), lastTest });
+  const renamed = await providers.update(id, orgId, { name: "Renamed" }, updatedAtMs + 1);
+  assert.deepEqual(renamed?.lastTest, lastTest);
+  const resealed = await providers.update(id, orgId, { sealedCredentials: "b" }, updatedAtMs + 2);
+  assert.equal(resealed?.lastTest, undefined);
+});
+
 test("a global provider that exists is left as it is", async (context) => {
   const { providers } = await temporaryDatabase(context);
   const provider = providerRecord({ orgId: null, sealedCredentials: null });

@@ -20,9 +20,9 @@ export function Attention({ callsMax, isTold, isShownEmpty }: AttentionProps) {
   if (!isShownEmpty && (calls.data?.total ?? 0) === 0) return null;
   return (
     <section className="stack tight">
-      <div className="row">
+      <div className="section-head">
         <h2>Calls that need attention</h2>
-        <Link href="/calls?attention=true">all of them</Link>
+        <Link href="/calls?attention=true">Show all</Link>
       </div>
       <Loaded query={calls} outline={<Outline lines={1} height={24} />}>
         {({ items }) =>

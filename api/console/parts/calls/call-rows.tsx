@@ -57,8 +57,8 @@ export function CallHead() {
       <span>Caller</span>
       <span className="number">Length</span>
       <span className="number">Turns</span>
-      <span className="number">Mean wait</span>
-      <span>Ended how</span>
+      <span className="number">Latency</span>
+      <span>Outcome</span>
     </div>
   );
 }

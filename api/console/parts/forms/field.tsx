@@ -26,9 +26,8 @@ export function Field({
   const id = useId();
   const hintId = `${id}hint`;
   const wrongId = `${id}wrong`;
-  const described = [hint === undefined ? "" : hintId, wrong === undefined ? "" : wrongId].join(
-    " ",
-  );
+  const hasHint = hint !== undefined || measured !== undefined;
+  const described = [hasHint ? hintId : "", wrong === undefined ? "" : wrongId].join(" ");
   const wired: Wired = {
     id,
     ...(described.trim() === "" ? {} : { "aria-describedby": described.trim() }),
@@ -38,11 +37,11 @@ export function Field({
     <div className="field">
       <label htmlFor={id}>{label}</label>
       {children(wired)}
-      {hint === undefined ? null : (
+      {hasHint ? (
         <span className="hint" id={hintId}>
           {hint} <Measured words={measured} />
         </span>
-      )}
+      ) : null}
       {wrong === undefined ? null : (
         <span className="wrong" id={wrongId}>
           {wrong}

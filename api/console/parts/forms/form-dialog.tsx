@@ -1,6 +1,7 @@
-import type { ReactNode } from "react";
+import { type ReactNode, useRef } from "react";
 import { Fault } from "../states.js";
 import { Dialog } from "./dialog.js";
+import { useFocusOnFault } from "./focus-on-fault.js";
 
 interface FormDialogProps {
   readonly title: string;
@@ -18,9 +19,12 @@ interface FormDialogProps {
 /** Asks for what is needed to make something new. */
 export function FormDialog(props: FormDialogProps) {
   const { title, action, isBusy, error, markedPaths = [], onSubmit, onClose, children } = props;
+  const form = useRef<HTMLFormElement>(null);
+  useFocusOnFault(form, error);
   return (
     <Dialog title={title} onClose={onClose}>
       <form
+        ref={form}
         className="stack"
         onSubmit={(event) => {
           event.preventDefault();

@@ -176,7 +176,7 @@ export function TalkPanel({ agentId }: { agentId: string }) {
     <div className="stack">
       {isTyped ? <SimulatedStt /> : null}
       <TalkButton isOn={isOn} isTyped={isTyped} session={session} />
-      <p className="row" role="status">
+      <p className="row centered" role="status">
         <span className={`state ${isOn ? "live" : ""}`}>
           {(isDeaf ? WRITTEN_STATES : STATES)[talk.state]}
         </span>

@@ -8,7 +8,7 @@ import {
   type SpeechToText,
   VendorError,
 } from "../../../../engine/vendors/contracts.js";
-import type { Category } from "../../../../storage/records.js";
+import type { Category, ProviderTest } from "../../../../storage/records.js";
 import { ScriptedLanguageModel } from "../../../doubles/scripted-language-model.js";
 import { ScriptedVoice } from "../../../doubles/scripted-voice.js";
 import { VirtualClock } from "../../../doubles/virtual-clock.js";
@@ -47,19 +47,27 @@ function checkOf(
   const clock = new VirtualClock();
   const [llm, tts, stt] = [new ScriptedLanguageModel(), new ScriptedVoice(), new ScriptedEar()];
   const provider = providerRecord({ category, ...fields });
+  const tests: ProviderTest[] = [];
   const checks = new ProviderChecks({
-    providers: { get: () => Promise.resolve(provider), draft: () => Promise.resolve(provider) },
+    providers: {
+      get: () => Promise.resolve(provider),
+      draft: () => Promise.resolve(provider),
+      noteTest: (_provider, noted) => {
+        tests.push(noted);
+        return Promise.resolve();
+      },
+    },
     clients: { llm: () => llm, tts: () => tts, stt: () => stt },
     clock,
   });
-  return { clock, llm, tts, stt, result: checks.check(TENANT, provider.id, signal) };
+  return { clock, llm, tts, stt, tests, result: checks.check(TENANT, provider.id, signal) };
 }
 
 /** Whatever has been asked by now has come to the vendor. */
 const asked = () => new Promise(setImmediate);
 
 test("a language model is asked for one token, and the answer's time is told in whole milliseconds", async () => {
-  const { clock, llm, result } = checkOf("llm");
+  const { clock, llm, tests, result } = checkOf("llm");
   await asked();
   const [request] = llm.requests;
   const { modelId, messages, maxTokens, temperature } = request ?? {};
@@ -75,6 +83,7 @@ test("a language model is asked for one token, and the answer's time is told in 
   clock.advance(120.4);
   llm.finish(DONE);
   assert.deepEqual(await result, { ok: true, latencyMs: 120 });
+  assert.deepEqual(tests, [{ ok: true, latencyMs: 120, error: null, atMs: clock.epochMs() }]);
   assert.equal(clock.pendingTimerCount, 0);
 });
 
@@ -156,11 +165,12 @@ test("what is no fault of the vendor is none of its results", async () => {
 
 test("a check that nobody waits for any more is broken off", async () => {
   const leaving = new AbortController();
-  const { result } = checkOf("llm", { signal: leaving.signal });
+  const { tests, result } = checkOf("llm", { signal: leaving.signal });
   await asked();
   leaving.abort();
   const found = await result;
   assert.equal(found.ok ? undefined : found.fault, "aborted");
+  assert.deepEqual(tests, [], "what nobody waited for is not kept");
 });
 
 test("a provider of the platform is tried with a model of the plan, while it is switched on", async () => {

@@ -1,0 +1,103 @@
+import { answered, api } from "../model/api.js";
+import type { Answered } from "../model/contract-paths.js";
+import { globalProvidersChanged, useGlobalProviders } from "../model/platform-queries.js";
+import { useRegistry } from "../model/queries.js";
+import { NewProvider, type ProviderActions, ProviderButtons } from "../parts/provider-forms.js";
+import { Fault, Loaded } from "../parts/states.js";
+import { KIND_NAMES } from "../words/provider-words.js";
+
+const GLOBAL_PROVIDERS: ProviderActions = {
+  add: (body) => answered(api.POST("/api/operator/providers", { body })),
+  change: (id, body) =>
+    answered(api.PATCH("/api/operator/providers/{id}", { params: { path: { id } }, body })),
+  remove: (id) =>
+    answered(api.DELETE("/api/operator/providers/{id}", { params: { path: { id } } })),
+  onDone: globalProvidersChanged,
+};
+
+type GlobalProvider = Answered<"listGlobalProviders">[number];
+
+/** The providers that every organization may use as its plan allows. */
+export function PlatformProviders() {
+  const providers = useGlobalProviders();
+  const registry = useRegistry();
+  return (
+    <>
+      <div className="section-head">
+        <p className="soft">
+          Every organization can use these as its plan allows. Those of the environment follow its
+          variables and are changed there.
+        </p>
+        <NewProvider
+          entries={registry.data ?? []}
+          actions={GLOBAL_PROVIDERS}
+          label="New provider"
+          title="A provider for all organizations"
+        />
+      </div>
+      {registry.error === null ? null : <Fault error={registry.error} retry={registry.refetch} />}
+      <Loaded query={providers}>
+        {(all) => <ProviderTable providers={all} entries={registry.data ?? []} />}
+      </Loaded>
+    </>
+  );
+}
+
+interface ProviderTableProps {
+  readonly providers: readonly GlobalProvider[];
+  readonly entries: Answered<"listRegistry">;
+}
+
+function ProviderTable({ providers, entries }: ProviderTableProps) {
+  return (
+    <div className="table">
+      <table>
+        <thead>
+          <tr>
+            <th scope="col">Provider</th>
+            <th scope="col">State</th>
+            <th scope="col" className="spare">
+              Models
+            </th>
+            <th scope="col">
+              <span className="hidden">Actions</span>
+            </th>
+          </tr>
+        </thead>
+        <tbody>
+          {providers.map((provider) => (
+            <tr key={provider._id}>
+              <th scope="row" className="name">
+                <bdi className="clamped">{provider.name}</bdi>
+                <div className="soft">
+                  {KIND_NAMES[provider.category]} · {provider.providerKey}
+                </div>
+              </th>
+              <td>
+                <span className={provider.active ? "state good" : "state"}>
+                  {provider.active ? "active" : "switched off"}
+                </span>
+                {provider.simulated ? <div className="soft">simulated</div> : null}
+              </td>
+              <td className="spare">{provider.models.length}</td>
+              <td>
+                {provider.origin === "environment" ? (
+                  <span className="soft">from the environment</span>
+                ) : (
+                  <ProviderButtons
+                    provider={provider}
+                    entry={entries.find(
+                      ({ category, providerKey }) =>
+                        category === provider.category && providerKey === provider.providerKey,
+                    )}
+                    actions={GLOBAL_PROVIDERS}
+                  />
+                )}
+              </td>
+            </tr>
+          ))}
+        </tbody>
+      </table>
+    </div>
+  );
+}
