@@ -33,7 +33,7 @@ const TOO_MANY_CALLS = "too many calls came within a minute";
 export interface PhoneWebhookOptions extends SignatureOptions, StreamOpeningOptions {
   readonly apiKeys: ApiKeys;
   readonly opener: CallOpener;
-  readonly continuations: Pick<Continuations, "tokenFor">;
+  readonly continuations: Pick<Continuations, "tokenFor" | "refusedCallId">;
   readonly callInfos: Pick<BestEffortCallInfos, "keep">;
   readonly answeredWebhooks: WebhookAnswers;
   readonly streamAddress: StreamAddress;
@@ -77,37 +77,39 @@ async function answer(request: IncomingRequest, options: PhoneWebhookOptions): P
   if (signed?.signsQuery === false && query.has("agent_id")) throw unsignedAgent(vendor);
   const body = bytes.toString("utf8");
   const tenant = await authenticate(request, query, options);
+  const orgId = tenant.organization.id;
+  const agentId = query.get("agent_id") ?? undefined;
+  const callerRef = callIdField === undefined ? "" : webhookField(body, callIdField);
+  const callInfo = callInfoOf(body, found.callInfoFields);
+  const noteRefusal = (reason: Parameters<CallOpener["noteRefusal"]>[1]) => {
+    const callId = options.continuations.refusedCallId({ vendor, orgId, callerRef });
+    options.opener.noteRefusal({ tenant, agentId, channel: "phone", callInfo, callId }, reason);
+  };
   if ((await options.requestLimiter.take(`key ${tenant.apiKeyId}`)) > 0) {
-    options.log.warn({ orgId: tenant.organization.id }, "too many calls came for one API key");
+    options.log.warn({ orgId }, "too many calls came for one API key");
+    noteRefusal("rateLimited");
     return turnedAway(documents, TOO_MANY_CALLS);
   }
-  const agentId = query.get("agent_id") ?? undefined;
   const refusal = await options.opener.refusal({ tenant, agentId });
   const otherAddress = refusal && (await addressElsewhere(refusal, options.elsewhere));
   if (refusal !== undefined && otherAddress === undefined) {
     const held = heldHere(request, query, documents, refusal, options);
     const { reason, message: detail } = refusal;
-    const orgId = tenant.organization.id;
     const isHeld = held !== undefined;
     options.log.info({ orgId, reason, detail, isHeld }, "a telephone call was refused");
-    if (!isHeld) {
-      const callInfo = callInfoOf(body, found.callInfoFields);
-      options.opener.noteRefusal({ tenant, agentId, channel: "phone", callInfo }, refusal);
-    }
+    if (!isHeld) noteRefusal(reason);
     return held ?? turnedAway(documents, refusal.callerWords);
   }
-  const callId = callIdField === undefined ? "" : webhookField(body, callIdField);
   const claims = {
     vendor,
-    orgId: tenant.organization.id,
+    orgId,
     agentId: agentId ?? "",
-    callerRef: callId,
+    callerRef,
     callKey: newCallKey(),
     attempt: 0,
   };
   const token = await streamTokenFor(claims, options);
   const { apiKeyId } = tenant;
-  const callInfo = callInfoOf(body, found.callInfoFields);
   await options.callInfos.keep(claims, {
     ...callInfo,
     ...(apiKeyId !== undefined && { apiKeyId }),
@@ -120,6 +122,7 @@ async function answer(request: IncomingRequest, options: PhoneWebhookOptions): P
     signed === undefined ? connect() : await options.answeredWebhooks.answerTo(signed, connect);
   if (answered === undefined) {
     options.log.warn({ vendor }, "too many signed webhooks came within their time");
+    noteRefusal("rateLimited");
     return turnedAway(documents, TOO_MANY_CALLS);
   }
   return documentAnswer(documents, answered);

@@ -262,11 +262,18 @@ export interface OpenRequest {
   readonly callInfo?: CallInfo | undefined;
 }
 
-const UNREPORTED_REFUSALS: ReadonlySet<RefusalReason> = new Set([
-  "serverStopping",
+/** A refusal that no event can be stored of, and one whose call has a record that tells its end. */
+const UNREPORTED_REFUSALS: ReadonlySet<string> = new Set<RefusalReason>([
   "storeFailing",
   "callerLeft",
 ]);
+
+/** A call that is turned away before it has a record. */
+export interface TurnedAwayCall extends Pick<OpenRequest, "tenant" | "agentId" | "channel"> {
+  readonly callInfo?: CallInfo | undefined;
+  /** The same however often the same call is turned away; left out, a new one. */
+  readonly callId?: string | undefined;
+}
 
 type Admitted = Pick<OpenRequest, "tenant" | "agentId" | "placedCallId">;
 
@@ -349,29 +356,27 @@ export class CallOpener {
     } catch (error) {
       if (error instanceof CallRefusedError) {
         this.#deps.metrics.callRefused(error.reason);
-        if (request.placedCallId === undefined) this.noteRefusal(request, error);
+        this.#noteUnopened(request, error.reason);
       }
       throw error;
     }
   }
 
-  /**
-   * A call is turned away without a record: the organization's endpoints are told. One that another server may take, that
-   * nothing can be stored of, or whose end has a record, is left out.
-   */
+  /** A placed call has a record of its failure, and one that came to a server that stops comes back. */
+  #noteUnopened(request: OpenRequest, reason: RefusalReason): void {
+    if (request.placedCallId !== undefined || reason === "serverStopping") return;
+    this.noteRefusal({ ...request, callId: request.conversation?.sessionId }, reason);
+  }
+
+  /** A call is turned away for good, without a record: the organization's endpoints are told. */
   noteRefusal(
-    {
-      tenant,
-      agentId,
-      channel,
-      callInfo,
-    }: Omit<Admitted, "placedCallId"> & Pick<OpenRequest, "channel" | "callInfo">,
-    { reason }: CallRefusedError,
+    { tenant, agentId, channel, callInfo, callId = this.#deps.newId() }: TurnedAwayCall,
+    reason: RefusalReason | "rateLimited",
   ): void {
     if (UNREPORTED_REFUSALS.has(reason)) return;
     const orgId = tenant.organization.id;
     this.#deps.journal.refused({
-      callId: this.#deps.newId(),
+      callId,
       orgId,
       agentId: agentId ?? null,
       channel,
@@ -380,15 +385,23 @@ export class CallOpener {
     });
   }
 
-  /** A telephone call whose audio nobody here can decode has a record that says so. Rejects with a CallRefusedError. */
+  /**
+   * A telephone call whose audio nobody here can decode has a record that says so; one without an agent is turned away. Rejects with
+   * a CallRefusedError.
+   */
   async recordUnsupported(
     request: Admitted &
       Pick<OpenRequest, "callInfo"> & { readonly conversation: PhoneConversation },
     format: string,
   ): Promise<void> {
     const { journal, newId } = this.#deps;
-    const { agent } = await this.#agentFor(request);
     const { sessionId, historyKey } = request.conversation;
+    const { agent } = await this.#agentFor(request).catch((error: unknown) => {
+      if (error instanceof CallRefusedError) {
+        this.noteRefusal({ ...request, channel: "phone", callId: sessionId }, error.reason);
+      }
+      throw error;
+    });
     const ids = { callId: newId(), orgId: request.tenant.organization.id, agentId: agent.id };
     const { callInfo, tenant } = request;
     const { apiKeyId } = tenant;
