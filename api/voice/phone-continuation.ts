@@ -180,7 +180,7 @@ async function noteTurnedAway(
     phoneVendor: phoneVendorName,
     ...(callerRef !== "" && { phoneCallId: callerRef }),
   };
-  opener.noteRefusal(
+  await opener.noteRefusal(
     { tenant, agentId: agentId || undefined, channel: "phone", callInfo, callId },
     reason,
   );

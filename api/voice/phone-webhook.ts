@@ -83,11 +83,14 @@ async function answer(request: IncomingRequest, options: PhoneWebhookOptions): P
   const callInfo = callInfoOf(body, found.callInfoFields);
   const noteRefusal = (reason: Parameters<CallOpener["noteRefusal"]>[1]) => {
     const callId = options.continuations.refusedCallId({ vendor, orgId, callerRef });
-    options.opener.noteRefusal({ tenant, agentId, channel: "phone", callInfo, callId }, reason);
+    return options.opener.noteRefusal(
+      { tenant, agentId, channel: "phone", callInfo, callId },
+      reason,
+    );
   };
   if ((await options.requestLimiter.take(`key ${tenant.apiKeyId}`)) > 0) {
     options.log.warn({ orgId }, "too many calls came for one API key");
-    noteRefusal("rateLimited");
+    await noteRefusal("rateLimited");
     return turnedAway(documents, TOO_MANY_CALLS);
   }
   const refusal = await options.opener.refusal({ tenant, agentId });
@@ -97,7 +100,7 @@ async function answer(request: IncomingRequest, options: PhoneWebhookOptions): P
     const { reason, message: detail } = refusal;
     const isHeld = held !== undefined;
     options.log.info({ orgId, reason, detail, isHeld }, "a telephone call was refused");
-    if (!isHeld) noteRefusal(reason);
+    if (!isHeld) await noteRefusal(reason);
     return held ?? turnedAway(documents, refusal.callerWords);
   }
   const claims = {
@@ -122,7 +125,7 @@ async function answer(request: IncomingRequest, options: PhoneWebhookOptions): P
     signed === undefined ? connect() : await options.answeredWebhooks.answerTo(signed, connect);
   if (answered === undefined) {
     options.log.warn({ vendor }, "too many signed webhooks came within their time");
-    noteRefusal("rateLimited");
+    await noteRefusal("rateLimited");
     return turnedAway(documents, TOO_MANY_CALLS);
   }
   return documentAnswer(documents, answered);

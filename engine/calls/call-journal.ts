@@ -223,12 +223,16 @@ export class CallJournal {
     });
   }
 
-  /** A call was turned away before it had a record: its organization's endpoints are told, unless the store refuses writes now. */
-  refused(call: RefusedCall): void {
+  /**
+   * A call was turned away before it had a record: its organization's endpoints are told, unless the store refuses writes now.
+   * Resolves when that is stored.
+   */
+  async refused(call: RefusedCall): Promise<void> {
     // Whoever calls again and again must not take the place of what calls have said.
     if (this.keptCount > 0) return;
+    if (!(await this.#deps.wantedEvents.of(call.orgId))("call.failed")) return;
     const event = callRefusedEvent(call, this.#now().atMs);
-    void this.#writes.add({
+    await this.#writes.add({
       callId: call.callId,
       kind: "note",
       chars: JSON.stringify(event).length,

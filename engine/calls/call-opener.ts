@@ -39,6 +39,7 @@ import type { Agents } from "../tenancy/agents/agents.js";
 import type { DialTargets } from "../tenancy/agents/dial-targets.js";
 import type { Tenant } from "../tenancy/tenant.js";
 import type { Clock } from "../time/clock.js";
+import { within } from "../time/deadline.js";
 import { sessionTools, withTransfers } from "../tools/agent-toolbox.js";
 import { ToolLog } from "../tools/tool-log.js";
 import { type SpeechStream, VendorError } from "../vendors/contracts.js";
@@ -262,6 +263,8 @@ export interface OpenRequest {
   readonly callInfo?: CallInfo | undefined;
 }
 
+/** The event of a refusal is stored within milliseconds; a store that takes longer does not keep the caller. */
+const REFUSAL_STORED_MAX_MS = 1_000;
 /** A refusal that no event can be stored of, and one whose call has a record that tells its end. */
 const UNREPORTED_REFUSALS: ReadonlySet<string> = new Set<RefusalReason>([
   "storeFailing",
@@ -356,33 +359,31 @@ export class CallOpener {
     } catch (error) {
       if (error instanceof CallRefusedError) {
         this.#deps.metrics.callRefused(error.reason);
-        this.#noteUnopened(request, error.reason);
+        await this.#noteUnopened(request, error.reason);
       }
       throw error;
     }
   }
 
   /** A placed call has a record of its failure, and one that came to a server that stops comes back. */
-  #noteUnopened(request: OpenRequest, reason: RefusalReason): void {
+  async #noteUnopened(request: OpenRequest, reason: RefusalReason): Promise<void> {
     if (request.placedCallId !== undefined || reason === "serverStopping") return;
-    this.noteRefusal({ ...request, callId: request.conversation?.sessionId }, reason);
+    await this.noteRefusal({ ...request, callId: request.conversation?.sessionId }, reason);
   }
 
-  /** A call is turned away for good, without a record: the organization's endpoints are told. */
-  noteRefusal(
+  /**
+   * A call is turned away for good, without a record: the organization's endpoints are told. Resolves when that is stored, before
+   * the caller is told: else a process that dies in between would have refused a call that nobody hears of.
+   */
+  async noteRefusal(
     { tenant, agentId, channel, callInfo, callId = this.#deps.newId() }: TurnedAwayCall,
     reason: RefusalReason | "rateLimited",
-  ): void {
+  ): Promise<void> {
     if (UNREPORTED_REFUSALS.has(reason)) return;
+    const { journal, clock } = this.#deps;
     const orgId = tenant.organization.id;
-    this.#deps.journal.refused({
-      callId,
-      orgId,
-      agentId: agentId ?? null,
-      channel,
-      callInfo,
-      reason,
-    });
+    const call = { callId, orgId, agentId: agentId ?? null, channel, callInfo, reason };
+    await within(clock, REFUSAL_STORED_MAX_MS, journal.refused(call));
   }
 
   /**
@@ -396,9 +397,9 @@ export class CallOpener {
   ): Promise<void> {
     const { journal, newId } = this.#deps;
     const { sessionId, historyKey } = request.conversation;
-    const { agent } = await this.#agentFor(request).catch((error: unknown) => {
+    const { agent } = await this.#agentFor(request).catch(async (error: unknown) => {
       if (error instanceof CallRefusedError) {
-        this.noteRefusal({ ...request, channel: "phone", callId: sessionId }, error.reason);
+        await this.noteRefusal({ ...request, channel: "phone", callId: sessionId }, error.reason);
       }
       throw error;
     });
