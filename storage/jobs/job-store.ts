@@ -210,13 +210,13 @@ export class JobStore {
       .execute();
   }
 
-  /** Queues the jobs again whose leases are over; says how many. */
-  async takeOver(nowMs: number): Promise<number> {
+  /** Queues the jobs again whose leases end before that time, which is now unless given; says how many. */
+  async takeOver(nowMs: number, leasesBeforeMs = nowMs): Promise<number> {
     const { numUpdatedRows } = await this.#db
       .updateTable("jobs")
       .set({ state: "queued", leaseBy: null, leaseUntilMs: null, runAfterMs: nowMs })
       .where("state", "=", RUNNING)
-      .where("leaseUntilMs", "<", nowMs)
+      .where("leaseUntilMs", "<", leasesBeforeMs)
       .executeTakeFirstOrThrow();
     return Number(numUpdatedRows);
   }
