@@ -26,6 +26,8 @@ const POLL_MS = 100;
 const EVENT_TYPES = ["call.ringing", "call.started", "call.ended", "call.failed"];
 /** A receiver that hangs takes 15 s a time, a lease 30 s, a vendor whose report is lost 5 minutes. */
 const REST_MAX_MS = 15 * 60 * 1_000;
+/** Where fewer of the calls came to anything, nothing was shown. */
+const KNOWN_SHARE_MIN = 0.5;
 const PAGE = 100;
 const ADMIN = fileURLToPath(new URL("../../api/commands/admin.js", import.meta.url));
 
@@ -146,7 +148,10 @@ export async function runWebhookKills(options: WebhookKillOptions): Promise<Webh
     const records = await allRecords(first);
     const failed = await first.read(Jobs, "GET", "/api/dashboard/jobs?state=failed&limit=100");
     const { acknowledged, changed, requests } = receivers;
+    const known = records.length + calls.refusedAgents.size + calls.refusedNumbers.size;
+    const tooFew = known < count * KNOWN_SHARE_MIN ? [`only ${known} calls were made`] : [];
     const faults = [
+      ...tooFew,
       ...webhookFaults({ ...calls, records }, acknowledged, conducts),
       ...changed.map((key) => `${key} came with two bodies`),
       ...failed.map(({ id }) => `the job ${id} was given up`),
@@ -199,7 +204,7 @@ async function startStand(
   const ports = await freePorts(cluster === undefined ? 1 : 2);
   front.leadTo(ports);
   const start = (place: number) => {
-    const named = cluster === undefined ? {} : { NODE_NAME: `server ${place}` };
+    const named = cluster === undefined ? {} : { NODE_NAME: `server-${place}` };
     const own = { ...environment, ...named, PORT: String(ports[place]) };
     return AttackedServer.start({ urls: vendors.urls, dataDir, environment: own });
   };
