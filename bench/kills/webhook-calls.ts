@@ -37,6 +37,8 @@ const WAYS = [
   "phoneDropped",
 ] as const;
 
+type Way = (typeof WAYS)[number];
+
 const Placed = v.object({ id: v.string() });
 
 /** The telephony vendor, whose callees hang up as soon as they have answered. */
@@ -95,25 +97,18 @@ export class WebhookCalls {
   async make(): Promise<void> {
     const number = this.#begun;
     this.#begun += 1;
+    const way = WAYS[number % WAYS.length] ?? "web";
+    const ways: Readonly<Record<Way, () => Promise<void>>> = {
+      web: () => this.#web(false),
+      webDropped: () => this.#web(true),
+      webRefused: () => this.#webRefused(),
+      phone: () => this.#phone(number, false),
+      phoneDropped: () => this.#phone(number, true),
+      phoneRefused: () => this.#phoneRefused(number),
+      placed: () => this.#place(number),
+    };
     try {
-      switch (WAYS[number % WAYS.length]) {
-        case "web":
-        case "webDropped":
-          await this.#web(WAYS[number % WAYS.length] === "webDropped");
-          break;
-        case "webRefused":
-          await this.#webRefused();
-          break;
-        case "phone":
-        case "phoneDropped":
-          await this.#phone(number, WAYS[number % WAYS.length] === "phoneDropped");
-          break;
-        case "phoneRefused":
-          await this.#phoneRefused(number);
-          break;
-        default:
-          await this.#place(number);
-      }
+      await ways[way]();
     } catch {
       this.unanswered += 1;
     }

@@ -148,16 +148,17 @@ export async function runWebhookKills(options: WebhookKillOptions): Promise<Webh
     const records = await allRecords(first);
     const failed = await first.read(Jobs, "GET", "/api/dashboard/jobs?state=failed&limit=100");
     const { acknowledged, changed, requests } = receivers;
-    const known = records.length + calls.refusedAgents.size + calls.refusedNumbers.size;
+    const { placed, refusedAgents, refusedNumbers } = calls;
+    const known = records.length + refusedAgents.size + refusedNumbers.size;
     const tooFew = known < count * KNOWN_SHARE_MIN ? [`only ${known} calls were made`] : [];
     const faults = [
       ...tooFew,
-      ...webhookFaults({ ...calls, records }, acknowledged, conducts),
+      ...webhookFaults({ records, placed, refusedAgents, refusedNumbers }, acknowledged, conducts),
       ...changed.map((key) => `${key} came with two bodies`),
       ...failed.map(({ id }) => `the job ${id} was given up`),
       ...stand.servers.flatMap(({ complaints }) => complaints),
     ];
-    const refused = calls.refusedAgents.size + calls.refusedNumbers.size;
+    const refused = refusedAgents.size + refusedNumbers.size;
     const { unanswered } = calls;
     const events = acknowledged.length;
     return {
