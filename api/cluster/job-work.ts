@@ -2,6 +2,7 @@ import { AgentLlms } from "../../engine/analysis/agent-llms.js";
 import { AnalysisJob } from "../../engine/analysis/analysis-job.js";
 import { AnalysisRunJob } from "../../engine/analysis/analysis-runs.js";
 import { SummaryJob } from "../../engine/analysis/summary-job.js";
+import { PlacedCallJob } from "../../engine/calls/outbound/placed-call-job.js";
 import { JobRunner } from "../../engine/jobs/job-runner.js";
 import type { Logger } from "../../engine/log.js";
 import { JobMetrics } from "../../engine/metrics/job-metrics.js";
@@ -61,6 +62,7 @@ export function startJobs(parts: JobWorkParts): JobWork {
   const own = { settings, connections, cipher, breakerExchange: undefined, clock, log };
   const llms = new AgentLlms({ database, chains: vendorAccess(own).chains });
   const summary = new SummaryJob({ database, llms, clock });
+  const owner = newId();
   const runner = new JobRunner({
     store: database.jobs,
     handlers: {
@@ -68,8 +70,9 @@ export function startJobs(parts: JobWorkParts): JobWork {
       summary,
       analysis: new AnalysisJob({ database, llms, clock }),
       analysisRun: new AnalysisRunJob({ database, clock }),
+      placedCall: new PlacedCallJob({ calls: database.calls, runId: owner, log }),
     },
-    owner: newId(),
+    owner,
     isAlone: database.writers === "one",
     meter: metrics,
     clock,

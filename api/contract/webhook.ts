@@ -18,8 +18,8 @@ import { SKIP_MAX } from "./organization.js";
 
 const PAGE_MAX = 100;
 
-/** Reserved ones are sent by nothing yet; a test goes to its endpoint whatever that wants. */
-const UNSUBSCRIBABLE: ReadonlySet<EventType> = new Set(["call.ringing", "webhook.test"]);
+/** A test goes to its endpoint whatever that wants. */
+const UNSUBSCRIBABLE: ReadonlySet<EventType> = new Set(["webhook.test"]);
 const subscribable = EVENT_TYPES.filter((type) => !UNSUBSCRIBABLE.has(type));
 
 const url = worded(

@@ -1,13 +1,20 @@
 import type { CallOpener } from "../../engine/calls/call-opener.js";
 import { serverStops } from "../../engine/calls/call-refused-error.js";
-import type { Continuations } from "../../engine/calls/continuations.js";
+import {
+  type Continuations,
+  type NextStream,
+  placedCallOf,
+} from "../../engine/calls/continuations.js";
 import type { Logger } from "../../engine/log.js";
 import { RequestError } from "../../engine/request-error.js";
+import type { StreamClaims } from "../../engine/security/stream-token.js";
 import type { WebhookAnswers } from "../../engine/telephony/answered-webhooks.js";
+import type { BestEffortCallInfos, CallInfo } from "../../engine/telephony/call-info.js";
 import { isCallerThere } from "../../engine/telephony/caller-state.js";
 import { phoneVendor } from "../../engine/telephony/phone-vendors.js";
 import { TRANSFER_RING_SEC } from "../../engine/telephony/transfer-report.js";
 import type { Organizations } from "../../engine/tenancy/organizations.js";
+import type { Tenant } from "../../engine/tenancy/tenant.js";
 import type { Answer } from "../http/answer/answer.js";
 import type { Endpoint, IncomingRequest } from "../http/endpoints/endpoint.js";
 import { heldAnswer } from "./held-caller.js";
@@ -34,7 +41,8 @@ const UNSUPPORTED_WORDS = "its audio format is not supported";
 
 export interface PhoneContinuationOptions extends SignatureOptions, StreamOpeningOptions {
   readonly continuations: Continuations;
-  readonly opener: Pick<CallOpener, "refusal" | "stopping">;
+  readonly opener: Pick<CallOpener, "refusal" | "noteRefusal" | "stopping">;
+  readonly callInfos: Pick<BestEffortCallInfos, "find">;
   readonly organizations: Pick<Organizations, "find">;
   readonly answeredWebhooks: WebhookAnswers;
   readonly streamAddress: StreamAddress;
@@ -100,13 +108,18 @@ async function answer(
   if (next.kind === "over" || tenant === undefined) {
     return documentAnswer(documents, documents.hangUp());
   }
+  const noteRefusal = (reason: Parameters<CallOpener["noteRefusal"]>[1]) =>
+    noteTurnedAway({ tenant, claims, next, reason }, options);
   if (opener.stopping && (await options.elsewhere()) === undefined) {
     const held = heldAnswer(request, CONTINUATION_PATH, documents, options.publicBaseUrl);
     log.info(
       { vendor, orgId, isHeld: held !== undefined },
       "a call lost its stream while the server was stopping",
     );
-    return held ?? turnedAway(documents, serverStops().callerWords);
+    if (held !== undefined) return held;
+    const { reason, callerWords } = serverStops();
+    await noteRefusal(reason);
+    return turnedAway(documents, callerWords);
   }
   if (next.kind === "transfer") {
     const resultUrl = continuationUrl(
@@ -122,8 +135,10 @@ async function answer(
     // What was refused would be refused again; the vendor would ask again, too.
     const refusal = await opener.refusal({ tenant, agentId: claims.agentId || undefined });
     otherAddress = refusal && (await addressElsewhere(refusal, options.elsewhere));
-    if (refusal !== undefined && otherAddress === undefined)
+    if (refusal !== undefined && otherAddress === undefined) {
+      await noteRefusal(refusal.reason);
       return turnedAway(documents, refusal.callerWords);
+    }
   }
   const streamBase = otherAddress ?? (await options.streamAddress());
   const placedCallId = next.kind === "askedAgain" ? next.placedCallId : undefined;
@@ -135,7 +150,42 @@ async function answer(
   const asked = signed && { ...signed, id: `${signed.id} ${claims.callKey} ${claims.attempt}` };
   const document =
     asked === undefined ? connect() : await answeredWebhooks.answerTo(asked, connect);
+  if (document === undefined) await noteRefusal("rateLimited");
   const { attempt } = next.claims;
   log.info({ vendor, orgId, attempt, kind: next.kind }, "a call continues on a new stream");
   return documentAnswer(documents, document ?? documents.hangUp());
+}
+
+interface TurnedAway {
+  readonly tenant: Tenant;
+  readonly claims: StreamClaims;
+  readonly next: NextStream;
+  readonly reason: Parameters<CallOpener["noteRefusal"]>[1];
+}
+
+/**
+ * The caller gets no stream: that is a call of its own where the one before it has its record, and else the end of the one whose
+ * stream came to nobody. A placed call that has no record yet gets one when its vendor says that it is over, and one that was
+ * to be transferred has told its end.
+ */
+async function noteTurnedAway(
+  { tenant, claims, next, reason }: TurnedAway,
+  { opener, continuations, callInfos }: PhoneContinuationOptions,
+): Promise<void> {
+  if (next.kind === "transfer") return;
+  if (next.kind === "askedAgain" && next.placedCallId !== undefined) return;
+  const { agentId, vendor: phoneVendorName, callerRef } = claims;
+  const refused = next.kind === "goesOn" ? next.claims : claims;
+  const { sessionId: callId } = continuations.conversationOf(refused);
+  const kept = await callInfos.find(claims);
+  const direction = placedCallOf(claims.callKey) === undefined ? "inbound" : "outbound";
+  const callInfo: CallInfo = {
+    ...(kept ?? { direction }),
+    phoneVendor: phoneVendorName,
+    ...(callerRef !== "" && { phoneCallId: callerRef }),
+  };
+  await opener.noteRefusal(
+    { tenant, agentId: agentId || undefined, channel: "phone", callInfo, callId },
+    reason,
+  );
 }

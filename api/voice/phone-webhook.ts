@@ -45,7 +45,7 @@ export interface PhoneWebhookOptions extends SignatureOptions, StreamOpeningOpti
   readonly organizations: Pick<Organizations, "find">;
   readonly phoneNumbers: Pick<PhoneNumbers, "findCalled">;
   readonly opener: CallOpener;
-  readonly continuations: Pick<Continuations, "tokenFor">;
+  readonly continuations: Pick<Continuations, "tokenFor" | "refusedCallId">;
   readonly callInfos: Pick<BestEffortCallInfos, "keep">;
   readonly answeredWebhooks: WebhookAnswers;
   readonly streamAddress: StreamAddress;
@@ -97,9 +97,18 @@ async function answer(request: IncomingRequest, options: PhoneWebhookOptions): P
   }
   const { tenant, agentId } = recipient;
   const { id: orgId } = tenant.organization;
+  const callerRef = callIdField === undefined ? "" : webhookField(body, callIdField);
+  const noteRefusal = (reason: Parameters<CallOpener["noteRefusal"]>[1]) => {
+    const callId = options.continuations.refusedCallId({ vendor, orgId, callerRef });
+    return options.opener.noteRefusal(
+      { tenant, agentId, channel: "phone", callInfo, callId },
+      reason,
+    );
+  };
   const limited = tenant.apiKeyId === undefined ? `numbers ${orgId}` : `key ${tenant.apiKeyId}`;
   if ((await options.requestLimiter.take(limited)) > 0) {
     options.log.warn({ orgId }, "too many calls for one API key or organization");
+    await noteRefusal("rateLimited");
     return turnedAway(documents, TOO_MANY_CALLS);
   }
   const refusal = await options.opener.refusal({ tenant, agentId });
@@ -109,18 +118,15 @@ async function answer(request: IncomingRequest, options: PhoneWebhookOptions): P
     const { reason, message: detail } = refusal;
     const isHeld = held !== undefined;
     options.log.info({ orgId, reason, detail, isHeld }, "a telephone call was refused");
-    if (!isHeld) {
-      options.opener.noteRefusal({ tenant, agentId, channel: "phone", callInfo }, refusal);
-    }
+    if (!isHeld) await noteRefusal(reason);
     return held ?? turnedAway(documents, refusal.callerWords);
   }
-  const callId = callIdField === undefined ? "" : webhookField(body, callIdField);
   const following = query.get("continue");
   const claims = {
     vendor,
     orgId,
     agentId: agentId ?? "",
-    callerRef: callId,
+    callerRef,
     callKey: newCallKey(),
     attempt: 0,
     ...(following === DIALS_TRANSFERS && { dialsTransfers: true }),
@@ -140,6 +146,7 @@ async function answer(request: IncomingRequest, options: PhoneWebhookOptions): P
     signed === undefined ? connect() : await options.answeredWebhooks.answerTo(signed, connect);
   if (answered === undefined) {
     options.log.warn({ vendor }, "too many signed webhooks within their validity period");
+    await noteRefusal("rateLimited");
     return turnedAway(documents, TOO_MANY_CALLS);
   }
   return documentAnswer(documents, answered);

@@ -4,7 +4,7 @@ import { join } from "node:path";
 import * as v from "valibot";
 import { type Demo, readDemo } from "../../engine/tenancy/seeding/demo-file.js";
 import { BenchProcess } from "../stand/child-process.js";
-import { SERVER_FLAGS, serverEnvironment, type VendorStand } from "../stand/stand.js";
+import { READY_MAX_MS, SERVER_FLAGS, serverEnvironment, type VendorStand } from "../stand/stand.js";
 
 export interface ServerOptions {
   readonly urls: VendorStand["urls"];
@@ -35,8 +35,6 @@ export interface Answer {
 
 /** A request that is not answered in this time has none. */
 const ANSWER_MAX_MS = 20_000;
-/** How fast a server starts is measured elsewhere; here other work may hold it up. */
-const READY_MAX_MS = 120_000;
 const COMPLAINTS_MAX = 20;
 /** Lines that no server may ever log, whatever is done to it. */
 const COMPLAINT =

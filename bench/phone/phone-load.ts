@@ -37,7 +37,7 @@ export interface PhoneLoadOptions {
   readonly environment?: Readonly<Record<string, string>>;
   /** So many servers that know nothing of each other share the callers; left out: one. */
   readonly apart?: number;
-  readonly onServer?: (server: ServerStand) => void;
+  readonly onServer?: (server: ServerStand) => void | Promise<void>;
   /** Called where the measured time begins, and where it ends, with all calls still there. */
   readonly onMeasuring?: (server: ServerStand, isOn: boolean) => void;
 }
@@ -66,8 +66,8 @@ export async function runPhoneLoad(
   const server = isRelay
     ? await startPhoneRelayStand(vendors)
     : await startServersApart(apart, () => startServerStand(vendors, undefined, environment));
-  onServer?.(server);
   try {
+    await onServer?.(server);
     const jitter = new PhoneJitter();
     const asked: LoadCallers = isRelay
       ? callersOfRelay(server, jitter)

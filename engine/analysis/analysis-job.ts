@@ -12,13 +12,13 @@ import {
   type JsonObject,
 } from "../../storage/records.js";
 import { callEventId, type NewEvent, newEvent } from "../../storage/webhooks/event-record.js";
-import { completeInBackground } from "../calls/background-llm.js";
 import type { AgentLlm } from "../conversation/runner.js";
 import { schemaMisfit } from "../conversation/toolbox.js";
 import type { JobHandler, JobOutcome } from "../jobs/job-runner.js";
 import type { Clock } from "../time/clock.js";
 import { type ChatMessage, VendorError } from "../vendors/contracts.js";
 import type { AgentForJob, AgentLlms } from "./agent-llms.js";
+import { completeForJob } from "./job-completion.js";
 import { jsonObjectsOf, TRANSCRIPT_IS_DATA, transcriptRequest } from "./transcript-request.js";
 
 /** Characters of a transcript: of a longer call the end is analyzed. */
@@ -114,7 +114,7 @@ export function isSampled(callId: string, sampleRate: number): boolean {
 }
 
 export interface AnalysisJobOptions {
-  readonly database: Pick<Database, "calls" | "analyses">;
+  readonly database: Pick<Database, "calls" | "analyses" | "usage">;
   readonly llms: Pick<AgentLlms, "of">;
   readonly clock: Clock;
 }
@@ -167,9 +167,10 @@ export class AnalysisJob implements JobHandler {
     const spent = { promptTokens: 0, completionTokens: 0, model: llm.modelId };
     let fault = "";
     try {
-      for (let asked = 0; asked < ASKED_MAX; asked += 1) {
+      for (let count = 0; count < ASKED_MAX; count += 1) {
         const request = { messages, maxTokens: TOKENS_MAX, charsMax: CHARS_MAX };
-        const answer = await completeInBackground(llm, request, clock, signal);
+        const asked = { orgId: job.orgId, llm };
+        const answer = await completeForJob({ database, clock }, asked, request, signal);
         spent.model = answeredBy() ?? llm.modelId;
         spent.promptTokens += answer.promptTokens;
         spent.completionTokens += answer.completionTokens;

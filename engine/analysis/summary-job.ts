@@ -2,11 +2,11 @@ import * as v from "valibot";
 import type { Database } from "../../storage/database.js";
 import type { ClaimedJob } from "../../storage/jobs/job-record.js";
 import type { Sentiment, TranscriptMessage } from "../../storage/records.js";
-import { completeInBackground } from "../calls/background-llm.js";
 import type { JobHandler, JobOutcome } from "../jobs/job-runner.js";
 import type { Clock } from "../time/clock.js";
 import { type ChatMessage, VendorError } from "../vendors/contracts.js";
 import type { AgentLlms } from "./agent-llms.js";
+import { completeForJob } from "./job-completion.js";
 import { jsonObjectsOf, TRANSCRIPT_IS_DATA, transcriptRequest } from "./transcript-request.js";
 
 /** Longer calls are summed up by their end, which holds the outcome and fits the smallest model's context. */
@@ -69,7 +69,7 @@ const CHARS_MAX = 8_000;
 const Payload = v.object({ callId: v.string() });
 
 export interface SummaryJobOptions {
-  readonly database: Pick<Database, "calls">;
+  readonly database: Pick<Database, "calls" | "usage">;
   readonly llms: Pick<AgentLlms, "of">;
   readonly clock: Clock;
 }
@@ -104,7 +104,7 @@ export class SummaryJob implements JobHandler {
     const messages = summaryMessages(call.transcript);
     const request = { messages, maxTokens: TOKENS_MAX, charsMax: CHARS_MAX };
     try {
-      const { text } = await completeInBackground(llm, request, clock, signal);
+      const { text } = await completeForJob({ database, clock }, { orgId, llm }, request, signal);
       const summary = parseSummary(text);
       if (summary.summary === undefined && summary.sentiment === undefined) {
         return { kind: "retry", error: "the LLM's answer holds no summary" };

@@ -1,6 +1,11 @@
 import type { CallEnd, CallStore } from "../../storage/calls/call-store.js";
 import type { HistoryChange } from "../../storage/calls/history-store.js";
-import { analysisJob, type NewJob, summaryJob } from "../../storage/jobs/job-record.js";
+import {
+  analysisJob,
+  type NewJob,
+  placedCallJob,
+  summaryJob,
+} from "../../storage/jobs/job-record.js";
 import type {
   CallChannel,
   CallRecord,
@@ -32,8 +37,10 @@ import type { CallFeed } from "./call-feed.js";
 import {
   callEndedEvents,
   callRefusedEvent,
+  callRingingEvent,
   callStartedEvent,
   type RefusedCall,
+  type StreamedCall,
   turnEvents,
 } from "./call-stream.js";
 import { EarlierMessages, type SummaryAccess } from "./earlier-messages.js";
@@ -68,6 +75,11 @@ export interface CallStart {
   readonly apiKeyId?: string | undefined;
 }
 
+/** A call that a vendor is asked to place. */
+export type PlacedCallStart = Pick<CallStart, "callId" | "orgId" | "agentId" | "historyKey"> & {
+  readonly callInfo: CallInfo;
+};
+
 /** The record of a call that has only begun. */
 export function newCall(start: CallStart, atMs: number): CallRecord {
   const { callId, orgId, agentId, sessionId, channel, apiKeyId, callInfo } = start;
@@ -97,7 +109,15 @@ export function newCall(start: CallStart, atMs: number): CallRecord {
 export interface JournalDeps {
   readonly calls: Pick<
     CallStore,
-    "start" | "findById" | "saveTurn" | "annotate" | "finish" | "refuse"
+    | "start"
+    | "findById"
+    | "saveTurn"
+    | "annotate"
+    | "finish"
+    | "refuse"
+    | "place"
+    | "notPlaced"
+    | "ring"
   >;
   readonly history: HistoryAccess & SummaryAccess;
   readonly wantedEvents: Pick<WantedEvents, "of">;
@@ -169,10 +189,50 @@ export class CallJournal {
     entry.endedBeforeItBegan({ ...ending, status: "failed" }, begin);
   }
 
-  /** A call was turned away before it had a record: its organization's endpoints are told. */
-  refused(call: RefusedCall): void {
-    const event = callRefusedEvent(call, this.#now().atMs);
+  /** Resolves when it is stored that the call is placed: from then on its end has a record, whatever happens to this process. */
+  placing(start: PlacedCallStart): Promise<void> {
+    const { callId, orgId, agentId, historyKey, callInfo } = start;
+    const { calls, runId } = this.#deps;
+    const payload = { callId, agentId, historyKey, callInfo: { ...callInfo } };
+    return calls.place(placedCallJob({ orgId, callId, runId }, payload, this.#now().atMs));
+  }
+
+  /** The vendor has refused to place the call. */
+  notPlaced(callId: string): void {
     void this.#writes.add({
+      callId,
+      kind: "note",
+      chars: 0,
+      store: () => this.#deps.calls.notPlaced(callId),
+      lossMessage: "a call that was not placed could not be forgotten",
+    });
+  }
+
+  /** The vendor says that a placed call rings. */
+  rings(call: StreamedCall): void {
+    const { calls, wantedEvents } = this.#deps;
+    const event = callRingingEvent(call, this.#now().atMs);
+    void this.#writes.add({
+      callId: call.callId,
+      kind: "note",
+      chars: JSON.stringify(event).length,
+      store: async () => {
+        if ((await wantedEvents.of(call.orgId))("call.ringing")) await calls.ring(event);
+      },
+      lossMessage: "the event of a call that rings could not be stored",
+    });
+  }
+
+  /**
+   * A call was turned away before it had a record: its organization's endpoints are told, unless the store refuses writes now.
+   * Resolves when that is stored.
+   */
+  async refused(call: RefusedCall): Promise<void> {
+    // Whoever calls again and again must not take the place of what calls have said.
+    if (this.keptCount > 0) return;
+    if (!(await this.#deps.wantedEvents.of(call.orgId))("call.failed")) return;
+    const event = callRefusedEvent(call, this.#now().atMs);
+    await this.#writes.add({
       callId: call.callId,
       kind: "note",
       chars: JSON.stringify(event).length,

@@ -39,6 +39,7 @@ import type { Agents } from "../tenancy/agents/agents.js";
 import type { DialTargets } from "../tenancy/agents/dial-targets.js";
 import type { Tenant } from "../tenancy/tenant.js";
 import type { Clock } from "../time/clock.js";
+import { within } from "../time/deadline.js";
 import { sessionTools, withTransfers } from "../tools/agent-toolbox.js";
 import { ToolLog } from "../tools/tool-log.js";
 import { type SpeechStream, VendorError } from "../vendors/contracts.js";
@@ -263,11 +264,20 @@ export interface OpenRequest {
   readonly callInfo?: CallInfo | undefined;
 }
 
-const UNREPORTED_REFUSALS: ReadonlySet<RefusalReason> = new Set([
-  "serverStopping",
+/** The event of a refusal is stored within milliseconds; a store that takes longer does not keep the caller. */
+const REFUSAL_STORED_MAX_MS = 1_000;
+/** A refusal that no event can be stored of, and one whose call has a record that tells its end. */
+const UNREPORTED_REFUSALS: ReadonlySet<string> = new Set<RefusalReason>([
   "storeFailing",
   "callerLeft",
 ]);
+
+/** A call that is turned away before it has a record. */
+export interface TurnedAwayCall extends Pick<OpenRequest, "tenant" | "agentId" | "channel"> {
+  readonly callInfo?: CallInfo | undefined;
+  /** The same however often the same call is turned away; left out, a new one. */
+  readonly callId?: string | undefined;
+}
 
 type Admitted = Pick<OpenRequest, "tenant" | "agentId" | "placedCallId">;
 
@@ -350,46 +360,50 @@ export class CallOpener {
     } catch (error) {
       if (error instanceof CallRefusedError) {
         this.#deps.metrics.callRefused(error.reason);
-        if (request.placedCallId === undefined) this.noteRefusal(request, error);
+        await this.#noteUnopened(request, error.reason);
       }
       throw error;
     }
   }
 
-  /**
-   * A call is turned away without a record: the organization's endpoints are told. One that another server may take, that
-   * nothing can be stored of, or whose end has a record, is left out.
-   */
-  noteRefusal(
-    {
-      tenant,
-      agentId,
-      channel,
-      callInfo,
-    }: Omit<Admitted, "placedCallId"> & Pick<OpenRequest, "channel" | "callInfo">,
-    { reason }: CallRefusedError,
-  ): void {
-    if (UNREPORTED_REFUSALS.has(reason)) return;
-    const orgId = tenant.organization.id;
-    this.#deps.journal.refused({
-      callId: this.#deps.newId(),
-      orgId,
-      agentId: agentId ?? null,
-      channel,
-      callInfo,
-      reason,
-    });
+  /** A placed call has a record of its failure, and one that came to a server that stops comes back. */
+  async #noteUnopened(request: OpenRequest, reason: RefusalReason): Promise<void> {
+    if (request.placedCallId !== undefined || reason === "serverStopping") return;
+    await this.noteRefusal({ ...request, callId: request.conversation?.sessionId }, reason);
   }
 
-  /** A telephone call whose audio nobody here can decode has a record that says so. Rejects with a CallRefusedError. */
+  /**
+   * A call is turned away for good, without a record: the organization's endpoints are told. Resolves when that is stored, before
+   * the caller is told: else a process that dies in between would have refused a call that nobody hears of.
+   */
+  async noteRefusal(
+    { tenant, agentId, channel, callInfo, callId = this.#deps.newId() }: TurnedAwayCall,
+    reason: RefusalReason | "rateLimited",
+  ): Promise<void> {
+    if (UNREPORTED_REFUSALS.has(reason)) return;
+    const { journal, clock } = this.#deps;
+    const orgId = tenant.organization.id;
+    const call = { callId, orgId, agentId: agentId ?? null, channel, callInfo, reason };
+    await within(clock, REFUSAL_STORED_MAX_MS, journal.refused(call));
+  }
+
+  /**
+   * A telephone call whose audio nobody here can decode has a record that says so; one without an agent is turned away. Rejects with
+   * a CallRefusedError.
+   */
   async recordUnsupported(
     request: Admitted &
       Pick<OpenRequest, "callInfo"> & { readonly conversation: PhoneConversation },
     format: string,
   ): Promise<void> {
     const { journal, newId } = this.#deps;
-    const { agent } = await this.#agentFor(request);
     const { sessionId, historyKey } = request.conversation;
+    const { agent } = await this.#agentFor(request).catch(async (error: unknown) => {
+      if (error instanceof CallRefusedError) {
+        await this.noteRefusal({ ...request, channel: "phone", callId: sessionId }, error.reason);
+      }
+      throw error;
+    });
     const ids = { callId: newId(), orgId: request.tenant.organization.id, agentId: agent.id };
     const { callInfo, tenant } = request;
     const { apiKeyId } = tenant;

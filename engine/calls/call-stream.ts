@@ -56,6 +56,13 @@ function isoTime(atMs: number): string {
   return new Date(atMs).toISOString();
 }
 
+export function callRingingEvent(call: StreamedCall, atMs: number) {
+  const { callId, orgId } = call;
+  const id = callEventId(callId, "ring");
+  const data = factsOf(call);
+  return { ...newEvent({ id, orgId, type: "call.ringing", callId, atMs, data }), callId };
+}
+
 export function callStartedEvent(call: StreamedCall, atMs: number): NewEvent {
   const { callId, orgId } = call;
   const id = callEventId(callId, "start");

@@ -139,6 +139,15 @@ export class Continuations {
     return this.#ids.mint([...idsOf(claims), TRANSFER]);
   }
 
+  /** Names a call that was turned away as soon as it came; undefined where its vendor does not name it. */
+  refusedCallId({
+    vendor,
+    orgId,
+    callerRef,
+  }: Pick<StreamClaims, "vendor" | "orgId" | "callerRef">): string | undefined {
+    return callerRef === "" ? undefined : this.#ids.uuidOf(["refused", vendor, orgId, callerRef]);
+  }
+
   conversationOf({ callKey, attempt }: StreamClaims): PhoneConversation {
     const sessions = Array.from({ length: attempt }, (_, n) => this.#sessionId(callKey, n));
     return {

@@ -85,7 +85,9 @@ export class JobRunner {
       clock.every(COUNT_PERIOD_MS, () => this.#count()),
     ];
     // No process holds the leases of an earlier run of the only server.
-    const begin = isAlone ? store.takeOver(Number.MAX_SAFE_INTEGER) : Promise.resolve(0);
+    const begin = isAlone
+      ? store.takeOver(clock.epochMs(), Number.MAX_SAFE_INTEGER)
+      : Promise.resolve(0);
     void begin.catch((error: unknown) => this.#trouble(error)).then(() => this.#wake());
     this.#count();
   }

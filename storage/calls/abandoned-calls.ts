@@ -1,12 +1,14 @@
 import { type Kysely, type Selectable, sql } from "kysely";
-import { analysisJob, summaryJob } from "../jobs/job-record.js";
-import { jobInsert } from "../jobs/job-store.js";
+import { analysisJob, placedCallQueue, summaryJob } from "../jobs/job-record.js";
+import { jobInsert, jobsDueNow } from "../jobs/job-store.js";
+import type { CallRecord } from "../records.js";
 import type { AtomicRequests } from "../statements/atomic-requests.js";
 import { writeJson } from "../statements/json-column.js";
 import type { Tables } from "../tables.js";
 import type { EventOutbox } from "../webhooks/event-outbox.js";
-import { newEvent, terminalEventId } from "../webhooks/event-record.js";
+import { type NewEvent, newEvent, terminalEventId } from "../webhooks/event-record.js";
 import { jobInsertWhereAnalyzed } from "./call-analyses.js";
+import { rowOf } from "./call-rows.js";
 import { addUsage } from "./usage-store.js";
 
 /** Closed at a time, so that a crash with many calls does not become one long request. */
@@ -16,10 +18,13 @@ const SERVER_STOPPED = "server stopped during the call";
 const PROCESS_ENDED = "a process of the server ended during the call";
 const NODE_LOST = "the server that had the call was lost";
 const END_LOST = "the end of the call was lost";
+const LOST_WHILE_RINGING = "the server stopped before the placed call reached its agent";
 
 /** Says whether a call's stored `endReason` is one of those that it got here. */
 export function isAbandoned(endReason: string): boolean {
-  return [SERVER_STOPPED, PROCESS_ENDED, NODE_LOST, END_LOST].includes(endReason);
+  return [SERVER_STOPPED, PROCESS_ENDED, NODE_LOST, END_LOST, LOST_WHILE_RINGING].includes(
+    endReason,
+  );
 }
 
 type AbandonedCall = Pick<
@@ -92,9 +97,57 @@ async function closeRuns(
     if (calls.length === 0) break;
     closed += await closeAll(store, calls, endReason, nowMs);
   }
+  await placedCallsAreLost(store.db, { comparison, runId }, nowMs);
   // A run is only remembered for the calls that it has left.
   await store.db.deleteFrom("runs").where("id", comparison, runId).execute();
   return closed;
+}
+
+/** The calls that these runs have placed, and that have no record, are recorded as failed by their jobs at once. */
+async function placedCallsAreLost(
+  db: Kysely<Tables>,
+  { comparison, runId }: Pick<DeadRuns, "comparison" | "runId">,
+  nowMs: number,
+): Promise<void> {
+  const queue = placedCallQueue(runId);
+  const queues =
+    comparison === "="
+      ? // No name of a queue lies between these two.
+        { from: queue, before: `${queue}\u0001` }
+      : { from: placedCallQueue(""), before: "placedCall;", except: queue };
+  await jobsDueNow(db, queues, nowMs).execute();
+}
+
+/** A placed call that has no record gets one that says that it has failed; false where it has one. */
+export function closePlacedCall(
+  { db, atomic, outbox }: ClosingStore,
+  call: CallRecord,
+  runId: string,
+): Promise<boolean> {
+  const { id, orgId, startedAtMs: endedAtMs } = call;
+  const endReason = LOST_WHILE_RINGING;
+  const row = rowOf(
+    {
+      ...call,
+      status: "failed",
+      endedAtMs,
+      durationSec: 0,
+      metadata: { ...call.metadata, endReason },
+    },
+    runId,
+    null,
+  );
+  const begin = db
+    .insertInto("calls")
+    .values(row)
+    .onConflict((conflict) => conflict.doNothing());
+  const usage = { calls: 1, minutes: 0, ttsChars: 0, llmTokens: 0, sttSeconds: 0 };
+  const { direction = null, fromNumber = null, toNumber = null, ...facts } = row;
+  const end = { ...facts, direction, fromNumber, toNumber, endedAtMs, durationSec: 0, endReason };
+  return atomic.runIf(begin, [
+    addUsage(db, { orgId, date: dateOf(endedAtMs), ...usage }),
+    ...outbox.statements(failedEvent({ ...end, id, orgId })),
+  ]);
 }
 
 /** Closes these calls, of a run that lives: each ends at its last saved turn. Says how many had not ended meanwhile. */
@@ -171,7 +224,7 @@ function close(
     .where("status", "=", "active");
   const usage = addUsage(db, {
     orgId: call.orgId,
-    date: new Date(endedAtMs).toISOString().slice(0, 10),
+    date: dateOf(endedAtMs),
     calls: 1,
     minutes: durationSec / 60,
     ttsChars: call.ttsChars,
@@ -179,12 +232,29 @@ function close(
     // The caller's audio goes to the vendor for as long as the call lasts.
     sttSeconds: durationSec,
   });
-  const { agentId, channel, direction, fromNumber: from, toNumber: to } = call;
-  const event = newEvent({
-    id: terminalEventId(call.id),
-    orgId: call.orgId,
+  const event = failedEvent({ ...call, endedAtMs, durationSec, endReason });
+  const summary = jobInsert(db, summaryJob(call.orgId, call.id, nowMs));
+  const analysis = jobInsertWhereAnalyzed(
+    db,
+    analysisJob(call.orgId, call.id, nowMs),
+    call.agentId,
+  );
+  return atomic.runIf(end, [usage, ...outbox.statements(event), summary, analysis]);
+}
+
+type FailedCall = Pick<
+  AbandonedCall,
+  "id" | "orgId" | "agentId" | "channel" | "direction" | "fromNumber" | "toNumber" | "startedAtMs"
+> & { readonly endedAtMs: number; readonly durationSec: number; readonly endReason: string };
+
+function failedEvent(call: FailedCall): NewEvent {
+  const { id, orgId, agentId, channel, direction, fromNumber: from, toNumber: to } = call;
+  const { startedAtMs, endedAtMs, durationSec, endReason } = call;
+  return newEvent({
+    id: terminalEventId(id),
+    orgId,
     type: "call.failed",
-    callId: call.id,
+    callId: id,
     atMs: endedAtMs,
     data: {
       agentId,
@@ -192,7 +262,7 @@ function close(
       direction,
       from,
       to,
-      startedAt: new Date(call.startedAtMs).toISOString(),
+      startedAt: new Date(startedAtMs).toISOString(),
       endedAt: new Date(endedAtMs).toISOString(),
       durationSec,
       endReason,
@@ -200,9 +270,10 @@ function close(
       metrics: null,
     },
   });
-  const summary = jobInsert(db, summaryJob(call.orgId, call.id, nowMs));
-  const analysis = jobInsertWhereAnalyzed(db, analysisJob(call.orgId, call.id, nowMs), agentId);
-  return atomic.runIf(end, [usage, ...outbox.statements(event), summary, analysis]);
+}
+
+function dateOf(atMs: number): string {
+  return new Date(atMs).toISOString().slice(0, 10);
 }
 
 function endOf(call: AbandonedCall, nowMs: number): number {

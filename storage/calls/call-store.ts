@@ -1,6 +1,7 @@
 import { type Compilable, type Kysely, sql } from "kysely";
 import type { NewJob } from "../jobs/job-record.js";
-import { type JobsAdded, jobInsert } from "../jobs/job-store.js";
+import { placedCallJobId } from "../jobs/job-record.js";
+import { type JobsAdded, jobHold, jobInsert, jobRemoval } from "../jobs/job-store.js";
 import type {
   CallMetrics,
   CallRecord,
@@ -20,6 +21,7 @@ import {
   closeCallsOfLostNode,
   closeCallsOfRun,
   closeLostCalls,
+  closePlacedCall,
 } from "./abandoned-calls.js";
 import {
   type CallFilter,
@@ -117,7 +119,37 @@ export class CallStore {
   ): Promise<void> {
     const begin = this.#db.insertInto("calls").values(rowOf(call, runId, uptimeMs));
     // Guarded, and so never a statement of its own: whether that had happened would not be known.
-    await this.#withEvents(begin, [...appendMessages(this.#db, call.id, call.transcript)], events);
+    const messages = appendMessages(this.#db, call.id, call.transcript);
+    // A placed call is named by its own session. Before its events, which come after that of its ringing.
+    const placed = call.sessionId === call.id ? [this.#noLongerPlaced(call.id)] : [];
+    await this.#withEvents(begin, [...placed, ...messages], events);
+  }
+
+  /** A vendor is asked to place this call, whose end has a record whatever happens to this process. */
+  async place(job: NewJob): Promise<void> {
+    await this.#atomic.run([jobInsert(this.#db, job)]);
+  }
+
+  /** No call was placed under this id. */
+  async notPlaced(callId: string): Promise<void> {
+    await this.#atomic.run([this.#noLongerPlaced(callId)]);
+  }
+
+  #noLongerPlaced(callId: string) {
+    return jobRemoval(this.#db, placedCallJobId(callId));
+  }
+
+  /** A placed call rings; nothing where it has its record already. */
+  async ring(event: NewEvent & { readonly callId: string }): Promise<void> {
+    const waits = jobHold(this.#db, placedCallJobId(event.callId));
+    await this.#withEvents(waits, [], [event]);
+  }
+
+  /** Records a placed call as failed whose process has died; false where it has its record already. */
+  async closePlaced(call: CallRecord, runId: string): Promise<boolean> {
+    const isClosed = await closePlacedCall(this.#closing, call, runId);
+    if (isClosed) this.#jobsAdded.tell();
+    return isClosed;
   }
 
   /** A call that has no record was turned away. Nothing where it has one, whose end tells of itself. */
@@ -344,10 +376,10 @@ export class CallStore {
     return { db: this.#db, atomic: this.#atomic, outbox: this.#outbox };
   }
 
-  /** Their ends may have been wanted by endpoints. */
+  /** Their ends may have been wanted by endpoints, and placed calls of their run are to be closed by jobs. */
   async #closed(closing: Promise<number>): Promise<number> {
     const count = await closing;
-    if (count > 0) this.#jobsAdded.tell();
+    this.#jobsAdded.tell();
     return count;
   }
 }

@@ -32,6 +32,12 @@ export class UsageStore {
       .execute();
   }
 
+  /** What LLMs have read and written about calls that are over. */
+  async addTokens(orgId: string, date: string, llmTokens: number): Promise<void> {
+    const none = { calls: 0, minutes: 0, ttsChars: 0, sttSeconds: 0 };
+    await this.#db.executeQuery(addUsage(this.#db, { orgId, date, llmTokens, ...none }));
+  }
+
   async minutesBetween(orgId: string, fromDate: string, toDate: string): Promise<number> {
     const { minutes } = await this.#db
       .selectFrom("dailyUsage")

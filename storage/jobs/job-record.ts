@@ -2,9 +2,10 @@ import type { JsonObject } from "../records.js";
 
 /**
  * `webhook`: a delivery to an endpoint. `summary`: summary and sentiment of a call that has ended. `analysis`: the analysis of
- * one. `analysisRun`: makes the jobs that analyze past calls of an agent.
+ * one. `analysisRun`: makes the jobs that analyze past calls of an agent. `placedCall`: records a placed call as failed where
+ * its process died before it had a record.
  */
-export const JOB_KINDS = ["webhook", "summary", "analysis", "analysisRun"] as const;
+export const JOB_KINDS = ["webhook", "summary", "analysis", "analysisRun", "placedCall"] as const;
 export type JobKind = (typeof JOB_KINDS)[number];
 
 export const JOB_STATES = ["queued", "running", "failed"] as const;
@@ -56,6 +57,39 @@ export function analysisRunJob(orgId: string, runId: string, atMs: number): NewJ
     queue: `analysisRun:${orgId}`,
     payload: { runId },
     runAfterMs: atMs,
+    createdAtMs: atMs,
+  };
+}
+
+/** A call that is placed has its outcome by then, where its process lives. */
+export const PLACED_CALL_MAX_MS = 6 * 60 * 1_000;
+
+export function placedCallJobId(callId: string): string {
+  return `placedCall_${callId}`;
+}
+
+/** The queue of the calls that a run of the server places. */
+export function placedCallQueue(runId: string): string {
+  return `placedCall:${runId}`;
+}
+
+/** Records that the call has failed, unless it has a record by then: the job goes with the beginning of that. */
+export function placedCallJob(
+  {
+    orgId,
+    callId,
+    runId,
+  }: { readonly orgId: string; readonly callId: string; readonly runId: string },
+  payload: JsonObject,
+  atMs: number,
+): NewJob {
+  return {
+    id: placedCallJobId(callId),
+    orgId,
+    kind: "placedCall",
+    queue: placedCallQueue(runId),
+    payload,
+    runAfterMs: atMs + PLACED_CALL_MAX_MS,
     createdAtMs: atMs,
   };
 }

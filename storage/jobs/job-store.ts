@@ -79,6 +79,36 @@ export function jobFailure(db: Kysely<Tables>, job: ClaimedJob, error: string, a
     .where("fence", "=", job.fence);
 }
 
+/** The statement by which a job goes that waits and is not needed any more. */
+export function jobRemoval(db: Kysely<Tables>, id: string) {
+  return db.deleteFrom("jobs").where("id", "=", id).where("state", "=", QUEUED);
+}
+
+/** The statement that touches a job as long as it waits, and keeps others from removing it until its commit. */
+export function jobHold(db: Kysely<Tables>, id: string): Compilable {
+  return db
+    .updateTable("jobs")
+    .set((its) => ({ fence: its.ref("fence") }))
+    .where("id", "=", id)
+    .where("state", "=", QUEUED);
+}
+
+/** The statement by which the queued jobs of these queues are due. */
+export function jobsDueNow(
+  db: Kysely<Tables>,
+  queues: { readonly from: string; readonly before: string; readonly except?: string },
+  nowMs: number,
+) {
+  return db
+    .updateTable("jobs")
+    .set({ runAfterMs: nowMs })
+    .where("state", "=", QUEUED)
+    .where("queue", ">=", queues.from)
+    .where("queue", "<", queues.before)
+    .where("queue", "!=", queues.except ?? "")
+    .where("runAfterMs", ">", nowMs);
+}
+
 /** Counts jobs that were added, so that their runner looks at once. */
 export class JobsAdded {
   #notify: () => void = () => {};
@@ -180,13 +210,13 @@ export class JobStore {
       .execute();
   }
 
-  /** Queues the jobs again whose leases are over; says how many. */
-  async takeOver(nowMs: number): Promise<number> {
+  /** Queues the jobs again whose leases end before that time, which is now unless given; says how many. */
+  async takeOver(nowMs: number, leasesBeforeMs = nowMs): Promise<number> {
     const { numUpdatedRows } = await this.#db
       .updateTable("jobs")
       .set({ state: "queued", leaseBy: null, leaseUntilMs: null, runAfterMs: nowMs })
       .where("state", "=", RUNNING)
-      .where("leaseUntilMs", "<", nowMs)
+      .where("leaseUntilMs", "<", leasesBeforeMs)
       .executeTakeFirstOrThrow();
     return Number(numUpdatedRows);
   }

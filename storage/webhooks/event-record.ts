@@ -1,6 +1,6 @@
 import type { JsonObject } from "../records.js";
 
-/** Everything that may be sent to an endpoint. `call.ringing` is reserved: nothing sends it yet. */
+/** Everything that may be sent to an endpoint. */
 export const EVENT_TYPES = [
   "call.ringing",
   "call.started",
@@ -65,7 +65,7 @@ interface TerminalFacts extends CallFacts {
 
 /** What each type of event says, beside organization, call and place. */
 export interface EventData {
-  /** Reserved for placed calls that wait for an answer. */
+  /** The vendor says that a placed call rings. */
   readonly "call.ringing": CallFacts;
   readonly "call.started": CallFacts & { readonly startedAt: string };
   readonly "turn.completed": {

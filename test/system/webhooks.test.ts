@@ -2,16 +2,27 @@ import assert from "node:assert/strict";
 import { after, before, test } from "node:test";
 import { Webhook } from "standardwebhooks";
 import * as v from "valibot";
+import { askWebhook, CallTurnedAwayError } from "../../engine/sandbox/telephone/phone-webhook.js";
 import { WebhookReceiver } from "../doubles/webhook-receiver.js";
 import { ended } from "./events.js";
 import { eventually } from "./eventually.js";
+import { webhookUrl } from "./telephone-stand.js";
 import { type Customer, TestServer } from "./test-server.js";
+import { AUTH_TOKEN, TwilioStand } from "./twilio-stand.js";
 
 let server: TestServer;
+let stand: TwilioStand;
 before(async () => {
-  server = await TestServer.start({ environment: { ALLOW_PRIVATE_PROVIDERS: "true" } });
+  stand = await TwilioStand.start();
+  server = await TestServer.start({
+    environment: { ALLOW_PRIVATE_PROVIDERS: "true", ...stand.environment },
+  });
+  stand.leadTo(server.parley.port);
 });
-after(() => server.close());
+after(async () => {
+  await server.close();
+  stand.close();
+});
 
 const Created = v.object({ id: v.string(), secret: v.string() });
 const Body = v.object({
@@ -166,6 +177,96 @@ test("a refused call tells so", async (context) => {
   assert.deepEqual([data["isRefused"], data["endReason"]], [true, "agentNotFound"]);
 });
 
+const INCOMING = {
+  callSid: `CA${"2".repeat(32)}`,
+  accountSid: `AC${"1".repeat(32)}`,
+  from: "+15550001111",
+  to: "+15550002222",
+  authToken: AUTH_TOKEN,
+};
+
+/** As the vendor signs it. */
+function signedUrl(customer: Customer): string {
+  const { pathname, search } = new URL(webhookUrl(server, customer));
+  return `${stand.environment["PUBLIC_BASE_URL"]}${pathname}${search}`;
+}
+
+test("a placed call tells first that it rings, and then that it has begun", async (context) => {
+  const receiver = await WebhookReceiver.open();
+  context.after(() => receiver.close());
+  const customer = await server.customer();
+  const { id: agentId } = await server.agent(customer);
+  const eventTypes = ["call.ringing", "call.started", "call.ended"];
+  await endpoint(customer, receiver, { eventTypes });
+  const [from, to] = ["+15550490001", "+15550101000"];
+  await server.tenancy.phoneNumbers.allow(customer.email, from);
+  await server.tenancy.dialTargets.allow(customer.email, "+1555");
+  const { status, answer } = await ask(customer, "calls", { agentId, to, from });
+  assert.equal(status, 201, JSON.stringify(answer));
+  const caller = await stand.of(to, "the answer", (call) => call.caller);
+  await until(receiver, "call.started");
+  await caller.hangUp();
+  await until(receiver, "call.ended");
+  const { id } = v.parse(v.object({ id: v.string() }), answer);
+  assert.deepEqual(
+    bodies(receiver).map(({ type, data }) => [type, data["callId"], data["sequence"]]),
+    eventTypes.map((type, index) => [type, id, index + 1]),
+  );
+  const {
+    agentId: calledBy,
+    channel,
+    direction,
+    from: calling,
+    to: called,
+  } = bodies(receiver)[0]?.data ?? {};
+  assert.deepEqual(
+    [calledBy, channel, direction, calling, called],
+    [agentId, "phone", "outbound", from, to],
+  );
+});
+
+test("a telephone call that is refused as it comes tells so once, however often its vendor asks", async (context) => {
+  const receiver = await WebhookReceiver.open();
+  context.after(() => receiver.close());
+  const customer = await server.customer();
+  await endpoint(customer, receiver);
+  for (let time = 0; time < 2; time += 1) {
+    await assert.rejects(askWebhook(signedUrl(customer), INCOMING), CallTurnedAwayError);
+  }
+  const other = { ...INCOMING, callSid: `CA${"3".repeat(32)}` };
+  await assert.rejects(askWebhook(signedUrl(customer), other), CallTurnedAwayError);
+  await eventually("both calls", () => (bodies(receiver).length > 1 ? true : undefined));
+  await server.parley.calls.journal.stored();
+  const told = bodies(receiver).map(({ type, data }) => [
+    type,
+    data["endReason"],
+    data["isRefused"],
+    data["from"],
+  ]);
+  const refused = ["call.failed", "agentNotFound", true, INCOMING.from];
+  assert.deepEqual(told, [refused, refused]);
+});
+
+test("a telephone call that is refused when its vendor asks what comes next tells so once", async (context) => {
+  const receiver = await WebhookReceiver.open();
+  context.after(() => receiver.close());
+  const customer = await server.customer();
+  const { id } = await server.agent(customer);
+  await endpoint(customer, receiver, { eventTypes: ["call.failed"] });
+  const { action = "" } = await askWebhook(signedUrl(customer), INCOMING);
+  await server.tenancy.agents.remove(customer.tenant, id);
+  for (let time = 0; time < 2; time += 1) {
+    await assert.rejects(askWebhook(action, INCOMING, "in-progress"), CallTurnedAwayError);
+  }
+  const { data } = await until(receiver, "call.failed");
+  await server.parley.calls.journal.stored();
+  assert.deepEqual(
+    [data["endReason"], data["isRefused"], data["direction"], data["from"], data["to"]],
+    ["agentNotFound", true, "inbound", INCOMING.from, INCOMING.to],
+  );
+  assert.equal(receiver.received.length, 1);
+});
+
 test("what an endpoint may not be is refused by the name of its field; nobody else sees it", async (context) => {
   const receiver = await WebhookReceiver.open();
   context.after(() => receiver.close());
@@ -174,7 +275,7 @@ test("what an endpoint may not be is refused by the name of its field; nobody el
     { url: "ftp://example.com" },
     { url: "https://user:word@example.com" },
     { eventTypes: [] },
-    { eventTypes: ["call.ringing"] },
+    { eventTypes: ["webhook.test"] },
   ];
   for (const fields of wrong) {
     const body = { name: "CRM", url: receiver.url, eventTypes: ["call.ended"], ...fields };

@@ -20,6 +20,7 @@ const STAIRS: Readonly<Record<string, readonly string[]>> = {
     "audio",
     "bucket",
     "conversation",
+    "jobs",
     "metrics",
     "security",
     "telephony",

@@ -115,6 +115,8 @@ function jobWords({ kind, payload }: Job, names: ReadonlyMap<string, string>): s
       return "Analysis of a call";
     case "analysisRun":
       return "Analysis of past calls";
+    case "placedCall":
+      return "Record of a placed call";
     case "webhook":
       break;
   }

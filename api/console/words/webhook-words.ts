@@ -1,12 +1,13 @@
 import type { Answered, Sent } from "../model/contract-paths.js";
 import { waitWords } from "./durations.js";
 
-/** Reserved ones are sent by nothing yet, and a test is sent whatever an endpoint wants. */
-type Unsubscribable = "call.ringing" | "webhook.test";
+/** A test is sent whatever an endpoint wants. */
+type Unsubscribable = "webhook.test";
 export type EventType = Exclude<Sent<"createWebhook">["eventTypes"][number], Unsubscribable>;
 
 /** What each event says, in the order in which the form lists them. */
 export const EVENT_WORDS: Readonly<Record<EventType, string>> = {
+  "call.ringing": "a placed call rings",
   "call.started": "a call has begun",
   "turn.completed": "a turn of a call is stored",
   "tool.completed": "a tool has answered",

@@ -25,6 +25,7 @@ import {
   NOT_CONNECTED,
   type OutboundReport,
   type PlacedCalls,
+  RINGING,
 } from "./placed-calls.js";
 
 /** Only the organization can change that; everything else passes by itself. */
@@ -170,6 +171,7 @@ export class OutboundCalls implements PlacedCalls {
     const callInfo = { direction: "outbound", from, to, ...placedBy } as const;
     const ringing = await this.#reserve(tenant, claims, callInfo);
     try {
+      await this.#deps.journal.placing({ ...claims, historyKey: newId(), callInfo });
       const token = this.#deps.tokens.mint(claims);
       this.#placed(ringing, await placing.place(order, token, RING_TIMEOUT_SEC));
     } catch (error) {
@@ -179,6 +181,7 @@ export class OutboundCalls implements PlacedCalls {
       // person twice.
       if (this.#ringing.has(claims.callId) && !mayHaveBeenPlaced(error)) {
         this.#release(claims.callId);
+        this.#deps.journal.notPlaced(claims.callId);
         throw failure;
       }
     }
@@ -262,6 +265,9 @@ export class OutboundCalls implements PlacedCalls {
     const ringing = this.#ringing.get(claims.callId);
     // The answer to the order may have been lost, and a call without an id could not be hung up.
     if (ringing !== undefined) ringing.callRef ??= report.callInfo?.phoneCallId;
+    if (ringing !== undefined && report.status === RINGING) {
+      this.#deps.journal.rings({ ...claims, channel: "phone", callInfo: infoOf(ringing) });
+    }
     const ending = endingOf(report);
     if (ending !== undefined) this.#end(claims, ending, report.callInfo);
     const { callId } = claims;

@@ -15,6 +15,9 @@ export interface OutboundReport {
   readonly callInfo?: CallInfo | undefined;
 }
 
+/** As a status: the call rings at whoever is called. */
+export const RINGING = "ringing";
+
 const BUSY: Ending = { reason: "busy", status: "failed", message: "the line was busy" };
 const NO_ANSWER: Ending = { reason: "noAnswer", status: "failed", message: "nobody answered" };
 const MACHINE: Ending = {

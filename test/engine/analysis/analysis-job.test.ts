@@ -179,6 +179,9 @@ test("an answer that is no JSON is sent back once with what is wrong", async (co
   await endedCalls(database, "call");
   const analysis = await until(() => analysisOf(database));
   assert.deepEqual([analysis.success, analysis.promptTokens], [true, 20]);
+  const date = new Date(NOON_MS).toISOString().slice(0, 10);
+  const [day] = await database.usage.list("org", date, date);
+  assert.deepEqual([day?.llmTokens, day?.calls], [26, 0], "both answers count");
   const last = model.requests[1]?.messages.at(-1);
   assert.match(last?.content ?? "", /it holds no JSON object/);
 });
@@ -221,8 +224,11 @@ test("an LLM that fails is asked again; an agent without one is a failure at onc
   );
   assert.equal(job, "the LLM failed: unavailable");
   model.fault = undefined;
-  clock.advance(10_000);
-  await until(() => analysisOf(database));
+  await until(() => {
+    // The runner may be in the middle of a look, which then asks again a second later.
+    clock.advance(1_000);
+    return analysisOf(database);
+  });
   const other = await stand(context, undefined);
   await endedCalls(other.database, "call");
   assert.equal((await until(() => analysisOf(other.database))).error, "noLlm");

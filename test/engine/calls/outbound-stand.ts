@@ -154,6 +154,7 @@ export async function outboundFor(context: TestContext, changes: Partial<Outboun
   const left = () => [slots.count, liveCalls.count, outbound.ringingCount, clock.pendingTimerCount];
   return {
     database,
+    journal,
     clock,
     log,
     vendor,

@@ -38,6 +38,9 @@ export class WrittenCalls {
       return true;
     },
     annotate: (...given: readonly unknown[]) => this.#ask("annotate", given),
+    place: (...given: readonly unknown[]) => this.#ask("place", given),
+    notPlaced: (...given: readonly unknown[]) => this.#ask("notPlaced", given),
+    ring: (...given: readonly unknown[]) => this.#ask("ring", given),
     refuse: (...given: readonly unknown[]) => this.#ask("refuse", given),
     findById: async (...given: readonly unknown[]) => {
       await this.#ask("findById", given);

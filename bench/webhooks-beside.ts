@@ -1,0 +1,90 @@
+import { parseArgs } from "node:util";
+import { alternate } from "./alternation.js";
+import { thisMachine } from "./machine.js";
+import { type PhoneLoadResult, phonePhrases, runPhoneLoad } from "./phone/phone-load.js";
+import { quantile } from "./quantile.js";
+import { BenchProcess, LOAD_CORE, pinThisProcess } from "./stand/child-process.js";
+import { startPreparedVendors } from "./stand/prepared-vendors.js";
+import { makeEndpoint } from "./webhooks/endpoint.js";
+
+/**
+ * `node dist/bench/webhooks-beside.js [--calls 200] [--seconds 30] [--rounds 3]`: telephone calls whose events are all delivered,
+ * compared with the same calls without an endpoint, in both orders. Fails where the 99th percentile of what the server adds to the
+ * first sound grows by 5 %, or the CPU of a call by 3 %.
+ */
+const { values } = parseArgs({
+  options: {
+    calls: { type: "string", default: "200" },
+    seconds: { type: "string", default: "30" },
+    rounds: { type: "string", default: "3" },
+  },
+});
+const SOUND_GROWTH_MAX = 0.05;
+const CPU_GROWTH_MAX = 0.03;
+const [calls = 0, seconds = 0, rounds = 0] = [values.calls, values.seconds, values.rounds].map(
+  Number,
+);
+if (![calls, seconds, rounds].every((value) => Number.isSafeInteger(value) && value > 0)) {
+  console.error("--calls, --seconds, --rounds: expected whole numbers from 1");
+  process.exit(1);
+}
+
+pinThisProcess();
+const plan = {
+  callers: calls,
+  settleMs: 6_000,
+  measureMs: seconds * 1_000,
+  turnPeriodMs: 10_000,
+  interruptEvery: 4,
+};
+const spoken = phonePhrases(plan);
+const vendors = await startPreparedVendors(spoken, ["elevenlabs"]);
+const receiver = await BenchProcess.start({
+  script: "webhooks/receiver-process.js",
+  env: {},
+  core: LOAD_CORE,
+  readyPattern: /^(http\S+)$/,
+});
+const environment = { ALLOW_PRIVATE_PROVIDERS: "true" };
+const load = (endpointUrl?: string) => () =>
+  runPhoneLoad("elevenlabs", vendors, spoken, plan, {
+    environment,
+    onServer: (server) =>
+      endpointUrl === undefined ? undefined : makeEndpoint(server, endpointUrl),
+  });
+
+const measured = (results: readonly PhoneLoadResult[]) => {
+  const soundsMs = results.flatMap(({ timings }) => timings.map(({ totalMs }) => totalMs));
+  const cpus = results.map(({ cpuMsPerCallSecond }) => cpuMsPerCallSecond);
+  return {
+    turns: soundsMs.length,
+    p50Ms: quantile(soundsMs, 0.5),
+    p99Ms: quantile(soundsMs, 0.99),
+    cpuMs: cpus.reduce((sum, cpu) => sum + cpu, 0) / cpus.length,
+  };
+};
+
+try {
+  const [off = [], on = []] = await alternate(rounds, [load(), load(receiver.ready)]);
+  const [without, delivered] = [measured(off), measured(on)];
+  const machine = thisMachine();
+  console.log(
+    `${machine.cpu}, Node ${machine.node}, ${machine.pinning}, ${new Date().toISOString()}`,
+  );
+  for (const [title, { turns, p50Ms, p99Ms, cpuMs }] of [
+    ["no endpoint", without],
+    ["every event delivered", delivered],
+  ] as const) {
+    console.log(
+      `${calls} calls, ${title}: ${turns} turns, first sound p50 ${p50Ms.toFixed(2)} ms, p99 ${p99Ms.toFixed(2)} ms; CPU ${cpuMs.toFixed(2)} ms per second of call`,
+    );
+  }
+  const soundGrowth = delivered.p99Ms / without.p99Ms - 1;
+  const cpuGrowth = delivered.cpuMs / without.cpuMs - 1;
+  const percent = (share: number) => `${share < 0 ? "" : "+"}${(share * 100).toFixed(1)} %`;
+  console.log(`first sound p99 ${percent(soundGrowth)}, CPU ${percent(cpuGrowth)}`);
+  process.exitCode = soundGrowth < SOUND_GROWTH_MAX && cpuGrowth < CPU_GROWTH_MAX ? 0 : 1;
+} finally {
+  await receiver.stop();
+  await vendors.process.stop();
+}

@@ -1,0 +1,66 @@
+import * as v from "valibot";
+import type { CallStore } from "../../../storage/calls/call-store.js";
+import type { ClaimedJob } from "../../../storage/jobs/job-record.js";
+import type { JobHandler, JobOutcome } from "../../jobs/job-runner.js";
+import type { Logger } from "../../log.js";
+import { StoredCallInfo } from "../../telephony/call-info.js";
+import { newCall } from "../call-journal.js";
+
+const RUNNING_MAX = 4;
+/** A database that is away comes back; nothing else fails. */
+const TRIES_MAX = 100;
+const TRY_AGAIN_MS = 10_000;
+
+const Payload = v.object({
+  callId: v.string(),
+  agentId: v.string(),
+  historyKey: v.string(),
+  callInfo: StoredCallInfo,
+});
+
+export interface PlacedCallJobOptions {
+  readonly calls: Pick<CallStore, "closePlaced">;
+  /** Names this run of the server in the records. */
+  readonly runId: string;
+  readonly log: Logger;
+}
+
+/** A placed call that has no record when its job runs has lost its process while it rang: it is recorded as failed. */
+export class PlacedCallJob implements JobHandler {
+  readonly runningMax = RUNNING_MAX;
+  readonly triesMax = TRIES_MAX;
+  readonly #options: PlacedCallJobOptions;
+
+  constructor(options: PlacedCallJobOptions) {
+    this.#options = options;
+  }
+
+  runningPerQueue(): number {
+    return RUNNING_MAX;
+  }
+
+  delayMs(): number {
+    return TRY_AGAIN_MS;
+  }
+
+  async run({ orgId, payload, createdAtMs }: ClaimedJob): Promise<JobOutcome> {
+    const { calls, runId, log } = this.#options;
+    const { callId, ...placed } = v.parse(Payload, payload);
+    const { apiKeyId } = placed.callInfo;
+    const start = {
+      ...placed,
+      callId,
+      orgId,
+      sessionId: callId,
+      channel: "phone",
+      apiKeyId,
+    } as const;
+    if (await calls.closePlaced(newCall(start, createdAtMs), runId)) {
+      log.warn(
+        { callId, orgId },
+        "a placed call was lost while it rang, and is recorded as failed",
+      );
+    }
+    return { kind: "done" };
+  }
+}
