@@ -1,5 +1,6 @@
 import * as v from "valibot";
 import { PHONE_VENDOR_NAMES } from "../../engine/telephony/telephony-settings.js";
+import { overridesField, variablesField } from "./call-values.js";
 import {
   Count,
   choiceField,
@@ -167,6 +168,8 @@ export const PlaceCallBody = requestObject({
     ),
     true,
   ),
+  variables: v.optional(variablesField()),
+  overrides: v.optional(overridesField),
 });
 
 export const OutboundNumbers = v.object({

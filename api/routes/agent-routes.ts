@@ -4,6 +4,7 @@ import type { Agents, AgentView } from "../../engine/tenancy/agents/agents.js";
 import type { ProviderChecks } from "../../engine/tenancy/providers/provider-check.js";
 import type { ProviderVoices } from "../../engine/tenancy/providers/provider-voices.js";
 import type { AnalysisRun } from "../../storage/calls/call-analyses.js";
+import type { HttpTool } from "../../storage/tenancy/agent-tool.js";
 import type { Handlers } from "../http/endpoints/api-endpoint.js";
 import { timestamp } from "./timestamp.js";
 
@@ -106,10 +107,19 @@ function runView(run: AnalysisRun) {
   };
 }
 
-/** All but the values of the tools' headers, which are secrets. */
+function httpToolJson({ headerNames, fixedParameterNames, ...tool }: HttpTool) {
+  return {
+    ...tool,
+    headerNames: [...headerNames],
+    ...(fixedParameterNames && { fixedParameterNames: [...fixedParameterNames] }),
+  };
+}
+
+/** All but what is sealed, which is secret. */
 function agentJson(view: AgentView) {
-  const { id, createdAtMs, updatedAtMs, sealedToolHeaders: _sealed, ...shown } = view;
-  const { tools, fallbacks, modelNotices, persona, thresholds, ...agent } = shown;
+  const { id, createdAtMs, updatedAtMs, ...all } = view;
+  const { sealedToolHeaders: _sealed, sealedPreCall: _sealedPreCall, ...shown } = all;
+  const { tools, preCall, fallbacks, modelNotices, persona, thresholds, ...agent } = shown;
   const { waiting, ...stockPhrases } = persona.stockPhrases;
   return {
     _id: id,
@@ -131,9 +141,8 @@ function agentJson(view: AgentView) {
     },
     modelNotices: [...modelNotices],
     allowedOrigins: [...agent.allowedOrigins],
-    tools: tools.map((tool) =>
-      tool.type === "http" ? { ...tool, headerNames: [...tool.headerNames] } : tool,
-    ),
+    preCall: preCall && { ...preCall, headerNames: [...preCall.headerNames] },
+    tools: tools.map((tool) => (tool.type === "http" ? httpToolJson(tool) : tool)),
     createdAt: timestamp(createdAtMs),
     updatedAt: timestamp(updatedAtMs),
   };

@@ -7,6 +7,13 @@ import { newCallKey } from "../../engine/security/stream-token.js";
 import type { WebhookAnswers } from "../../engine/telephony/answered-webhooks.js";
 import type { CallDocuments } from "../../engine/telephony/call-documents.js";
 import { type BestEffortCallInfos, callInfoOf } from "../../engine/telephony/call-info.js";
+import {
+  mergedValues,
+  VARIABLE_CHARACTERS_MAX,
+  VARIABLE_NAME,
+  VARIABLES_MAX,
+  type Variables,
+} from "../../engine/telephony/call-values.js";
 import { DEFAULT_PHONE_VENDOR, phoneVendor } from "../../engine/telephony/phone-vendors.js";
 import { webhookField } from "../../engine/telephony/webhook-field.js";
 import type { ApiKeys } from "../../engine/tenancy/people/api-keys.js";
@@ -28,6 +35,9 @@ import { type StreamOpeningOptions, streamTokenFor } from "./stream-opening.js";
 import { requireSignature, SIGNED_HEADERS, type SignatureOptions } from "./webhook-signature.js";
 
 const WEBHOOK_PATH = "/api/telephony/voice";
+const VARIABLE_PREFIX = "var.";
+/** A vendor that asks for a document waits for it. */
+const NEVER = new AbortController().signal;
 const TOO_MANY_CALLS = "too many calls came within a minute";
 
 export interface PhoneWebhookOptions extends SignatureOptions, StreamOpeningOptions {
@@ -46,7 +56,7 @@ export interface PhoneWebhookOptions extends SignatureOptions, StreamOpeningOpti
 }
 
 /**
- * `POST /api/telephony/voice?api_key=…[&agent_id=…][&vendor=…][&continue=yes]`: the vendor asks what to do with a call, and is told to
+ * `POST /api/telephony/voice?api_key=…[&agent_id=…][&vendor=…][&continue=yes][&var.name=value]`: the vendor asks what to do with a call, and is told to
  * open a media stream here. The stream gets a token that is good for one stream and a minute, never the API key.
  */
 export function phoneWebhook(options: PhoneWebhookOptions): Endpoint {
@@ -75,6 +85,7 @@ async function answer(request: IncomingRequest, options: PhoneWebhookOptions): P
   const bytes = Buffer.from(await request.body());
   const signed = await requireSignature(vendor, request, WEBHOOK_PATH, bytes, options);
   if (signed?.signsQuery === false && query.has("agent_id")) throw unsignedAgent(vendor);
+  const variables = variablesIn(query, signed?.signsQuery === true);
   const body = bytes.toString("utf8");
   const tenant = await authenticate(request, query, options);
   if ((await options.requestLimiter.take(`key ${tenant.apiKeyId}`)) > 0) {
@@ -107,11 +118,13 @@ async function answer(request: IncomingRequest, options: PhoneWebhookOptions): P
   };
   const token = await streamTokenFor(claims, options);
   const { apiKeyId } = tenant;
-  const callInfo = callInfoOf(body, found.callInfoFields);
-  await options.callInfos.keep(claims, {
-    ...callInfo,
+  const callInfo = {
+    ...callInfoOf(body, found.callInfoFields),
+    ...mergedValues({ variables }),
     ...(apiKeyId !== undefined && { apiKeyId }),
-  });
+  };
+  const values = await options.opener.preCall({ tenant, agentId }, { callInfo }, NEVER);
+  await options.callInfos.keep(claims, { ...callInfo, ...mergedValues(callInfo, values) });
   const streamBase = otherAddress ?? (await options.streamAddress());
   const isNextNamed = found.namesNextOnRequest !== true || query.get("continue") === "yes";
   const deps = { ...options, streamBase, isNextNamed };
@@ -161,6 +174,37 @@ async function authenticate(
   const refusal = accessRefusal(tenant, "voice");
   if (refusal !== undefined) throw refusal;
   return tenant;
+}
+
+/** Values for the agent's variables. Only a signature proves that they are not the caller's own. */
+function variablesIn(query: URLSearchParams, isSigned: boolean): Variables {
+  const given = [...query].filter(([key]) => key.startsWith(VARIABLE_PREFIX));
+  const [first] = given;
+  if (first === undefined) return {};
+  if (!isSigned) {
+    throw invalid(first[0], "expected a request whose address the vendor has signed");
+  }
+  if (given.length > VARIABLES_MAX) {
+    throw invalid("var", `expected at most ${VARIABLES_MAX} variables`);
+  }
+  for (const [key, value] of given) {
+    if (!VARIABLE_NAME.test(key.slice(VARIABLE_PREFIX.length))) {
+      throw invalid(
+        key.slice(0, 60),
+        "expected a name of a letter and up to 39 letters, digits and underscores",
+      );
+    }
+    if (value.length > VARIABLE_CHARACTERS_MAX) {
+      throw invalid(key, `expected text of at most ${VARIABLE_CHARACTERS_MAX} characters`);
+    }
+  }
+  return Object.fromEntries(
+    given.map(([key, value]) => [key.slice(VARIABLE_PREFIX.length), value]),
+  );
+}
+
+function invalid(field: string, message: string): RequestError {
+  return new RequestError("invalid_request", `${field}: ${message}`);
 }
 
 function unsignedAgent(vendor: string): RequestError {
