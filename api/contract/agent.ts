@@ -522,6 +522,10 @@ export const Agent = v.object({
   tools: v.array(AgentTool),
   recording: v.object({ enabled: v.boolean(), retentionDays: v.number() }),
   allowedOrigins: v.array(v.string()),
+  variables: v.pipe(
+    v.array(v.string()),
+    v.description("names in its texts and its tools' addresses that not every call has"),
+  ),
   preCall: v.pipe(
     v.nullable(
       v.object({

@@ -1,5 +1,7 @@
 import type { AnalysisRuns } from "../../engine/analysis/analysis-runs.js";
 import { type AgentChats, ChatError } from "../../engine/calls/agent-chats.js";
+import { agentVariables } from "../../engine/calls/call-variables.js";
+import type { ToolTests } from "../../engine/calls/tool-tests.js";
 import type { Agents, AgentView } from "../../engine/tenancy/agents/agents.js";
 import type { ProviderChecks } from "../../engine/tenancy/providers/provider-check.js";
 import type { ProviderVoices } from "../../engine/tenancy/providers/provider-voices.js";
@@ -12,6 +14,7 @@ export interface TrialParts {
   readonly agentChats: AgentChats;
   readonly providerChecks: ProviderChecks;
   readonly providerVoices: ProviderVoices;
+  readonly toolTests: Pick<ToolTests, "run">;
 }
 
 /** What lets people try what they have set up before anybody calls. */
@@ -19,10 +22,17 @@ export function trialRoutes({
   agentChats,
   providerChecks,
   providerVoices,
+  toolTests,
 }: TrialParts): Handlers<
-  "chatWithAgent" | "testNewProvider" | "testProvider" | "listProviderVoices" | "previewVoice"
+  | "testAgentTool"
+  | "chatWithAgent"
+  | "testNewProvider"
+  | "testProvider"
+  | "listProviderVoices"
+  | "previewVoice"
 > {
   return {
+    testAgentTool: ({ tenant, id, body, signal }) => toolTests.run(tenant, id, body, signal),
     listProviderVoices: async ({ tenant, id }) => {
       const { voices, ...list } = await providerVoices.list(tenant, id);
       return { ...list, voices: [...voices] };
@@ -141,6 +151,7 @@ function agentJson(view: AgentView) {
     },
     modelNotices: [...modelNotices],
     allowedOrigins: [...agent.allowedOrigins],
+    variables: [...agentVariables(view)],
     preCall: preCall && { ...preCall, headerNames: [...preCall.headerNames] },
     tools: tools.map((tool) => (tool.type === "http" ? httpToolJson(tool) : tool)),
     createdAt: timestamp(createdAtMs),

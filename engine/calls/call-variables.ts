@@ -50,9 +50,18 @@ export function hasPlaceholder(text: string): boolean {
   return text.search(PLACEHOLDER) >= 0;
 }
 
-/** Names in the text that not every call has, each once: those that somebody has to give a value or a default. */
-export function ownVariables(text: string): readonly string[] {
-  const names = [...text.matchAll(PLACEHOLDER)].map(([, name = ""]) => name);
+/** Names in the agent's texts and its tools' addresses that not every call has, each once. */
+export function agentVariables({
+  persona,
+  tools,
+}: Pick<AgentRecord, "persona" | "tools">): readonly string[] {
+  const { greeting, systemPrompt, personality, stockPhrases } = persona;
+  const addresses = tools.map((tool) => (tool.type === "http" ? tool.url : ""));
+  const phrases = Object.values(stockPhrases).flat();
+  const texts = [greeting, systemPrompt, personality, ...phrases, ...addresses];
+  const names = texts.flatMap((text) =>
+    [...text.matchAll(PLACEHOLDER)].map(([, name = ""]) => name),
+  );
   const isOwn = (name: string) => !SYSTEM_VARIABLES.some((known) => known === name);
   return [...new Set(names.filter(isOwn))];
 }

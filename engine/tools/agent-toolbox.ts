@@ -14,7 +14,7 @@ import { fixedKey, openToolHeaders } from "../tenancy/agents/agent-tools.js";
 import type { Clock } from "../time/clock.js";
 import type { ToolCall, ToolDefinition } from "../vendors/contracts.js";
 import type { VendorContext } from "../vendors/vendor-settings.js";
-import { runHttpTool } from "./http-tool.js";
+import { type HttpToolCall, runHttpTool } from "./http-tool.js";
 import { type CallTexts, filledAddress, filledFixed, filledHeaders } from "./tool-texts.js";
 
 export interface ClientToolUse {
@@ -210,14 +210,43 @@ function run(
 }
 
 async function runFilled(
-  { agent, headers, context, call }: ToolDeps,
+  deps: ToolDeps,
   tool: HttpTool,
-  { id, argumentsJson }: ToolCall,
+  call: ToolCall,
   signal: AbortSignal,
 ): Promise<ToolOutcome> {
+  const request = filledRequest(deps, tool, call);
+  if (request === undefined) return failed("a value of this call cannot stand in the address");
+  return runHttpTool(request, deps.context, signal);
+}
+
+export interface AgentHttpTools {
+  readonly secrets: readonly string[];
+  /** What a call would ask; undefined where a value cannot stand in the address. */
+  requestOf(tool: HttpTool, call: ToolCall): HttpToolCall | undefined;
+}
+
+/** The agent's HTTP tools outside a call, to be looked at. */
+export function agentHttpTools(
+  agent: AgentRecord,
+  cipher: CredentialCipher,
+  call: ToolsCall,
+): AgentHttpTools {
+  const headers = openToolHeaders(agent, cipher);
+  return {
+    secrets: [...headers.values()].flatMap((each) => Object.values(each)),
+    requestOf: (tool, toolCall) => filledRequest({ agent, headers, call }, tool, toolCall),
+  };
+}
+
+function filledRequest(
+  { agent, headers, call }: Pick<ToolDeps, "agent" | "headers" | "call">,
+  tool: HttpTool,
+  { id, argumentsJson }: ToolCall,
+): HttpToolCall | undefined {
   const { callId, callHeaders, texts = UNFILLED } = call;
   const url = filledAddress(tool, texts);
-  if (url === undefined) return failed("a value of this call cannot stand in the address");
+  if (url === undefined) return undefined;
   const opened = headers.get(tool.name) ?? {};
   const fixed = filledFixed(headers.get(fixedKey(tool.name)) ?? {}, texts);
   // A header of that name which the tool's author has set himself stays as it is.
@@ -226,8 +255,7 @@ async function runFilled(
     ...(tool.sendCallInfo === true && callHeaders),
   };
   const own = { ...facts, ...filledHeaders(opened, texts) };
-  const request = { tool, url, fixed, headers: own, argumentsJson, orgId: agent.orgId };
-  return runHttpTool(request, context, signal);
+  return { tool, url, fixed, headers: own, argumentsJson, orgId: agent.orgId };
 }
 
 /** The same for each try of one tool call. A vendor's id of a tool call may hold anything. */
