@@ -17,6 +17,7 @@ import { SERVER_URL } from "../model/server-address.js";
 import { saveFile } from "../parts/calls/csv-button.js";
 import { AskDialog } from "../parts/forms/ask-dialog.js";
 import { useLeaveGuard } from "../parts/forms/leave-guard.js";
+import { ToolTrials } from "../parts/forms/tool-trial.js";
 import { PageHead } from "../parts/page-head.js";
 import { Fault, Loaded, Outline } from "../parts/states.js";
 import { TryAgent } from "../parts/talk/try-agent.js";
@@ -118,6 +119,7 @@ function AgentEditor({ agent }: { agent: Agent }) {
               onUndo={() => setDraft(saved)}
             />
           </form>
+          {tab.id === "tools" ? <ToolTrials agentId={agent._id} /> : null}
           {tab.id === "channels" ? <Channels agentId={agent._id} /> : null}
         </div>
         <aside className="beside">
