@@ -36,8 +36,6 @@ import { requireSignature, SIGNED_HEADERS, type SignatureOptions } from "./webho
 
 const WEBHOOK_PATH = "/api/telephony/voice";
 const VARIABLE_PREFIX = "var.";
-/** A vendor that asks for a document waits for it. */
-const NEVER = new AbortController().signal;
 const TOO_MANY_CALLS = "too many calls came within a minute";
 
 export interface PhoneWebhookOptions extends SignatureOptions, StreamOpeningOptions {
@@ -123,7 +121,9 @@ async function answer(request: IncomingRequest, options: PhoneWebhookOptions): P
     ...mergedValues({ variables }),
     ...(apiKeyId !== undefined && { apiKeyId }),
   };
-  const values = await options.opener.preCall({ tenant, agentId }, { callInfo }, NEVER);
+  // A vendor that asks for a document waits for it.
+  const { signal: never } = new AbortController();
+  const values = await options.opener.preCall({ tenant, agentId }, { callInfo }, never);
   await options.callInfos.keep(claims, { ...callInfo, ...mergedValues(callInfo, values) });
   const streamBase = otherAddress ?? (await options.streamAddress());
   const isNextNamed = found.namesNextOnRequest !== true || query.get("continue") === "yes";

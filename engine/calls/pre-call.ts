@@ -36,7 +36,7 @@ export async function requestPreCall(
   const resultOf = (outcome: PreCallResult["outcome"], more: Partial<PreCallResult> = {}) => {
     const durationMs = Math.round(clock.monotonicMs() - beganAtMs);
     const result: PreCallResult = { outcome, ...more, durationMs, callId };
-    if (outcome !== "ok") {
+    if (outcome !== "ok" && !signal.aborted) {
       const { status, error } = more;
       log.info({ callId, orgId, agentId, outcome, status, error }, "the pre-call request failed");
     }

@@ -43,11 +43,15 @@ interface Asked {
 /** A customer's service, and what it was asked. */
 async function service(context: TestContext, answer: (response: ServerResponse) => void) {
   const asked: Asked[] = [];
-  const listener = createServer(async (request, response) => {
+  const listener = createServer((request, response) => {
     let body = "";
-    for await (const piece of request) body += String(piece);
-    asked.push({ headers: request.headers, body });
-    answer(response);
+    request.on("data", (piece: Buffer) => {
+      body += piece.toString();
+    });
+    request.on("end", () => {
+      asked.push({ headers: request.headers, body });
+      answer(response);
+    });
   });
   listener.listen(0, "127.0.0.1");
   await once(listener, "listening");

@@ -26,7 +26,7 @@ export function ToolTrials({ agentId }: { agentId: string }) {
 interface ToolTrialProps {
   readonly agentId: string;
   readonly name: string;
-  /** Of the agent's variables. */
+  /** Names of the agent's variables. */
   readonly names: readonly string[];
 }
 
