@@ -246,6 +246,17 @@ export interface AgentAnalysis {
   readonly llmModelId: string | null;
 }
 
+/** What an agent's organization is asked before each call: who calls, and what the agent should know. */
+export interface AgentPreCall {
+  readonly url: string;
+  /** The call goes on without an answer then. */
+  readonly timeoutMs: number;
+  /** The values are in the agent's `sealedPreCall`. */
+  readonly headerNames: readonly string[];
+  /** By a secret that is in `sealedPreCall` too. */
+  readonly isSigned: boolean;
+}
+
 export interface AgentRecord {
   readonly id: string;
   readonly orgId: string;
@@ -271,13 +282,17 @@ export interface AgentRecord {
   readonly fallbacks: AgentFallbacks;
   readonly thresholds: AgentThresholds;
   readonly tools: readonly AgentTool[];
-  /** Sealed like credentials: by the name of the tool, an object of its headers. null when no tool has any. */
+  /** Sealed like credentials: by the name of the tool, an object of its headers; by `fixed` and the name, of its fixed parameters. null when no tool has any. */
   readonly sealedToolHeaders: string | null;
   readonly recording: AgentRecording;
   /** Sites whose pages may call without key or token. */
   readonly allowedOrigins: readonly string[];
   /** null: calls are not analyzed. */
   readonly analysis: AgentAnalysis | null;
+  /** null: nobody is asked before a call. */
+  readonly preCall: AgentPreCall | null;
+  /** Sealed like credentials: headers and signing secret of `preCall`. null when it has neither. */
+  readonly sealedPreCall: string | null;
   readonly active: boolean;
   readonly createdAtMs: number;
   readonly updatedAtMs: number;

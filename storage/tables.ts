@@ -145,6 +145,8 @@ export const tables = {
       recording: json().defaultTo('{"enabled":false,"retentionDays":30}'),
       allowedOrigins: json().defaultTo("[]"),
       analysis: text().nullable(),
+      preCall: text().nullable(),
+      sealedPreCall: text().nullable(),
       active: flag(),
       createdAtMs: number(),
       updatedAtMs: number(),

@@ -8,6 +8,7 @@ import { CallReports } from "../../engine/calls/call-reports.js";
 import { CallSupervision } from "../../engine/calls/call-supervision.js";
 import { OutboundCalls } from "../../engine/calls/outbound/outbound-calls.js";
 import { OutboundTelephony } from "../../engine/calls/outbound/outbound-telephony.js";
+import { ToolTests } from "../../engine/calls/tool-tests.js";
 import { type LoneNode, NodeList } from "../../engine/cluster/node-registry.js";
 import type { Logger } from "../../engine/log.js";
 import type { Metric } from "../../engine/metrics/cluster-metrics.js";
@@ -171,6 +172,7 @@ function newCarrier(parts: WorkerServerParts, localBaseUrl: () => string) {
   const placedCalls = cluster.placedCalls(outboundCalls, tokens);
   const made = {
     connections,
+    context,
     learned,
     uploads,
     reachable,
@@ -184,7 +186,7 @@ function newCarrier(parts: WorkerServerParts, localBaseUrl: () => string) {
 async function serve(parts: WorkerServerParts, carrier: Carrier) {
   const { settings, database, cipher, tenancy, cluster, clock, newId, log } = parts;
   const { allowPrivateProviders: allowPrivateAddresses } = settings;
-  const { learned, reachable, clients, breakers, chains } = carrier;
+  const { context, learned, reachable, clients, breakers, chains } = carrier;
   const { calls, callControl, outboundCalls, placedCalls, outboundTokens } = carrier;
   const { agents } = tenancy;
   const llmOf = (forCall: AgentForCall) => agentLlm(forCall, chains);
@@ -213,6 +215,7 @@ async function serve(parts: WorkerServerParts, carrier: Carrier) {
       nodeList: new NodeList({ database, lone: loneNode(settings, calls), clock, newId }),
       outboundCalls,
       agentChats: new AgentChats({ agents, llmOf, clock, log }),
+      toolTests: new ToolTests({ agents, cipher, context }),
       analysisRuns: new AnalysisRuns({ database, clock, newId }),
       providerChecks: new ProviderChecks({ ...tenancy, clients, clock }),
       providerVoices: new ProviderVoices({ ...tenancy, clients, clock }),

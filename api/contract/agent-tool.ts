@@ -1,4 +1,10 @@
 import * as v from "valibot";
+import {
+  hasPlaceholder,
+  missingDefault,
+  nameWithoutDefault,
+} from "../../engine/calls/call-variables.js";
+import { hasFixedOrigin } from "../../engine/tools/tool-texts.js";
 import type { JsonObject } from "../../storage/records.js";
 import {
   choiceField,
@@ -8,6 +14,7 @@ import {
   wholeNumberField,
   worded,
 } from "./fields.js";
+import { withoutReferences } from "./schema-references.js";
 
 /** A tool's schema goes to the vendor with every question, and its tokens are paid for. */
 const SCHEMA_MAX_BYTES = 8 * 1024;
@@ -191,14 +198,120 @@ const ownToolFields = {
   parameters: worded(
     v.pipe(
       v.record(v.string(), v.unknown()),
+      v.check<JsonObject, (issue: { readonly input: JsonObject }) => string>(
+        (schema) => withoutReferences(schema).ok,
+        ({ input }) => {
+          const flat = withoutReferences(input);
+          return `expected no reference that cannot be replaced: ${flat.ok ? "" : flat.error}`;
+        },
+      ),
+      v.transform((schema) => {
+        const flat = withoutReferences(schema);
+        return flat.ok ? flat.schema : schema;
+      }),
       v.check(isToolSchema),
-      v.description(`what its arguments are, ${TOOL_SCHEMA_RULES}`),
+      v.description(
+        `what its arguments are, ${TOOL_SCHEMA_RULES}; a $ref to the schema's own $defs is replaced by what it names`,
+      ),
     ),
   ),
 };
 const timeoutField = v.optional(
   wholeNumberField("milliseconds until it is given up", TIMEOUT_MIN_MS, TIMEOUT_MAX_MS),
   TIMEOUT_DEFAULT_MS,
+);
+
+export function webAddressField(subject: string) {
+  return worded(
+    v.pipe(
+      v.string(),
+      v.maxLength(URL_CHARACTERS_MAX),
+      v.check(isWebAddress),
+      v.description(subject),
+    ),
+  );
+}
+
+const headersRecord = v.record(
+  v.pipe(v.string(), v.regex(HEADER_NAME)),
+  v.pipe(v.string(), v.maxLength(HEADER_VALUE_CHARACTERS_MAX), v.regex(HEADER_VALUE)),
+);
+const HEADERS = `headers of its requests, an object of at most ${HEADERS_MAX} texts of printable ASCII characters; they are kept secret, and left out they stay as they are`;
+
+export const secretHeadersField = worded(
+  v.pipe(
+    headersRecord,
+    v.maxEntries(HEADERS_MAX),
+    v.examples([{ authorization: "Bearer ..." }]),
+    v.description(HEADERS),
+  ),
+);
+
+const WITH_VARIABLES = "with {{name|default}} for the variables of a call";
+
+/** A part of a request that may hold variables; the error names one without a default. */
+const hasDefaults = v.check<string, (issue: { readonly input: string }) => string>(
+  (text) => nameWithoutDefault(text) === undefined,
+  ({ input }) => missingDefault(nameWithoutDefault(input) ?? ""),
+);
+
+/** Variables stand behind the host: no value of a call says which server is asked. */
+const toolAddressField = worded(
+  v.pipe(
+    v.string(),
+    v.maxLength(URL_CHARACTERS_MAX),
+    v.check(
+      (url) => !hasPlaceholder(url) || hasFixedOrigin(url),
+      "expected variables only behind the host, in the path or the query",
+    ),
+    v.check(isWebAddress),
+    hasDefaults,
+    v.description(
+      `the service's http or https address, without user name, ${WITH_VARIABLES} in path and query`,
+    ),
+  ),
+);
+
+/** Names the entry whose variable lacks a default. */
+function requireDefaults({
+  dataset,
+  addIssue,
+}: v.RawCheckContext<Readonly<Record<string, string>>>): void {
+  if (!dataset.typed) return;
+  const input = dataset.value;
+  for (const [key, value] of Object.entries(input)) {
+    const name = nameWithoutDefault(value);
+    if (name === undefined) continue;
+    const path: [v.ObjectPathItem] = [{ type: "object", origin: "value", input, key, value }];
+    addIssue({ message: missingDefault(name), path });
+  }
+}
+
+const toolHeadersField = v.pipe(
+  secretHeadersField,
+  v.rawCheck(requireDefaults),
+  v.description(`${HEADERS}; values ${WITH_VARIABLES}`),
+);
+
+const FIXED_PARAMETERS_MAX = 16;
+const FIXED_VALUE_CHARACTERS_MAX = 1_000;
+const PARAMETER_NAME = /^(?!(?:__proto__|constructor|prototype)$)[\w.-]{1,64}$/;
+
+const fixedParametersField = v.pipe(
+  worded(
+    v.pipe(
+      v.record(
+        v.pipe(v.string(), v.regex(PARAMETER_NAME)),
+        v.pipe(v.string(), v.maxLength(FIXED_VALUE_CHARACTERS_MAX)),
+      ),
+      v.maxEntries(FIXED_PARAMETERS_MAX),
+      v.examples([{ customer: "{{customerId|unknown}}" }]),
+      v.description(
+        `arguments that the model neither writes nor sees, an object of at most ${FIXED_PARAMETERS_MAX} texts ${WITH_VARIABLES}; they are kept secret, and left out they stay as they are`,
+      ),
+    ),
+  ),
+  v.rawCheck(requireDefaults),
 );
 
 const toolFields = worded(
@@ -216,37 +329,13 @@ const toolFields = worded(
         requestObject({
           type: typeField("http"),
           ...ownToolFields,
-          url: worded(
-            v.pipe(
-              v.string(),
-              v.maxLength(URL_CHARACTERS_MAX),
-              v.check(isWebAddress),
-              v.description("the service's http or https address, without user name"),
-            ),
-          ),
+          url: toolAddressField,
           method: choiceField("GET with the arguments in the query, or POST with them as JSON", [
             "GET",
             "POST",
           ]),
-          headers: v.exactOptional(
-            worded(
-              v.pipe(
-                v.record(
-                  v.pipe(v.string(), v.regex(HEADER_NAME)),
-                  v.pipe(
-                    v.string(),
-                    v.maxLength(HEADER_VALUE_CHARACTERS_MAX),
-                    v.regex(HEADER_VALUE),
-                  ),
-                ),
-                v.maxEntries(HEADERS_MAX),
-                v.examples([{ authorization: "Bearer ..." }]),
-                v.description(
-                  `headers of its requests, an object of at most ${HEADERS_MAX} texts of printable ASCII characters; they are kept secret, and left out they stay as they are`,
-                ),
-              ),
-            ),
-          ),
+          headers: v.exactOptional(toolHeadersField),
+          fixedParameters: v.exactOptional(fixedParametersField),
           timeoutMs: timeoutField,
           speak: v.optional(
             flagField(
@@ -296,6 +385,7 @@ export const AgentTool = v.variant("type", [
     url: v.string(),
     method: v.picklist(["GET", "POST"]),
     headerNames: v.pipe(v.array(v.string()), v.description("their values are never answered")),
+    fixedParameterNames: v.exactOptional(v.array(v.string())),
     timeoutMs: v.number(),
     speak: v.boolean(),
     sendCallInfo: v.exactOptional(v.boolean()),

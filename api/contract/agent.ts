@@ -1,7 +1,18 @@
 import * as v from "valibot";
-import { hasPlaceholder, nameWithoutDefault } from "../../engine/calls/call-variables.js";
+import {
+  hasPlaceholder,
+  missingDefault,
+  nameWithoutDefault,
+} from "../../engine/calls/call-variables.js";
 import { isTimeZone } from "../../engine/calls/prompt.js";
-import { AgentTool, isToolSchema, TOOL_SCHEMA_RULES, toolsField } from "./agent-tool.js";
+import {
+  AgentTool,
+  isToolSchema,
+  secretHeadersField,
+  TOOL_SCHEMA_RULES,
+  toolsField,
+  webAddressField,
+} from "./agent-tool.js";
 import { originField } from "./client-token.js";
 import {
   Category,
@@ -36,10 +47,7 @@ const FILLER_PHRASES_MAX = 10;
 /** In a text with `{{name}}`, a name that not every call has needs a default; without one a caller would hear a gap. */
 const hasDefaults = v.check<string, (issue: { readonly input: string }) => string>(
   (text) => nameWithoutDefault(text) === undefined,
-  ({ input }) => {
-    const name = nameWithoutDefault(input) ?? "";
-    return `{{${name}}} needs a default, such as {{${name}|there}}: not every call has a value for it`;
-  },
+  ({ input }) => missingDefault(nameWithoutDefault(input) ?? ""),
 );
 
 const templateField = (subject: string, charactersMax: number) =>
@@ -323,6 +331,49 @@ const analysisField = v.pipe(
   v.description(v.getDescription(analysisObject) ?? ANALYSIS),
 );
 
+const PRE_CALL_TIMEOUT_MIN_MS = 100;
+const PRE_CALL_TIMEOUT_MAX_MS = 5_000;
+const PRE_CALL_TIMEOUT_PRESET_MS = 2_000;
+/** `whsec_` and base64 of 24 to 64 bytes. */
+const SIGNING_SECRET = /^whsec_[A-Za-z0-9+/]{32,88}={0,2}$/;
+
+const PRE_CALL =
+  "a request to your service before each call, which answers variables and overrides, or null for none";
+
+const preCallObject = knownObjectField(PRE_CALL, {
+  url: webAddressField("the service's http or https address, without user name"),
+  timeoutMs: v.optional(
+    wholeNumberField(
+      `milliseconds after which the call goes on without an answer, ${PRE_CALL_TIMEOUT_PRESET_MS} unless given`,
+      PRE_CALL_TIMEOUT_MIN_MS,
+      PRE_CALL_TIMEOUT_MAX_MS,
+    ),
+    PRE_CALL_TIMEOUT_PRESET_MS,
+  ),
+  headers: v.exactOptional(secretHeadersField),
+  secret: v.exactOptional(
+    worded(
+      v.pipe(
+        v.nullable(
+          v.pipe(
+            v.string(),
+            v.regex(SIGNING_SECRET),
+            v.examples(["whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw"]),
+          ),
+        ),
+        v.description(
+          "signs the requests as Standard Webhooks has it: whsec_ and 24 to 64 bytes in base64, or null for no signature; it is kept secret, and left out it stays as it is",
+        ),
+      ),
+    ),
+  ),
+});
+
+const preCallField = v.pipe(
+  v.nullable(preCallObject),
+  v.description(v.getDescription(preCallObject) ?? PRE_CALL),
+);
+
 const nested = {
   persona: v.optional(objectField("the agent's persona", personaFields)),
   llmConfig: v.optional(objectField("LLM settings", llmConfigFields)),
@@ -334,6 +385,7 @@ const nested = {
   ),
   allowedOrigins: v.optional(allowedOriginsField),
   analysis: v.optional(analysisField),
+  preCall: v.optional(preCallField),
   ...renamed({ publicOrigins: "allowedOrigins" }),
 };
 
@@ -474,6 +526,21 @@ export const Agent = v.object({
   tools: v.array(AgentTool),
   recording: v.object({ enabled: v.boolean(), retentionDays: v.number() }),
   allowedOrigins: v.array(v.string()),
+  variables: v.pipe(
+    v.array(v.string()),
+    v.description("names in its texts and its tools' addresses that not every call has"),
+  ),
+  preCall: v.pipe(
+    v.nullable(
+      v.object({
+        url: v.string(),
+        timeoutMs: v.number(),
+        headerNames: v.pipe(v.array(v.string()), v.description("their values are never answered")),
+        isSigned: v.boolean(),
+      }),
+    ),
+    v.description(PRE_CALL),
+  ),
   analysis: v.pipe(
     v.nullable(
       v.object({

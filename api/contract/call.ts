@@ -1,6 +1,7 @@
 import * as v from "valibot";
 import { PHONE_VENDOR_NAMES } from "../../engine/telephony/telephony-settings.js";
 import { transferTarget } from "./agent-tool.js";
+import { overridesField, variablesField } from "./call-values.js";
 import {
   Count,
   choiceField,
@@ -168,6 +169,8 @@ export const PlaceCallBody = requestObject({
     ),
     true,
   ),
+  variables: v.optional(variablesField()),
+  overrides: v.optional(overridesField),
 });
 
 export const TransferCallBody = requestObject({ to: transferTarget() });

@@ -1,11 +1,12 @@
 import * as v from "valibot";
 import { isOriginPattern } from "../../engine/security/origins.js";
+import { overridesField, variablesField } from "./call-values.js";
 import { idField, requestObject, Timestamp, wholeNumberField, worded } from "./fields.js";
 
 const TTL_SEC_MAX = 3_600;
 const CALL_SEC_MAX = 86_400;
-const VARIABLES_MAX = 20;
-const VALUE_CHARACTERS_MAX = 500;
+/** A token has to fit into an address. */
+const TOKEN_VARIABLES_MAX = 20;
 const ORIGIN_CHARACTERS_MAX = 200;
 
 export function originField(subject: string) {
@@ -27,20 +28,8 @@ export const ClientTokenBody = requestObject({
   ttlSec: wholeNumberField("seconds for which a call may be begun", 10, TTL_SEC_MAX),
   callMaxSec: v.optional(wholeNumberField("seconds of a call", 1, CALL_SEC_MAX)),
   origin: v.optional(originField("the only site whose pages may use it")),
-  variables: v.optional(
-    worded(
-      v.pipe(
-        v.record(
-          v.pipe(v.string(), v.regex(/^[A-Za-z]\w{0,39}$/)),
-          v.pipe(v.string(), v.maxLength(VALUE_CHARACTERS_MAX)),
-        ),
-        v.maxEntries(VARIABLES_MAX),
-        v.description(
-          `what the agent's persona has in place of {{name}}, an object of at most ${VARIABLES_MAX} texts of at most ${VALUE_CHARACTERS_MAX} characters`,
-        ),
-      ),
-    ),
-  ),
+  variables: v.optional(variablesField(TOKEN_VARIABLES_MAX)),
+  overrides: v.optional(overridesField),
 });
 
 export const IssuedClientToken = v.object({

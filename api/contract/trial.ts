@@ -1,9 +1,13 @@
 import * as v from "valibot";
 import { voiceField } from "./agent.js";
+import { variablesField } from "./call-values.js";
 import {
   Count,
   choiceField,
+  FreeForm,
+  freeFormField,
   idField,
+  nameField,
   numberField,
   objectField,
   requestObject,
@@ -38,6 +42,25 @@ export const ChatBody = requestObject({
       ),
     ),
   ),
+});
+
+export const ToolTestBody = requestObject({
+  name: nameField("the name of an HTTP tool of the agent"),
+  arguments: freeFormField("what the LLM would write"),
+  variables: v.optional(variablesField()),
+});
+
+export const ToolTest = v.object({
+  request: v.object({
+    method: v.picklist(["GET", "POST"]),
+    url: v.string(),
+    headers: v.pipe(v.record(v.string(), v.string()), v.description("secret values are hidden")),
+    arguments: v.pipe(FreeForm, v.description("fixed parameters are hidden")),
+  }),
+  ok: v.boolean(),
+  status: v.pipe(v.nullable(v.number()), v.description("null where the service did not answer")),
+  content: v.pipe(v.string(), v.description("what the LLM would read")),
+  durationMs: Count,
 });
 
 export const ChatToken = v.object({

@@ -1,9 +1,12 @@
 import type { AnalysisRuns } from "../../engine/analysis/analysis-runs.js";
 import { type AgentChats, ChatError } from "../../engine/calls/agent-chats.js";
+import { agentVariables } from "../../engine/calls/call-variables.js";
+import type { ToolTests } from "../../engine/calls/tool-tests.js";
 import type { Agents, AgentView } from "../../engine/tenancy/agents/agents.js";
 import type { ProviderChecks } from "../../engine/tenancy/providers/provider-check.js";
 import type { ProviderVoices } from "../../engine/tenancy/providers/provider-voices.js";
 import type { AnalysisRun } from "../../storage/calls/call-analyses.js";
+import type { HttpTool } from "../../storage/tenancy/agent-tool.js";
 import type { Handlers } from "../http/endpoints/api-endpoint.js";
 import { timestamp } from "./timestamp.js";
 
@@ -11,6 +14,7 @@ export interface TrialParts {
   readonly agentChats: AgentChats;
   readonly providerChecks: ProviderChecks;
   readonly providerVoices: ProviderVoices;
+  readonly toolTests: Pick<ToolTests, "run">;
 }
 
 /** Lets users try their settings before the first call. */
@@ -18,10 +22,17 @@ export function trialRoutes({
   agentChats,
   providerChecks,
   providerVoices,
+  toolTests,
 }: TrialParts): Handlers<
-  "chatWithAgent" | "testNewProvider" | "testProvider" | "listProviderVoices" | "previewVoice"
+  | "testAgentTool"
+  | "chatWithAgent"
+  | "testNewProvider"
+  | "testProvider"
+  | "listProviderVoices"
+  | "previewVoice"
 > {
   return {
+    testAgentTool: ({ tenant, id, body, signal }) => toolTests.run(tenant, id, body, signal),
     listProviderVoices: async ({ tenant, id }) => {
       const { voices, ...list } = await providerVoices.list(tenant, id);
       return { ...list, voices: [...voices] };
@@ -106,10 +117,19 @@ function runView(run: AnalysisRun) {
   };
 }
 
-/** All but the values of the tools' headers, which are secrets. */
+function httpToolJson({ headerNames, fixedParameterNames, ...tool }: HttpTool) {
+  return {
+    ...tool,
+    headerNames: [...headerNames],
+    ...(fixedParameterNames && { fixedParameterNames: [...fixedParameterNames] }),
+  };
+}
+
+/** All but what is sealed, which is secret. */
 function agentJson(view: AgentView) {
-  const { id, createdAtMs, updatedAtMs, sealedToolHeaders: _sealed, ...shown } = view;
-  const { tools, fallbacks, modelNotices, persona, thresholds, ...agent } = shown;
+  const { id, createdAtMs, updatedAtMs, ...all } = view;
+  const { sealedToolHeaders: _sealed, sealedPreCall: _sealedPreCall, ...shown } = all;
+  const { tools, preCall, fallbacks, modelNotices, persona, thresholds, ...agent } = shown;
   const { waiting, ...stockPhrases } = persona.stockPhrases;
   return {
     _id: id,
@@ -131,9 +151,9 @@ function agentJson(view: AgentView) {
     },
     modelNotices: [...modelNotices],
     allowedOrigins: [...agent.allowedOrigins],
-    tools: tools.map((tool) =>
-      tool.type === "http" ? { ...tool, headerNames: [...tool.headerNames] } : tool,
-    ),
+    variables: [...agentVariables(view)],
+    preCall: preCall && { ...preCall, headerNames: [...preCall.headerNames] },
+    tools: tools.map((tool) => (tool.type === "http" ? httpToolJson(tool) : tool)),
     createdAt: timestamp(createdAtMs),
     updatedAt: timestamp(updatedAtMs),
   };

@@ -4,6 +4,7 @@ import type { CallReports } from "../../engine/calls/call-reports.js";
 import type { CallSupervision } from "../../engine/calls/call-supervision.js";
 import type { OutboundCalls } from "../../engine/calls/outbound/outbound-calls.js";
 import type { Recordings } from "../../engine/calls/recording/recordings.js";
+import type { ToolTests } from "../../engine/calls/tool-tests.js";
 import type { NodeList } from "../../engine/cluster/node-registry.js";
 import type { Agents } from "../../engine/tenancy/agents/agents.js";
 import type { PhoneNumbers } from "../../engine/tenancy/agents/phone-numbers.js";
@@ -43,6 +44,7 @@ import { webhookRoutes } from "./webhook-routes.js";
 export interface ApiServices {
   readonly accounts: Accounts;
   readonly agentChats: AgentChats;
+  readonly toolTests: ToolTests;
   readonly agents: Agents;
   readonly analysisRuns: AnalysisRuns;
   readonly apiKeys: ApiKeys;

@@ -7,6 +7,13 @@ import { newCallKey } from "../../engine/security/stream-token.js";
 import type { WebhookAnswers } from "../../engine/telephony/answered-webhooks.js";
 import type { CallDocuments } from "../../engine/telephony/call-documents.js";
 import { type BestEffortCallInfos, callInfoOf } from "../../engine/telephony/call-info.js";
+import {
+  mergedValues,
+  VARIABLE_CHARACTERS_MAX,
+  VARIABLE_NAME,
+  VARIABLES_MAX,
+  type Variables,
+} from "../../engine/telephony/call-values.js";
 import { DEFAULT_PHONE_VENDOR, phoneVendor } from "../../engine/telephony/phone-vendors.js";
 import { webhookField } from "../../engine/telephony/webhook-field.js";
 import type { PhoneNumbers } from "../../engine/tenancy/agents/phone-numbers.js";
@@ -38,6 +45,7 @@ import {
 
 const WEBHOOK_PATH = "/api/telephony/voice";
 const NO_SUCH_NUMBER = "this number is not in service";
+const VARIABLE_PREFIX = "var.";
 const TOO_MANY_CALLS = "too many calls within a minute";
 
 export interface PhoneWebhookOptions extends SignatureOptions, StreamOpeningOptions {
@@ -58,8 +66,10 @@ export interface PhoneWebhookOptions extends SignatureOptions, StreamOpeningOpti
 }
 
 /**
- * `POST /api/telephony/voice?[api_key=…][&agent_id=…][&vendor=…][&continue=yes|transfer]`: the vendor asks what to do with a call, and is told to
- * open a media stream here. Without a key, the vendor's signature proves who asks, and the called number whose call it is. The stream gets a token that is good for one stream and a minute, never the API key.
+ * `POST /api/telephony/voice?[api_key=…][&agent_id=…][&vendor=…][&continue=yes|transfer][&var.name=value]`: the vendor asks
+ * what to do with a call, and receives a document that opens a media stream here. Without a key, the vendor's signature
+ * proves who asks, and the called number whose call it is. The stream gets a token that is valid for one stream and one
+ * minute, never the API key.
  */
 export function phoneWebhook(options: PhoneWebhookOptions): Endpoint {
   return {
@@ -87,6 +97,7 @@ async function answer(request: IncomingRequest, options: PhoneWebhookOptions): P
   const bytes = Buffer.from(await request.body());
   const signed = await requireSignature(vendor, request, WEBHOOK_PATH, bytes, options);
   if (signed?.signsQuery === false && query.has("agent_id")) throw unsignedAgent(vendor);
+  const variables = variablesIn(query, signed?.signsQuery === true);
   const body = bytes.toString("utf8");
   const callInfo = callInfoOf(body, found.callInfoFields);
   const asked = { request, query, vendor, signed, calledNumber: callInfo.to };
@@ -133,10 +144,15 @@ async function answer(request: IncomingRequest, options: PhoneWebhookOptions): P
   } as const;
   const token = await streamTokenFor(claims, options);
   const { apiKeyId } = tenant;
-  await options.callInfos.keep(claims, {
+  const known = {
     ...callInfo,
+    ...mergedValues({ variables }),
     ...(apiKeyId !== undefined && { apiKeyId }),
-  });
+  };
+  // A vendor that asks for a document waits for it.
+  const { signal: never } = new AbortController();
+  const values = await options.opener.preCall({ tenant, agentId }, { callInfo: known }, never);
+  await options.callInfos.keep(claims, { ...known, ...mergedValues(known, values) });
   const streamBase = otherAddress ?? (await options.streamAddress());
   const isNextNamed =
     found.namesNextOnRequest !== true || ["yes", DIALS_TRANSFERS].includes(following ?? "");
@@ -229,6 +245,37 @@ async function authenticate(
   const refusal = accessRefusal(tenant, "voice");
   if (refusal !== undefined) throw refusal;
   return tenant;
+}
+
+/** Values for the agent's variables. Only a signature proves that they are not the caller's own. */
+function variablesIn(query: URLSearchParams, isSigned: boolean): Variables {
+  const given = [...query].filter(([key]) => key.startsWith(VARIABLE_PREFIX));
+  const [first] = given;
+  if (first === undefined) return {};
+  if (!isSigned) {
+    throw invalid(first[0], "expected a request whose address the vendor has signed");
+  }
+  if (given.length > VARIABLES_MAX) {
+    throw invalid("var", `expected at most ${VARIABLES_MAX} variables`);
+  }
+  for (const [key, value] of given) {
+    if (!VARIABLE_NAME.test(key.slice(VARIABLE_PREFIX.length))) {
+      throw invalid(
+        key.slice(0, 60),
+        "expected a name of a letter and up to 39 letters, digits and underscores",
+      );
+    }
+    if (value.length > VARIABLE_CHARACTERS_MAX) {
+      throw invalid(key, `expected text of at most ${VARIABLE_CHARACTERS_MAX} characters`);
+    }
+  }
+  return Object.fromEntries(
+    given.map(([key, value]) => [key.slice(VARIABLE_PREFIX.length), value]),
+  );
+}
+
+function invalid(field: string, message: string): RequestError {
+  return new RequestError("invalid_request", `${field}: ${message}`);
 }
 
 function unsignedAgent(vendor: string): RequestError {

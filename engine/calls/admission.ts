@@ -2,13 +2,14 @@ import type { Database } from "../../storage/database.js";
 import type { AgentRecord } from "../../storage/records.js";
 import { CALLER_LEFT, type Ending } from "../conversation/call-end.js";
 import { OrganizationCounts } from "../organization-counts.js";
+import type { CallOverrides, Variables } from "../telephony/call-values.js";
 import { ReadCache } from "../tenancy/read-cache.js";
 import type { Tenant } from "../tenancy/tenant.js";
 import type { CancelTimer, Clock } from "../time/clock.js";
 import type { MaybePromise } from "../time/maybe-promise.js";
 import { utcMonth } from "../time/utc-date.js";
 import { CallRefusedError } from "./call-refused-error.js";
-import { type CallFacts, withVariables } from "./call-variables.js";
+import { type CallFacts, withOverrides, withVariables } from "./call-variables.js";
 import type { Conversation } from "./conversations.js";
 
 /** What whoever let the caller in has laid down for this one call. */
@@ -16,7 +17,8 @@ export interface CallTerms {
   /** Agent and plan may allow less; undefined: they alone say. */
   readonly callMaxSec: number | undefined;
   /** What the agent's texts have in place of `{{name}}`. */
-  readonly variables: Readonly<Record<string, string>>;
+  readonly variables: Variables;
+  readonly overrides?: CallOverrides | undefined;
   /**
    * They are for one conversation, in which one call is open at a time: a call that goes on with it takes the place of the one
    * before, and `callMaxSec` counts from the beginning of the first.
@@ -30,9 +32,9 @@ export function withTerms(
   terms: CallTerms | undefined,
   facts: CallFacts,
 ): AgentRecord {
-  const { callMaxSec = Number.POSITIVE_INFINITY, variables = {} } = terms ?? {};
+  const { callMaxSec = Number.POSITIVE_INFINITY, variables = {}, overrides } = terms ?? {};
   const maxCallDurationSec = Math.min(agent.thresholds.maxCallDurationSec, callMaxSec);
-  const filled = withVariables(agent, variables, facts);
+  const filled = withVariables(withOverrides(agent, overrides), variables, facts);
   return { ...filled, thresholds: { ...agent.thresholds, maxCallDurationSec } };
 }
 

@@ -12,7 +12,7 @@ import { type CallInfo, callInfoHeaders, callInfoNote } from "../telephony/call-
 import type { AgentForCall } from "../tenancy/agents/agent-for-call.js";
 import type { VendorClients } from "../tenancy/providers/vendor-clients.js";
 import type { Clock } from "../time/clock.js";
-import { agentToolbox } from "../tools/agent-toolbox.js";
+import { agentToolbox, type ToolsCall } from "../tools/agent-toolbox.js";
 import { AnswerLog } from "../vendors/chain/answer-log.js";
 import type { AnswerTimes } from "../vendors/chain/answer-times.js";
 import type { Breaker, Breakers } from "../vendors/chain/breakers.js";
@@ -260,6 +260,7 @@ export function agentVendors(
   audio: LegAudio,
   { chains: deps, cipher, context }: AgentVendorsOptions,
   callInfo?: CallInfo,
+  call: Omit<ToolsCall, "callHeaders"> = {},
 ): AgentVendors {
   const answers = new AnswerLog();
   const chains = new VendorChains(deps, answers);
@@ -302,7 +303,10 @@ export function agentVendors(
       () => chains.stt(forCall),
       (by) => by,
     ),
-    toolbox: agentToolbox(forCall.agent, cipher, context, callInfoHeaders(callInfo)),
+    toolbox: agentToolbox(forCall.agent, cipher, context, {
+      ...call,
+      callHeaders: callInfoHeaders(callInfo),
+    }),
     answers,
     lost,
   };

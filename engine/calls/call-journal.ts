@@ -27,6 +27,7 @@ import type { AgentLlm, CallRecorder } from "../conversation/runner.js";
 import type { Logger } from "../log.js";
 import type { Metrics } from "../metrics/metrics.js";
 import type { CallInfo } from "../telephony/call-info.js";
+import type { CallValues } from "../telephony/call-values.js";
 import type { Clock } from "../time/clock.js";
 import { utcDate } from "../time/utc-date.js";
 import type { TurnTools } from "../tools/tool-log.js";
@@ -69,6 +70,8 @@ export interface CallStart {
   readonly channel: CallChannel;
   /** Who calls whom, of a telephone call; left out where that is not known. */
   readonly callInfo?: CallInfo | undefined;
+  /** What the call was given, of a call of the web. */
+  readonly values?: CallValues | undefined;
   /** Whether the agent has its calls analyzed. */
   readonly isAnalyzed?: boolean;
   /** The key that the call came with; left out where it came without one. */
@@ -82,7 +85,7 @@ export type PlacedCallStart = Pick<CallStart, "callId" | "orgId" | "agentId" | "
 
 /** The record of a call that has only begun. */
 export function newCall(start: CallStart, atMs: number): CallRecord {
-  const { callId, orgId, agentId, sessionId, channel, apiKeyId, callInfo } = start;
+  const { callId, orgId, agentId, sessionId, channel, apiKeyId, callInfo, values } = start;
   return {
     id: callId,
     orgId,
@@ -99,7 +102,7 @@ export function newCall(start: CallStart, atMs: number): CallRecord {
     analysis: null,
     transcript: [],
     metadata: {
-      ...(channel === "web" ? { direction: "web" } : callInfo),
+      ...(channel === "web" ? { direction: "web", ...values } : callInfo),
       ...(apiKeyId !== undefined && { apiKeyId }),
     },
     createdAtMs: atMs,

@@ -32,6 +32,7 @@ import type { PlayoutDelays } from "../conversation/synthesis.js";
 import type { Logger } from "../log.js";
 import type { Metrics } from "../metrics/metrics.js";
 import type { CallInfo } from "../telephony/call-info.js";
+import { type CallValues, mergedValues } from "../telephony/call-values.js";
 import { numberRefusal } from "../telephony/refused-numbers.js";
 import type { TransferResult } from "../telephony/transfer-report.js";
 import { type AgentForCall, AgentUnavailableError } from "../tenancy/agents/agent-for-call.js";
@@ -63,9 +64,11 @@ import {
   serverStops,
   tooManyCalls,
 } from "./call-refused-error.js";
+import { type CallFacts, CallVariables } from "./call-variables.js";
 import type { PhoneConversation } from "./continuations.js";
 import { type Conversation, Conversations } from "./conversations.js";
 import type { LiveCalls } from "./live-calls.js";
+import { requestPreCall } from "./pre-call.js";
 import type { PreemptiveBudget } from "./preemptive-budget.js";
 import type { Recordings } from "./recording/recordings.js";
 import type { StoreWatch } from "./store-watch.js";
@@ -447,7 +450,10 @@ export class CallOpener {
     const { organization, plan } = request.tenant;
     const { maxConcurrentCalls } = plan.limits;
     const { placedCallId } = request;
-    const callId = placedCallId ?? this.#deps.newId();
+    // A call that goes on after a break is another one than the one that was asked about.
+    const isFirst = request.conversation?.before.length === 0;
+    const told = isFirst ? request.callInfo?.preCall?.callId : undefined;
+    const callId = placedCallId ?? told ?? this.#deps.newId();
     try {
       const agent = await this.#admit(request);
       const orgId = organization.id;
@@ -521,12 +527,17 @@ export class CallOpener {
     const orgId = tenant.organization.id;
     const mayReach = (to: string) =>
       numberRefusal(to) === undefined && (this.#deps.dialTargets?.mayReach(orgId, to) ?? true);
-    const callInfo = conversation.callInfo ?? request.callInfo;
+    const values = await this.#valuesFor(request, { admitted, callId, conversation }, signal);
+    const known = conversation.callInfo ?? request.callInfo;
+    const callInfo = known && { ...known, ...values };
     const facts = { callId, channel, callInfo, atMs: this.#deps.clock.epochMs() };
-    const own = withTerms(admitted.agent, request.terms, facts);
+    const { variables = {}, overrides } = values;
+    const { callMaxSec } = request.terms ?? {};
+    const own = withTerms(admitted.agent, { callMaxSec, variables, overrides }, facts);
     const agent = await withTransfers(own, request.canTransfer === true, mayReach);
     const forCall = { ...admitted, agent };
-    const vendors = agentVendors(forCall, audio, this.#deps.vendors, callInfo);
+    const texts = new CallVariables(agent.persona, variables, facts);
+    const vendors = agentVendors(forCall, audio, this.#deps.vendors, callInfo, { callId, texts });
     vendors.llm.client.warm();
     vendors.tts.client.warm();
     const { key: historyKey, messages: history, before, wasBroken = false } = conversation;
@@ -543,6 +554,7 @@ export class CallOpener {
       channel,
       apiKeyId: tenant.apiKeyId,
       callInfo,
+      values,
     });
     if (before !== undefined) this.#deps.journal.link(callId, before);
     const promptChars = vendors.llm.systemPrompt.length;
@@ -575,6 +587,44 @@ export class CallOpener {
     if ("error" in listening) session.beginWithout(listening);
     else session.begin(listening, conversation.resumed);
     return session;
+  }
+
+  /** What the call was given on its way here, and what the organization's service says, where it was not asked yet. */
+  async #valuesFor(
+    { channel, callInfo, terms }: OpenRequest,
+    { admitted, callId, conversation }: Opening,
+    signal: AbortSignal,
+  ): Promise<CallValues> {
+    const known = conversation.callInfo ?? callInfo;
+    const given = mergedValues(known, terms);
+    if (given.preCall !== undefined || admitted.agent.preCall === null) return given;
+    const info = known && { ...known, ...given };
+    const facts = { callId, channel, callInfo: info };
+    return mergedValues(given, await this.#preCall(admitted.agent, facts, signal));
+  }
+
+  /**
+   * Asks the organization's service about a telephone call that rings, so that the answer is there when it is answered. Empty
+   * where the agent wants none, or no agent is there to take the call.
+   */
+  async preCall(
+    request: Admitted,
+    about: { readonly callId?: string; readonly callInfo: CallInfo },
+    signal: AbortSignal,
+  ): Promise<CallValues> {
+    const { callId = this.#deps.newId(), callInfo } = about;
+    const admitted = await this.#agentFor(request).catch(() => undefined);
+    if (admitted === undefined) return {};
+    return this.#preCall(admitted.agent, { callId, channel: "phone", callInfo }, signal);
+  }
+
+  #preCall(
+    agent: AgentRecord,
+    facts: Omit<CallFacts, "atMs">,
+    signal: AbortSignal,
+  ): Promise<CallValues> {
+    const { vendors, log } = this.#deps;
+    return requestPreCall(agent, facts, { ...vendors, log }, signal);
   }
 
   /** Where no vendor of some kind can be had, returns which and why: that is told in the call. */

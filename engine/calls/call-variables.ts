@@ -2,6 +2,8 @@
 
 import type { AgentRecord, CallChannel, Persona } from "../../storage/records.js";
 import type { CallInfo } from "../telephony/call-info.js";
+import { type CallOverrides, oneLine, type Variables } from "../telephony/call-values.js";
+import type { CallTexts } from "../tools/tool-texts.js";
 import { isTimeZone } from "./prompt.js";
 
 /** Every call has them; where one is not known, it is empty. */
@@ -18,11 +20,6 @@ export const SYSTEM_VARIABLES = [
 
 /** Blanks inside the braces are allowed. A default is everything from the bar to the braces. */
 const PLACEHOLDER = /\{\{\s*([A-Za-z]\w{0,39})\s*(?:\|([^{}]{0,200}))?\}\}/g;
-
-/** Line breaks and other control characters, with the blanks around them. */
-const CONTROL = /\s*[\p{Cc}\p{Zl}\p{Zp}]+\s*/gu;
-
-const oneLine = (text: string): string => text.replace(CONTROL, " ").trim();
 
 /** Rules that hold whatever a variable says. */
 const DATA_RULE =
@@ -44,49 +41,108 @@ export function nameWithoutDefault(text: string): string | undefined {
   return undefined;
 }
 
+/** Why a text is refused that has the name without a default. */
+export function missingDefault(name: string): string {
+  return `{{${name}}} needs a default, such as {{${name}|there}}: not every call has a value for it`;
+}
+
 export function hasPlaceholder(text: string): boolean {
   return text.search(PLACEHOLDER) >= 0;
 }
 
+/** Names in the agent's texts and its tools' addresses that not every call has, each once. */
+export function agentVariables({
+  persona,
+  tools,
+}: Pick<AgentRecord, "persona" | "tools">): readonly string[] {
+  const { greeting, systemPrompt, personality, stockPhrases } = persona;
+  const addresses = tools.map((tool) => (tool.type === "http" ? tool.url : ""));
+  const phrases = Object.values(stockPhrases).flat();
+  const texts = [greeting, systemPrompt, personality, ...phrases, ...addresses];
+  const names = texts.flatMap((text) =>
+    [...text.matchAll(PLACEHOLDER)].map(([, name = ""]) => name),
+  );
+  const isOwn = (name: string) => !SYSTEM_VARIABLES.some((known) => known === name);
+  return [...new Set(names.filter(isOwn))];
+}
+
+/** What fills the agent's texts in one call. `given` goes before the system's values. */
+export class CallVariables implements CallTexts {
+  readonly #given: ReadonlyMap<string, string>;
+  readonly #systemValues: () => ReadonlyMap<string, string>;
+  #known: ReadonlyMap<string, string> | undefined;
+
+  constructor(persona: Persona, given: Variables, facts: CallFacts) {
+    this.#given = new Map(Object.entries(given).map(([name, value]) => [name, oneLine(value)]));
+    this.#systemValues = () => systemValues(persona, facts);
+  }
+
+  /** Made when the first text wants them: most calls have none, and dates take a while to write. */
+  get #system(): ReadonlyMap<string, string> {
+    this.#known ??= this.#systemValues();
+    return this.#known;
+  }
+
+  /**
+   * A name without a value has its default, or nothing; values are not read again. `written` says how a value stands in the
+   * text.
+   */
+  fill(text: string, written: (value: string) => string = (value) => value): string {
+    return text.replace(PLACEHOLDER, (_place, name: string, fallback = "") =>
+      written(this.#given.get(name) ?? this.#system.get(name) ?? fallback),
+    );
+  }
+
+  /** As a part of instructions: given values are quoted, so that they read as data. */
+  fillPrompt(text: string): { readonly text: string; readonly hasQuoted: boolean } {
+    let hasQuoted = false;
+    const filled = text.replace(PLACEHOLDER, (_place, name: string, fallback = "") => {
+      const value = this.#given.get(name);
+      if (value === undefined) return this.#system.get(name) ?? fallback;
+      hasQuoted = true;
+      return JSON.stringify(value);
+    });
+    return { text: filled, hasQuoted };
+  }
+}
+
 /**
- * The agent as one call has it. `given` goes before the system's values. A name without a value has its default, or nothing;
- * values are not read again, and have no line breaks. In the prompt they are quoted, but not the system's. Guardrails stay as they
- * are: no value can change them.
+ * The agent as one call has it, with the values in its texts. In the prompt they are quoted, but not the system's. Guardrails
+ * stay as they are: no value can change them.
  */
-export function withVariables(
-  agent: AgentRecord,
-  given: Readonly<Record<string, string>>,
-  facts: CallFacts,
-): AgentRecord {
+export function withVariables(agent: AgentRecord, given: Variables, facts: CallFacts): AgentRecord {
   const { persona } = agent;
   const { greeting, systemPrompt: prompt, personality: manner, stockPhrases } = persona;
   const texts = [greeting, prompt, manner, ...Object.values(stockPhrases).flat()];
   if (!texts.some(hasPlaceholder)) return agent;
-  const system = systemValues(persona, facts);
-  const values = new Map(Object.entries(given).map(([name, value]) => [name, oneLine(value)]));
-  const spoken = (text: string) =>
-    text.replace(
-      PLACEHOLDER,
-      (_place, name: string, fallback = "") => values.get(name) ?? system.get(name) ?? fallback,
-    );
-  let hasQuoted = false;
-  const prompted = (text: string) =>
-    text.replace(PLACEHOLDER, (_place, name: string, fallback = "") => {
-      const value = values.get(name);
-      if (value === undefined) return system.get(name) ?? fallback;
-      hasQuoted = true;
-      return JSON.stringify(value);
-    });
-  const systemPrompt = prompted(prompt);
-  const personality = prompted(manner);
+  const variables = new CallVariables(persona, given, facts);
+  const systemPrompt = variables.fillPrompt(prompt);
+  const personality = variables.fillPrompt(manner);
+  const hasQuoted = systemPrompt.hasQuoted || personality.hasQuoted;
   const filled: Persona = {
     ...persona,
-    greeting: spoken(greeting),
-    systemPrompt: hasQuoted ? `${systemPrompt}\n\n${DATA_RULE}` : systemPrompt,
-    personality,
-    stockPhrases: filledPhrases(stockPhrases, spoken),
+    greeting: variables.fill(greeting),
+    systemPrompt: hasQuoted ? `${systemPrompt.text}\n\n${DATA_RULE}` : systemPrompt.text,
+    personality: personality.text,
+    stockPhrases: filledPhrases(stockPhrases, (text) => variables.fill(text)),
   };
   return { ...agent, persona: filled };
+}
+
+/** The agent with what this call has in place of its own texts, voice and language; variables in them are filled later. */
+export function withOverrides(agent: AgentRecord, overrides: CallOverrides = {}): AgentRecord {
+  const { greeting, systemPrompt, voice, language } = overrides;
+  const { persona, ttsConfig } = agent;
+  return {
+    ...agent,
+    persona: {
+      ...persona,
+      ...(greeting !== undefined && { greeting }),
+      ...(systemPrompt !== undefined && { systemPrompt }),
+      ...(language !== undefined && { language }),
+    },
+    ttsConfig: voice === undefined ? ttsConfig : { ...ttsConfig, voice },
+  };
 }
 
 function filledPhrases(

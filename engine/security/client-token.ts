@@ -13,6 +13,8 @@ export interface ClientClaims {
   readonly origin: string | undefined;
   /** What the agent's texts have in place of `{{name}}`. */
   readonly variables: Readonly<Record<string, string>>;
+  /** What its calls have in place of the agent's own texts, voice and language. */
+  readonly overrides?: Readonly<Record<string, string>> | undefined;
   /** Who has made it: it ends with them. */
   readonly apiKeyId?: string | undefined;
   readonly userId?: string | undefined;
@@ -43,6 +45,7 @@ const Content = v.object({
   callMaxSec: v.optional(v.number()),
   origin: v.optional(v.string()),
   variables: v.optional(v.record(v.string(), v.string()), {}),
+  overrides: v.optional(v.record(v.string(), v.string())),
   apiKeyId: v.optional(v.string()),
   userId: v.optional(v.string()),
   nonce: v.string(),

@@ -4,13 +4,14 @@ import { FairCache } from "../fair-cache.js";
 import type { Clock } from "../time/clock.js";
 import { within } from "../time/deadline.js";
 import type { MaybePromise } from "../time/maybe-promise.js";
+import { type CallValues, StoredCallValues } from "./call-values.js";
 import { parseJson } from "./stream-message.js";
 
 /** Seen from the platform: an outbound call is one that an agent, or its organization, has placed. */
 export type CallDirection = "inbound" | "outbound";
 
-/** Who calls whom, as the telephony vendor says it. A part that the vendor does not give is left out. */
-export interface CallInfo {
+/** Who calls whom, as the telephony vendor says it, and what the call was given. A part that nobody gives is left out. */
+export interface CallInfo extends CallValues {
   readonly direction: CallDirection;
   /** The calling number (E.164 at most vendors), a SIP address, or the vendor's word for a withheld number. */
   readonly from?: string;
@@ -72,6 +73,7 @@ const Stored = v.object({
   phoneVendor: left,
   phoneCallId: left,
   apiKeyId: left,
+  ...StoredCallValues,
 });
 
 export const StoredCallInfo = v.pipe(
@@ -85,6 +87,9 @@ export const StoredCallInfo = v.pipe(
       ...withPart("phoneVendor", parts.phoneVendor, VendorField),
       ...withPart("phoneCallId", parts.phoneCallId, VendorField),
       ...withPart("apiKeyId", parts.apiKeyId, VendorField),
+      ...(parts.variables !== undefined && { variables: parts.variables }),
+      ...(parts.overrides !== undefined && { overrides: parts.overrides }),
+      ...(parts.preCall !== undefined && { preCall: parts.preCall }),
     }),
   ),
 );

@@ -175,7 +175,11 @@ export class CredentialRotation {
     const change = { id: this.#newId(), atMs: this.#clock.epochMs(), actor };
     return owner === "provider"
       ? auditEntry({ ...change, action: "provider.reseal", target: { type: owner, ...target } })
-      : auditEntry({ ...change, action: "agent.reseal", target: { type: owner, ...target } });
+      : auditEntry({
+          ...change,
+          action: "agent.reseal",
+          target: { type: owner === "preCall" ? "agent" : owner, ...target },
+        });
   }
 
   async *#all(): AsyncGenerator<SealedCredential> {

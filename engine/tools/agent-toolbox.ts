@@ -1,5 +1,5 @@
 import type { AgentRecord, JsonObject } from "../../storage/records.js";
-import type { AgentTool, ClientTool } from "../../storage/tenancy/agent-tool.js";
+import type { AgentTool, ClientTool, HttpTool } from "../../storage/tenancy/agent-tool.js";
 import type { CallerChannel } from "../conversation/caller-channel.js";
 import type { ConversationTool } from "../conversation/state.js";
 import {
@@ -10,11 +10,12 @@ import {
   toolArguments,
 } from "../conversation/toolbox.js";
 import type { CredentialCipher } from "../security/credential-cipher.js";
-import { openToolHeaders } from "../tenancy/agents/agent-tools.js";
+import { fixedKey, openToolHeaders } from "../tenancy/agents/agent-tools.js";
 import type { Clock } from "../time/clock.js";
 import type { ToolCall, ToolDefinition } from "../vendors/contracts.js";
 import type { VendorContext } from "../vendors/vendor-settings.js";
-import { runHttpTool } from "./http-tool.js";
+import { type HttpToolCall, runHttpTool } from "./http-tool.js";
+import { type CallTexts, filledAddress, filledFixed, filledHeaders } from "./tool-texts.js";
 
 export interface ClientToolUse {
   readonly tool: ClientTool;
@@ -152,32 +153,45 @@ export function agentToolbox(
   agent: AgentRecord,
   cipher: CredentialCipher,
   context: VendorContext,
-  /** For tools that have asked for who calls whom. */
-  callHeaders: Readonly<Record<string, string>> = {},
+  call: ToolsCall = {},
 ): Toolbox {
   if (agent.tools.length === 0) return EMPTY_TOOLBOX;
   const headers = openToolHeaders(agent, cipher);
+  const deps = { agent, headers, context, call, running: new Map() };
   return {
     definitions: toolDefinitions(agent.tools),
     secrets: [...headers.values()].flatMap((each) => Object.values(each)),
-    run: (call, caller, signal) =>
-      run({ agent, headers, context, callHeaders }, call, caller, signal),
+    run: (toolCall, caller, signal) => run(deps, toolCall, caller, signal),
   };
 }
+
+/** What the tools of one call know of it. */
+export interface ToolsCall {
+  readonly callId?: string;
+  /** For tools that have asked for who calls whom. */
+  readonly callHeaders?: Readonly<Record<string, string>>;
+  readonly texts?: CallTexts;
+}
+
+const TOOL_CALL_ID_CHARACTERS_MAX = 100;
+const UNFILLED: CallTexts = { fill: (text) => text };
 
 interface ToolDeps {
   readonly agent: AgentRecord;
   readonly headers: ReturnType<typeof openToolHeaders>;
   readonly context: VendorContext;
-  readonly callHeaders: Readonly<Record<string, string>>;
+  readonly call: ToolsCall;
+  /** What HTTP tools are doing, by name and arguments. */
+  readonly running: Map<string, Promise<ToolOutcome>>;
 }
 
 function run(
-  { agent, headers, context, callHeaders }: ToolDeps,
+  deps: ToolDeps,
   call: ToolCall,
   caller: CallerChannel,
   signal: AbortSignal,
 ): Promise<ToolOutcome> {
+  const { agent, context } = deps;
   // Models make names up; what the agent does not have is not done.
   const tool = agent.tools.find((each) => nameOf(each) === call.name);
   if (tool?.type === "sendDigits") return sendDigits(call, caller);
@@ -186,12 +200,67 @@ function run(
     return runClientTool({ tool, argumentsJson }, caller, context.clock, signal);
   }
   if (tool?.type !== "http") return EMPTY_TOOLBOX.run(call, caller, signal);
-  const { orgId } = agent;
+  // A service that is slow would be asked to do the same again: the second call gets the result of the first.
+  const key = `${tool.name} ${argumentsJson}`;
+  const known = deps.running.get(key);
+  if (known !== undefined) return known;
+  const work = runFilled(deps, tool, call, signal).finally(() => deps.running.delete(key));
+  deps.running.set(key, work);
+  return work;
+}
+
+async function runFilled(
+  deps: ToolDeps,
+  tool: HttpTool,
+  call: ToolCall,
+  signal: AbortSignal,
+): Promise<ToolOutcome> {
+  const request = filledRequest(deps, tool, call);
+  if (request === undefined) return failed("a value of this call cannot stand in the address");
+  return runHttpTool(request, deps.context, signal);
+}
+
+export interface AgentHttpTools {
+  readonly secrets: readonly string[];
+  /** What a call would ask; undefined where a value cannot stand in the address. */
+  requestOf(tool: HttpTool, call: ToolCall): HttpToolCall | undefined;
+}
+
+/** The agent's HTTP tools outside a call, to be looked at. */
+export function agentHttpTools(
+  agent: AgentRecord,
+  cipher: CredentialCipher,
+  call: ToolsCall,
+): AgentHttpTools {
+  const headers = openToolHeaders(agent, cipher);
+  return {
+    secrets: [...headers.values()].flatMap((each) => Object.values(each)),
+    requestOf: (tool, toolCall) => filledRequest({ agent, headers, call }, tool, toolCall),
+  };
+}
+
+function filledRequest(
+  { agent, headers, call }: Pick<ToolDeps, "agent" | "headers" | "call">,
+  tool: HttpTool,
+  { id, argumentsJson }: ToolCall,
+): HttpToolCall | undefined {
+  const { callId, callHeaders, texts = UNFILLED } = call;
+  const url = filledAddress(tool, texts);
+  if (url === undefined) return undefined;
+  const opened = headers.get(tool.name) ?? {};
+  const fixed = filledFixed(headers.get(fixedKey(tool.name)) ?? {}, texts);
   // A header of that name which the tool's author has set himself stays as it is.
-  const facts = tool.sendCallInfo === true ? callHeaders : {};
-  const own = { ...facts, ...headers.get(tool.name) };
-  const request = { tool, headers: own, argumentsJson, orgId };
-  return runHttpTool(request, context, signal);
+  const facts = {
+    ...(callId !== undefined && { "idempotency-key": idempotencyKey(callId, id) }),
+    ...(tool.sendCallInfo === true && callHeaders),
+  };
+  const own = { ...facts, ...filledHeaders(opened, texts) };
+  return { tool, url, fixed, headers: own, argumentsJson, orgId: agent.orgId };
+}
+
+/** The same for each try of one tool call. A vendor's id of a tool call may hold anything. */
+function idempotencyKey(callId: string, toolCallId: string): string {
+  return `${callId}/${encodeURIComponent(toolCallId.slice(0, TOOL_CALL_ID_CHARACTERS_MAX))}`;
 }
 
 /** Answers when the last key has been sent: what the agent says next would be heard behind it. */

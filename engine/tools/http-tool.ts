@@ -159,6 +159,10 @@ function isText(headers: AnswerHeaders): boolean {
 
 export interface HttpToolCall {
   readonly tool: HttpTool;
+  /** With the values of the call in it. */
+  readonly url: string;
+  /** Arguments that go before those of the model. */
+  readonly fixed: Readonly<Record<string, string>>;
   /** Opened: by name in lower case. */
   readonly headers: Readonly<Record<string, string>>;
   /** The arguments as the model wrote them. */
@@ -215,15 +219,16 @@ export async function runHttpTool(
 }
 
 async function askService(
-  { tool, headers, argumentsJson, orgId }: HttpToolCall,
+  { tool, url, fixed, headers, argumentsJson, orgId }: HttpToolCall,
   timeoutMs: number,
   context: VendorContext,
   signal: AbortSignal,
 ): Promise<HttpToolResult> {
   const checked = toolArguments(argumentsJson, tool.parameters);
   if (!checked.ok) return failed("badArguments", checked.error);
-  const { url, method } = tool;
-  const request = { url, method, headers, timeoutMs, orgId, arguments: checked.arguments };
+  const { method } = tool;
+  const given = { ...checked.arguments, ...fixed };
+  const request = { url, method, headers, timeoutMs, orgId, arguments: given };
   try {
     return answered(await requestTool(request, context, signal), tool.speak);
   } catch (error) {

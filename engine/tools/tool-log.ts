@@ -13,7 +13,7 @@ const CALL_CHARACTERS_MAX = 256_000;
 const NAME_CHARACTERS_MAX = 100;
 /** Shorter words of a header are no secrets, and may stand in any answer. */
 const SECRET_CHARACTERS_MIN = 8;
-const HIDDEN = "[hidden]";
+export const HIDDEN = "[hidden]";
 
 /** A tool that was at work in a turn, as the record of the turn keeps it. The secrets of headers are hidden in it. */
 export interface ToolUse {
@@ -114,7 +114,7 @@ function useOf(
 }
 
 /** Also the token of `Bearer token`, as a service would repeat it, and as JSON writes it; the longest first. */
-function secretWords(secrets: readonly string[]): readonly string[] {
+export function secretWords(secrets: readonly string[]): readonly string[] {
   const words = secrets
     .flatMap((secret) => [secret, ...secret.split(/\s+/)])
     .flatMap((word) => [word, JSON.stringify(word).slice(1, -1)])
@@ -123,8 +123,12 @@ function secretWords(secrets: readonly string[]): readonly string[] {
 }
 
 function kept(text: string, secrets: readonly string[]): string {
-  const masked = secrets.reduce((rest, secret) => rest.replaceAll(secret, HIDDEN), text);
-  return begun(masked, TEXT_CHARACTERS_MAX);
+  return begun(masked(text, secrets), TEXT_CHARACTERS_MAX);
+}
+
+/** `secrets` are those of `secretWords`. */
+export function masked(text: string, secrets: readonly string[]): string {
+  return secrets.reduce((rest, secret) => rest.replaceAll(secret, HIDDEN), text);
 }
 
 function begun(text: string, charactersMax: number): string {

@@ -8,11 +8,12 @@ import type { WebhookEndpointRecord } from "../../storage/webhooks/webhook-store
 import type { JobHandler, JobOutcome } from "../jobs/job-runner.js";
 import type { Logger } from "../log.js";
 import type { CredentialCipher } from "../security/credential-cipher.js";
+import { webhookSignature } from "../security/standard-webhooks.js";
 import { auditEntry, SERVER_ACTOR } from "../tenancy/audit-entry.js";
 import type { Clock } from "../time/clock.js";
 import type { Connections } from "../vendors/transport/connections.js";
 import { postWebhook, type WebhookAnswer } from "./webhook-request.js";
-import { openSecrets, webhookSignature } from "./webhook-secrets.js";
+import { openSecrets } from "./webhook-secrets.js";
 
 const SECOND_MS = 1_000;
 const MINUTE_MS = 60 * SECOND_MS;

@@ -1,10 +1,10 @@
-import { createHmac, randomBytes } from "node:crypto";
+import { randomBytes } from "node:crypto";
 import * as v from "valibot";
 import type { CredentialCipher } from "../security/credential-cipher.js";
+import { WEBHOOK_SECRET_PREFIX } from "../security/standard-webhooks.js";
 
 /** Standard Webhooks takes 24 to 64. */
 const SECRET_BYTES = 32;
-const PREFIX = "whsec_";
 
 /** A secret that signs; an old one does so until it expires. */
 export interface WebhookSecret {
@@ -18,7 +18,7 @@ const Sealed = v.object({
 });
 
 export function newWebhookSecret(): string {
-  return `${PREFIX}${randomBytes(SECRET_BYTES).toString("base64")}`;
+  return `${WEBHOOK_SECRET_PREFIX}${randomBytes(SECRET_BYTES).toString("base64")}`;
 }
 
 export function sealSecrets(secrets: readonly WebhookSecret[], cipher: CredentialCipher): string {
@@ -34,18 +34,4 @@ export function openSecrets(
   return v
     .parse(Sealed, cipher.open(sealed))
     .secrets.filter(({ expiresAtMs }) => expiresAtMs === null || expiresAtMs > nowMs);
-}
-
-/** The header `webhook-signature` of Standard Webhooks: one signature for each secret. */
-export function webhookSignature(
-  secrets: readonly WebhookSecret[],
-  { id, timestampSec, body }: { id: string; timestampSec: number; body: string },
-): string {
-  return secrets
-    .map(({ secret }) => {
-      const key = Buffer.from(secret.slice(PREFIX.length), "base64");
-      const signed = createHmac("sha256", key).update(`${id}.${timestampSec}.${body}`);
-      return `v1,${signed.digest("base64")}`;
-    })
-    .join(" ");
 }

@@ -53,6 +53,7 @@ export const migrations: Readonly<Record<string, Migration>> = {
     await schema.align();
     await schema.run(`update "providers" set "origin" = 'environment' where "orgId" is null`);
   },
+  "022-pre-call-requests": (schema) => schema.align(),
   "023-agents-of-phone-numbers": (schema) => schema.align(),
   "026-provider-tests": (schema) => schema.align(),
 };

@@ -76,6 +76,12 @@ const analysis = v.object({
   llmProviderId: v.nullable(v.string()),
   llmModelId: v.nullable(v.string()),
 });
+const preCall = v.object({
+  url: v.string(),
+  timeoutMs: v.number(),
+  headerNames: stringList,
+  isSigned: v.boolean(),
+});
 const tools = v.array(
   v.variant("type", [
     v.object({ type: v.literal("hangup") }),
@@ -93,6 +99,7 @@ const tools = v.array(
       url: v.string(),
       method: v.picklist(["GET", "POST"]),
       headerNames: stringList,
+      fixedParameterNames: v.exactOptional(stringList),
       timeoutMs: v.number(),
       speak: v.boolean(),
       sendCallInfo: v.exactOptional(v.boolean()),
@@ -107,9 +114,9 @@ const tools = v.array(
   ]),
 );
 
-/** Sealed headers that are left out stay as they are, so that no update undoes a change of the key that seals them. */
-export type AgentReplacement = Omit<AgentRecord, "sealedToolHeaders"> &
-  Partial<Pick<AgentRecord, "sealedToolHeaders">>;
+/** Sealed text that is left out stays as it is, so that no update undoes a change of the key that seals it. */
+export type AgentReplacement = Omit<AgentRecord, "sealedToolHeaders" | "sealedPreCall"> &
+  Partial<Pick<AgentRecord, "sealedToolHeaders" | "sealedPreCall">>;
 
 export interface ModelUse {
   readonly providerId: string;
@@ -299,6 +306,8 @@ function rowOf(agent: AgentReplacement): Insertable<Tables["agents"]> {
     recording: writeJson(agent.recording),
     allowedOrigins: writeJson(agent.allowedOrigins),
     analysis: agent.analysis && writeJson(agent.analysis),
+    preCall: agent.preCall && writeJson(agent.preCall),
+    ...(agent.sealedPreCall === undefined ? {} : { sealedPreCall: agent.sealedPreCall }),
     active: Number(agent.active),
     createdAtMs: agent.createdAtMs,
     updatedAtMs: agent.updatedAtMs,
@@ -326,6 +335,8 @@ function recordOf(row: Selectable<Tables["agents"]>): AgentRecord {
     recording: readJson("agents.recording", recording, row.recording),
     allowedOrigins: readJson("agents.allowedOrigins", stringList, row.allowedOrigins),
     analysis: row.analysis === null ? null : readJson("agents.analysis", analysis, row.analysis),
+    preCall: row.preCall === null ? null : readJson("agents.preCall", preCall, row.preCall),
+    sealedPreCall: row.sealedPreCall,
     active: row.active === 1,
     createdAtMs: row.createdAtMs,
     updatedAtMs: row.updatedAtMs,

@@ -31,6 +31,8 @@ export interface HttpTool extends OwnTool {
   readonly method: "GET" | "POST";
   /** The values are in the agent's `sealedToolHeaders`. */
   readonly headerNames: readonly string[];
+  /** Parameters that the model neither writes nor sees; their values are sealed with the headers'. Absent: none. */
+  readonly fixedParameterNames?: readonly string[];
   /** What the service answers is spoken as it is, instead of given to the model. */
   readonly speak: boolean;
   /** Sends both numbers of the call to the service in headers; absent: does not. */

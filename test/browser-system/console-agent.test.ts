@@ -125,6 +125,17 @@ test("a tool is described in a form, kept with its secret, and can be written as
   assert.equal(changed.sealedToolHeaders, sealedToolHeaders, "the secret stays");
   assert.equal(other?.type, "hangup");
 
+  const trials = page.getByRole("region", { name: "Try a tool" });
+  await trials.getByText("findOrder").click();
+  await trials.getByLabel("Arguments, as JSON").fill('{"number": "seven"}');
+  await trials.getByRole("button", { name: "Run the tool" }).click();
+  await trials
+    .getByLabel("Result for the LLM")
+    .getByText(/the arguments do not fit/)
+    .waitFor();
+  const shown = await trials.getByLabel("Request").textContent();
+  assert.match(shown ?? "", /"authorization": "\[hidden\]"/);
+
   await section.getByRole("button", { name: "Ask the page" }).click();
   await section.getByLabel("Name of the tool").last().fill("showOrder");
   await section.getByLabel("What it does, and when").last().fill("Shows an order.");

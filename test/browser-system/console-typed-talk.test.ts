@@ -36,3 +36,18 @@ test("with a simulated STT Talk says so first, asks for no microphone, and answe
   assert.deepEqual(await barriers(viewer), []);
   assert.deepEqual(viewer.faults, []);
 });
+
+test("Talk has fields for the values that a call would be given", async () => {
+  const customer = await server.customer();
+  await server.agent(customer, { persona: { greeting: "Welcome back, {{firstName|stranger}}." } });
+  const viewer = await visitConsole(browser, server, customer);
+  const { page } = viewer;
+  await page.goto(`${server.url}/console/talk`);
+  await page.getByText("Test values").click();
+  await page.getByLabel("firstName").fill("Ada");
+  await page.getByRole("button", { name: "Start" }).click();
+  const words = page.getByRole("log", { name: "What is said" });
+  await words.getByText("Welcome back, Ada.").waitFor();
+  assert.deepEqual(await barriers(viewer), []);
+  assert.deepEqual(viewer.faults, []);
+});

@@ -4,7 +4,8 @@ import { once } from "node:events";
 import { readFileSync } from "node:fs";
 import { createInterface } from "node:readline";
 import { test } from "node:test";
-import { newWebhookSecret, webhookSignature } from "../../engine/webhooks/webhook-secrets.js";
+import { webhookSignature } from "../../engine/security/standard-webhooks.js";
+import { newWebhookSecret } from "../../engine/webhooks/webhook-secrets.js";
 
 const root = new URL("../../../", import.meta.url);
 
@@ -29,7 +30,7 @@ test("the receiver of the guide takes what is signed, and nothing else", async (
   });
   const timestampSec = Math.floor(Date.now() / 1_000);
   const id = "evt_c_end";
-  const signature = webhookSignature([{ secret, expiresAtMs: null }], { id, timestampSec, body });
+  const signature = webhookSignature([{ secret }], { id, timestampSec, body });
   const post = async (given: string) => {
     const headers = {
       "webhook-id": id,

@@ -139,6 +139,8 @@ export function agentRecord(fields: Partial<AgentRecord> = {}): AgentRecord {
     recording: { enabled: false, retentionDays: 30 },
     allowedOrigins: [],
     analysis: null,
+    preCall: null,
+    sealedPreCall: null,
     active: true,
     createdAtMs: NOON_MS,
     updatedAtMs: NOON_MS,

@@ -17,6 +17,8 @@ export interface HttpTool extends OwnTool {
   readonly method: "GET" | "POST";
   /** Left out, those that the server has stay: it never answers their values. */
   readonly headers?: Readonly<Record<string, string>>;
+  /** Left out, those that the server has stay. */
+  readonly fixedParameters?: Readonly<Record<string, string>>;
   readonly speak: boolean;
   /** Left out, the service does not get who calls whom. */
   readonly sendCallInfo?: boolean;
@@ -53,7 +55,7 @@ export function newTool(type: ToolDraft["type"]): ToolDraft {
 
 export function toolDraftOf(tool: AgentTool): ToolDraft {
   if (tool.type !== "http") return tool;
-  const { headerNames: _names, ...rest } = tool;
+  const { headerNames: _names, fixedParameterNames: _fixed, ...rest } = tool;
   return rest;
 }
 
@@ -89,13 +91,14 @@ function toolOf(value: unknown): ToolDraft | undefined {
 }
 
 function httpTool(value: Readonly<Record<string, unknown>>): HttpTool {
-  const { url, method, headers, speak, sendCallInfo } = value;
+  const { url, method, headers, fixedParameters, speak, sendCallInfo } = value;
   return {
     type: "http",
     ...ownTool(value),
     url: textOf(url),
     method: method === "GET" ? "GET" : "POST",
     ...(isFields(headers) ? { headers: textsOf(headers) } : {}),
+    ...(isFields(fixedParameters) ? { fixedParameters: textsOf(fixedParameters) } : {}),
     speak: speak === true,
     ...(sendCallInfo === true ? { sendCallInfo } : {}),
   };

@@ -56,6 +56,8 @@ export class TalkSession {
   #call: BrowserCall | undefined;
   #talk = IDLE;
   #levels = SILENCE;
+  /** For the agent's variables, in the calls that begin from now on; an empty value is not given. */
+  variables: Readonly<Record<string, string>> = {};
   /** What was chosen holds for the next call of this page, too; empty: the system's own choice. */
   #chosen = { microphoneId: "", loudspeakerId: "", volume: 1 };
 
@@ -188,7 +190,10 @@ export class TalkSession {
   }
 
   async #token(): Promise<string> {
-    const body = { agentId: this.#agentId, ttlSec: TOKEN_SEC, origin: location.origin };
+    const given = Object.entries(this.variables).filter(([, value]) => value !== "");
+    const variables = Object.fromEntries(given);
+    const { origin } = location;
+    const body = { agentId: this.#agentId, ttlSec: TOKEN_SEC, origin, variables };
     return (await answered(api.POST("/api/dashboard/client-tokens", { body }))).token;
   }
 

@@ -18,6 +18,7 @@ import { saveFile } from "../parts/calls/csv-button.js";
 import { AskDialog } from "../parts/forms/ask-dialog.js";
 import { useFocusOnFault } from "../parts/forms/focus-on-fault.js";
 import { useLeaveGuard } from "../parts/forms/leave-guard.js";
+import { ToolTrials } from "../parts/forms/tool-trial.js";
 import { PageHead } from "../parts/page-head.js";
 import { Fault, Loaded, Outline } from "../parts/states.js";
 import { Tabs } from "../parts/tabs.js";
@@ -116,6 +117,7 @@ function AgentEditor({ agent }: { agent: Agent }) {
               onUndo={() => setDraft(saved)}
             />
           </form>
+          {tab.id === "tools" ? <ToolTrials agentId={agent._id} /> : null}
           {tab.id === "channels" ? <Channels agentId={agent._id} /> : null}
         </div>
         <aside className="beside">

@@ -129,7 +129,7 @@ function conversion(typeMode: Side): ConversionConfig {
     typeMode,
     errorMode: "throw",
     // Neither is a promise that a JSON Schema could make; the descriptions make it in words.
-    ignoreActions: ["trim", "check", "check_items"],
+    ignoreActions: ["trim", "check", "check_items", "raw_check", "transform"],
     overrideRef: ({ referenceId }) => referenceTo(referenceId),
     overrideSchema: ({ valibotSchema, jsonSchema }) => {
       const entries = "entries" in valibotSchema ? valibotSchema.entries : undefined;

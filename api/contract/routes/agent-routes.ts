@@ -16,6 +16,8 @@ import {
   PreviewBody,
   ProviderTest,
   ProviderVoiceList,
+  ToolTest,
+  ToolTestBody,
   VoicePreview,
 } from "../trial.js";
 import type { Route } from "./route.js";
@@ -101,6 +103,15 @@ export const AGENT_ROUTES = {
       CHAT_EVENTS,
     ),
     others: [refused(409, "The agent is not active; the message says why")],
+  },
+  testAgentTool: {
+    method: "post",
+    path: "/api/dashboard/agents/:id/tool-tests",
+    group: "Agents",
+    summary: "Run an HTTP tool of an agent once, as a call would",
+    ...trial,
+    body: ToolTestBody,
+    success: ok("What was asked, and what came of it", ToolTest),
   },
   listRegistry: {
     method: "get",

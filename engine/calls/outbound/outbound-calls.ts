@@ -3,6 +3,7 @@ import type { Logger } from "../../log.js";
 import { RequestError } from "../../request-error.js";
 import type { OutboundClaims, OutboundTokens } from "../../security/outbound-token.js";
 import type { CallInfo } from "../../telephony/call-info.js";
+import { mergedValues } from "../../telephony/call-values.js";
 import { numberRefusal } from "../../telephony/refused-numbers.js";
 import { TelephonyError } from "../../telephony/telephony-request.js";
 import type { DialTargets } from "../../tenancy/agents/dial-targets.js";
@@ -90,7 +91,7 @@ const ANSWERED_BY = /^[a-z_]{1,32}$/;
 export interface OutboundDeps {
   readonly telephony: Pick<OutboundTelephony, "vendorFor" | "hangUp">;
   readonly tokens: OutboundTokens;
-  readonly opener: Pick<CallOpener, "refusal">;
+  readonly opener: Pick<CallOpener, "refusal" | "preCall">;
   /** Undefined: from any number, where the vendor is not real. */
   readonly phoneNumbers: Pick<PhoneNumbers, "isAllowed" | "listOf"> | undefined;
   /** Undefined: to anybody, where the vendor is not real. */
@@ -109,7 +110,10 @@ interface Ringing {
   readonly cancelTimer: CancelTimer;
   /** The vendor's id of the call, once it has told it. */
   callRef: string | undefined;
-  readonly callInfo: CallInfo | undefined;
+  callInfo: CallInfo | undefined;
+  /** Settles when the organization's service has said what it knows of the call, or its time is over; never rejects. */
+  preCall: Promise<void>;
+  readonly over: AbortController;
   /** It went to another worker. */
   isHandedOver: boolean;
 }
@@ -166,10 +170,12 @@ export class OutboundCalls implements PlacedCalls {
     const { vendor } = placing;
     const claims = { callId: newId(), orgId, agentId, vendor };
     const { from, to } = order;
+    const values = mergedValues(order);
     const { apiKeyId } = tenant;
     const placedBy = apiKeyId === undefined ? {} : { apiKeyId };
-    const callInfo = { direction: "outbound", from, to, ...placedBy } as const;
+    const callInfo = { direction: "outbound", from, to, ...placedBy, ...values } as const;
     const ringing = await this.#reserve(tenant, claims, callInfo);
+    ringing.preCall = this.#askBefore(tenant, ringing, callInfo);
     try {
       await this.#deps.journal.placing({ ...claims, historyKey: newId(), callInfo });
       const token = this.#deps.tokens.mint(claims);
@@ -212,6 +218,8 @@ export class OutboundCalls implements PlacedCalls {
     if (ringing === undefined || ringing.claims.orgId !== orgId) return undefined;
     ringing.cancelTimer();
     ringing.isHandedOver = true;
+    // The worker that takes the call asks anew where there is no answer yet.
+    ringing.over.abort();
     this.#ringing.delete(callId);
     const answeredBy = this.#takeAnswer(callId);
     this.#deps.liveCalls.remove(callId);
@@ -240,6 +248,7 @@ export class OutboundCalls implements PlacedCalls {
     ringing.cancelTimer();
     this.#connecting.set(callId, undefined);
     try {
+      await ringing.preCall;
       const session = await open(infoOf(ringing));
       const ending = this.#connecting.get(callId);
       if (ending !== undefined) session.end(ending);
@@ -348,11 +357,26 @@ export class OutboundCalls implements PlacedCalls {
       this.#fail(ringing, ending);
     };
     const cancelTimer = clock.after(OUTCOME_MAX_MS, () => giveUp(NO_OUTCOME));
-    const call: Ringing = { claims, cancelTimer, callRef, callInfo, isHandedOver: false };
+    const over = new AbortController();
+    const preCall = Promise.resolve();
+    const state = { isHandedOver: false, preCall, over };
+    const call: Ringing = { claims, cancelTimer, callRef, callInfo, ...state };
     this.#ringing.set(callId, call);
     // It counts as a call from here on: a server that stops waits for it, and then hangs up.
     liveCalls.add({ callId, end: giveUp });
     return call;
+  }
+
+  /** While it rings: who answers does not wait for the service. */
+  async #askBefore(tenant: Tenant, ringing: Ringing, callInfo: CallInfo): Promise<void> {
+    const { callId, agentId } = ringing.claims;
+    const { signal } = ringing.over;
+    const answered = await this.#deps.opener.preCall(
+      { tenant, agentId },
+      { callId, callInfo },
+      signal,
+    );
+    if (!signal.aborted) ringing.callInfo = { ...callInfo, ...mergedValues(callInfo, answered) };
   }
 
   #placed(ringing: Ringing, callRef: string): void {
@@ -381,7 +405,9 @@ export class OutboundCalls implements PlacedCalls {
   }
 
   #release(callId: string): void {
-    this.#ringing.get(callId)?.cancelTimer();
+    const ringing = this.#ringing.get(callId);
+    ringing?.cancelTimer();
+    ringing?.over.abort();
     this.#ringing.delete(callId);
     this.#answeredBy.delete(callId);
     this.#deps.liveCalls.remove(callId);

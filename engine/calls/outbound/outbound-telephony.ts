@@ -1,4 +1,5 @@
 import type { CallControlApi, CallToPlace } from "../../telephony/call-control.js";
+import type { CallValues } from "../../telephony/call-values.js";
 import { accountVariables, DEFAULT_PHONE_VENDOR } from "../../telephony/phone-vendors.js";
 import { PHONE_VENDOR_NAMES, type PhoneVendorName } from "../../telephony/telephony-settings.js";
 
@@ -7,7 +8,7 @@ export const ANSWER_PATH = "/api/telephony/answer";
 /** Where the vendor tells what became of it. */
 export const STATUS_PATH = "/api/telephony/status";
 
-export interface OutboundOrder {
+export interface OutboundOrder extends Pick<CallValues, "variables" | "overrides"> {
   readonly agentId: string;
   /** E.164. */
   readonly to: string;

@@ -7,6 +7,7 @@ import type {
 } from "../../../storage/records.js";
 import { changedFields } from "../audit-entry.js";
 import { type FallbacksInput, NO_FALLBACKS, withFallbacks } from "./agent-fallbacks.js";
+import type { PreCallInput } from "./agent-pre-call.js";
 import type { AgentToolInput } from "./agent-tools.js";
 
 /** Fields that are left out or undefined are not given; that is how the edge's parser hands them over. */
@@ -28,6 +29,8 @@ interface StructuredAgentFields {
   readonly analysis?: AnalysisInput | null | undefined;
   /** Replaces all of them. */
   readonly tools?: readonly AgentToolInput[] | undefined;
+  /** Replaces all of it but secrets that are left out; null: nobody is asked before calls any more. */
+  readonly preCall?: PreCallInput | null | undefined;
 }
 
 /** As its author gives it. */
@@ -101,7 +104,7 @@ type PlainFields = Pick<AgentRecord, "name" | "active" | "sttModelId">;
 
 export type AgentIdentity = Pick<AgentRecord, "id" | "orgId" | "createdAtMs" | "updatedAtMs">;
 
-/** Without tools: those have secrets to be sealed. */
+/** Without tools and the request before calls: those have secrets to be sealed. */
 export function newAgent(identity: AgentIdentity, input: AgentInput): AgentRecord {
   const ttsConfig = merged(DEFAULT_TTS_CONFIG, input.ttsConfig);
   return {
@@ -123,13 +126,16 @@ export function newAgent(identity: AgentIdentity, input: AgentInput): AgentRecor
     recording: merged(DEFAULT_RECORDING, input.recording),
     allowedOrigins: input.allowedOrigins ?? [],
     analysis: analysisOf(input.analysis),
+    preCall: null,
+    sealedPreCall: null,
     active: true,
   };
 }
 
-/** With its tools as they were: those have secrets to be sealed. */
+/** With its tools and its request before calls as they were: those have secrets to be sealed. */
 export function patchedAgent(agent: AgentRecord, patch: AgentPatch, nowMs: number): AgentRecord {
-  const { persona, llmConfig, thresholds, recording, tools: _tools, analysis, ...rest } = patch;
+  const { persona, llmConfig, thresholds, recording, tools: _tools, analysis, ...others } = patch;
+  const { preCall: _preCall, ...rest } = others;
   const { ttsConfig: givenTts, fallbacks, allowedOrigins = agent.allowedOrigins, ...plain } = rest;
   const ttsConfig = merged(withoutStaleVoice(agent, patch), givenTts);
   return {
@@ -146,6 +152,8 @@ export function patchedAgent(agent: AgentRecord, patch: AgentPatch, nowMs: numbe
     recording: merged(agent.recording, recording),
     allowedOrigins,
     analysis: analysis === undefined ? agent.analysis : analysisOf(analysis),
+    preCall: agent.preCall,
+    sealedPreCall: agent.sealedPreCall,
     createdAtMs: agent.createdAtMs,
     updatedAtMs: nowMs,
   };
@@ -163,11 +171,16 @@ function withoutStaleVoice(agent: AgentRecord, { ttsProviderId }: AgentPatch): T
   return isKept ? agent.ttsConfig : { ...agent.ttsConfig, voice: null };
 }
 
-/** Names of the fields in which they differ; sealed headers, which cannot be compared, as part of the tools. */
+const SEALED_IN: Readonly<Record<string, string>> = {
+  sealedToolHeaders: "tools",
+  sealedPreCall: "preCall",
+};
+
+/** Names of the fields in which they differ; sealed text, which cannot be compared, as part of what it belongs to. */
 export function changedAgentFields(before: AgentRecord, after: AgentRecord): readonly string[] {
   const { updatedAtMs } = before;
   const names = changedFields(before, { ...after, updatedAtMs });
-  return [...new Set(names.map((name) => (name === "sealedToolHeaders" ? "tools" : name)))];
+  return [...new Set(names.map((name) => SEALED_IN[name] ?? name))];
 }
 
 /** Takes over only fields that `base` has: unknown ones of a request never reach a record. */

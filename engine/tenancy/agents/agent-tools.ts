@@ -7,9 +7,10 @@ import { namesPrivateHost } from "../../vendors/transport/private-addresses.js";
 
 export type Headers = Readonly<Record<string, string>>;
 
-/** An HTTP tool as its author gives it. Left out, its headers stay as they are. */
-export interface HttpToolInput extends Omit<HttpTool, "headerNames"> {
+/** An HTTP tool as its author gives it. Left out, its headers and fixed parameters stay as they are. */
+export interface HttpToolInput extends Omit<HttpTool, "headerNames" | "fixedParameterNames"> {
   readonly headers?: Headers;
+  readonly fixedParameters?: Headers;
 }
 
 export type AgentToolInput = Exclude<AgentTool, HttpTool> | HttpToolInput;
@@ -36,6 +37,9 @@ export function sealedTools(
     const all = input.headers === undefined ? kept.of(input, index) : inLowerCase(input.headers);
     const headerNames = Object.keys(all);
     if (headerNames.length > 0) headersByTool[input.name] = all;
+    const fixed = input.fixedParameters ?? kept.fixedOf(input, index);
+    const fixedParameterNames = Object.keys(fixed);
+    if (fixedParameterNames.length > 0) headersByTool[fixedKey(input.name)] = fixed;
     // In the order in which it is read back: what differs only in that is no change.
     const { type, name, description, parameters, url, method, timeoutMs, speak } = input;
     const stored = {
@@ -49,7 +53,11 @@ export function sealedTools(
       timeoutMs,
       speak,
     };
-    return input.sendCallInfo === true ? { ...stored, sendCallInfo: true } : stored;
+    return {
+      ...stored,
+      ...(fixedParameterNames.length > 0 && { fixedParameterNames }),
+      ...(input.sendCallInfo === true && { sendCallInfo: true }),
+    };
   });
   return { tools, sealedToolHeaders: kept.sealedAgain(headersByTool) };
 }
@@ -89,6 +97,11 @@ export function openToolHeaders(
   return new Map(Object.entries(v.parse(HeadersByTool, cipher.open(sealedToolHeaders))));
 }
 
+/** Names of tools have no blanks, so that no tool's headers have this key. */
+export function fixedKey(toolName: string): string {
+  return `fixed ${toolName}`;
+}
+
 /** What the tools of an agent had until now. */
 class KeptHeaders {
   readonly #before: Tools;
@@ -112,7 +125,20 @@ class KeptHeaders {
       (tool): tool is HttpTool => tool.type === "http" && tool.name === name,
     );
     if (earlier === undefined || earlier.headerNames.length === 0) return {};
-    const headers = this.#opened?.get(name);
+    return this.#stored(this.#opened?.get(name), earlier, url, `tools.${index}.headers`);
+  }
+
+  /** Its fixed parameters, under the same rule. */
+  fixedOf({ name, url }: Pick<HttpTool, "name" | "url">, index: number): Headers {
+    const earlier = this.#before.tools.find(
+      (tool): tool is HttpTool => tool.type === "http" && tool.name === name,
+    );
+    if ((earlier?.fixedParameterNames ?? []).length === 0 || earlier === undefined) return {};
+    const path = `tools.${index}.fixedParameters`;
+    return this.#stored(this.#opened?.get(fixedKey(name)), earlier, url, path);
+  }
+
+  #stored(headers: Headers | undefined, earlier: HttpTool, url: string, path: string): Headers {
     if (headers !== undefined && new URL(earlier.url).origin === new URL(url).origin) {
       return headers;
     }
@@ -120,7 +146,6 @@ class KeptHeaders {
       headers === undefined
         ? "expected them again, since the stored ones cannot be opened"
         : "expected them again, since the address leads to another server";
-    const path = `tools.${index}.headers`;
     throw new RequestError("invalid_request", `${path}: ${message}`, {
       details: [{ path, message }],
     });
@@ -135,7 +160,7 @@ class KeptHeaders {
   }
 }
 
-function inLowerCase(headers: Headers): Headers {
+export function inLowerCase(headers: Headers): Headers {
   return Object.fromEntries(
     Object.entries(headers).map(([name, value]) => [name.toLowerCase(), value]),
   );

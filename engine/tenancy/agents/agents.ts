@@ -30,12 +30,8 @@ import {
   newAgent,
   patchedAgent,
 } from "./agent-input.js";
-import {
-  type AgentToolInput,
-  requirePublicTools,
-  requireTransferTarget,
-  sealedTools,
-} from "./agent-tools.js";
+import { requirePublicPreCall, sealedPreCall } from "./agent-pre-call.js";
+import { requirePublicTools, requireTransferTarget, sealedTools } from "./agent-tools.js";
 
 /** Requests within about a second: about 5 kB per agent with its providers. */
 const KEPT_MAX = 200;
@@ -105,9 +101,10 @@ export class Agents {
       createdAtMs: nowMs,
       updatedAtMs: nowMs,
     };
-    this.#requirePublicTools(input.tools ?? []);
+    this.#requirePublic(input);
     const tools = sealedTools(input.tools ?? [], this.#cipher);
-    const agent = { ...newAgent(identity, input), ...tools };
+    const preCall = sealedPreCall(input.preCall ?? null, this.#cipher);
+    const agent = { ...newAgent(identity, input), ...tools, ...preCall };
     requireTransferTarget(agent);
     await this.#requireAccess(tenant, agent);
     const { maxAgents } = tenant.plan.limits;
@@ -137,10 +134,12 @@ export class Agents {
     patch: AgentPatch,
   ): Promise<AgentRecord | undefined> {
     const { id } = agent;
-    this.#requirePublicTools(patch.tools ?? []);
+    this.#requirePublic(patch);
     const tools = patch.tools && sealedTools(patch.tools, this.#cipher, agent);
+    const preCall =
+      patch.preCall !== undefined && sealedPreCall(patch.preCall, this.#cipher, agent);
     const nowMs = nextVersionMs(agent, this.#clock);
-    const patched = { ...patchedAgent(agent, patch, nowMs), ...tools };
+    const patched = { ...patchedAgent(agent, patch, nowMs), ...tools, ...preCall };
     requireTransferTarget(patched);
     if (patched.active || !sameVendors(agent, patched)) {
       await this.#requireAccess(tenant, patched);
@@ -194,8 +193,10 @@ export class Agents {
     return views;
   }
 
-  #requirePublicTools(tools: readonly AgentToolInput[]): void {
-    if (!this.#allowPrivateAddresses) requirePublicTools(tools);
+  #requirePublic({ tools = [], preCall }: Pick<AgentPatch, "tools" | "preCall">): void {
+    if (this.#allowPrivateAddresses) return;
+    requirePublicTools(tools);
+    requirePublicPreCall(preCall);
   }
 
   #entry(
@@ -269,9 +270,12 @@ export class Agents {
 
 /** Sealed text that stays is not written: it may have been sealed anew meanwhile. */
 function replacement(agent: AgentRecord, patched: AgentRecord): AgentReplacement {
-  if (patched.sealedToolHeaders !== agent.sealedToolHeaders) return patched;
-  const { sealedToolHeaders: _unchanged, ...others } = patched;
-  return others;
+  const { sealedToolHeaders, sealedPreCall: sealed, ...others } = patched;
+  return {
+    ...others,
+    ...(sealedToolHeaders !== agent.sealedToolHeaders && { sealedToolHeaders }),
+    ...(sealed !== agent.sealedPreCall && { sealedPreCall: sealed }),
+  };
 }
 
 function sameVendors(a: AgentVendorChoice, b: AgentVendorChoice): boolean {

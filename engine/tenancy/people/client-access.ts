@@ -11,7 +11,7 @@ import { matchesOrigin } from "../../security/origins.js";
 import type { Clock } from "../../time/clock.js";
 import type { Organizations } from "../organizations.js";
 import { ReadCache } from "../read-cache.js";
-import type { Tenant } from "../tenant.js";
+import { accessRefusal, type Tenant } from "../tenant.js";
 import { Standing } from "./standing.js";
 
 /** Public agents of a second or so: under 1 kB each. */
@@ -25,6 +25,7 @@ export interface ClientTokenInput {
   readonly callMaxSec?: number | undefined;
   readonly origin?: string | undefined;
   readonly variables?: Readonly<Record<string, string>> | undefined;
+  readonly overrides?: Readonly<Record<string, string>> | undefined;
 }
 
 export interface ClientAccessOptions {
@@ -57,14 +58,20 @@ export class ClientAccess {
     this.#tokens = clientTokens;
   }
 
-  /** RequestError `not_found`: no such agent here; `invalid_request`: the variables are too long together. */
+  /**
+   * RequestError `not_found`: no such agent here; `invalid_request`: variables and overrides are too long together;
+   * `scope_missing`: overrides change what the agent says, as the scope `dashboard` may.
+   */
   async issue(tenant: Tenant, input: ClientTokenInput): Promise<IssuedToken> {
-    const { agentId, callMaxSec, origin, variables = {}, ttlSec } = input;
+    const { agentId, callMaxSec, origin, variables = {}, overrides, ttlSec } = input;
+    const refusal = overrides && accessRefusal(tenant, "dashboard");
+    if (refusal !== undefined) throw refusal;
     const orgId = tenant.organization.id;
     const agent = await this.#database.agents.findById(orgId, agentId);
     if (agent === undefined) throw new RequestError("not_found", "there is no such agent");
     const { apiKeyId, userId } = tenant;
-    const claims = { orgId, agentId, callMaxSec, origin, variables, apiKeyId, userId };
+    const given = { agentId, callMaxSec, origin, variables, overrides };
+    const claims = { orgId, ...given, apiKeyId, userId };
     const issued = this.#tokens.issue(claims, ttlSec);
     if (issued !== undefined) return issued;
     const message = `expected less: a token has at most ${CLIENT_TOKEN_CHARACTERS_MAX} characters`;

@@ -18,6 +18,7 @@ import { CallFeed } from "../../../engine/calls/call-feed.js";
 import { CallReports } from "../../../engine/calls/call-reports.js";
 import { CallSupervision } from "../../../engine/calls/call-supervision.js";
 import { Recordings } from "../../../engine/calls/recording/recordings.js";
+import { ToolTests } from "../../../engine/calls/tool-tests.js";
 import { NodeList } from "../../../engine/cluster/node-registry.js";
 import { RequestError } from "../../../engine/request-error.js";
 import { AccessTokens } from "../../../engine/security/access-token.js";
@@ -253,6 +254,7 @@ async function buildServices({
       log,
     }),
     agents,
+    toolTests: new ToolTests({ agents, cipher, context: { clock, connections } }),
     analysisRuns: new AnalysisRuns(parts),
     auditTrail: new AuditTrail(parts),
     webhooks: new Webhooks({ ...parts, allowPrivateAddresses: true }),

@@ -74,6 +74,7 @@ before(async () => {
     ["transferCall", { to: "+15550100" }],
     ["createAgent", { ...(await agentDraft(platform, stranger)), ...theirProvider }],
     ["updateAgent", { name: "Mine now", ...theirProvider }],
+    ["testAgentTool", { name: "find", arguments: {} }],
     ["startAnalysisRun", { from: "2026-01-01T00:00:00Z", to: "2026-01-01T01:00:00Z" }],
     ["chatWithAgent", { messages: [{ role: "user", content: "Whose are you?" }] }],
     ["createProvider", { ...OWN_PROVIDER, name: "Mine" }],

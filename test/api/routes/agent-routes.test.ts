@@ -1,5 +1,6 @@
 import assert from "node:assert/strict";
 import { after, before, test } from "node:test";
+import { ScriptedWebServer } from "../../engine/vendors/scripted-web-server.js";
 import { LoopbackPlatform, type Tenancy } from "../http/loopback-platform.js";
 import { agentDraft, idIn } from "./agent-drafts.js";
 
@@ -53,6 +54,8 @@ test("an agent is created with the contract's defaults, read, changed and delete
     recording: { enabled: false, retentionDays: 30 },
     allowedOrigins: [],
     analysis: null,
+    variables: [],
+    preCall: null,
     active: true,
     status: "active",
     pauseReason: null,
@@ -156,6 +159,104 @@ test("a variable that not every call has needs a default, and guardrails have no
   const persona = { greeting: "Hello {{first|there}}, {{weekday}}." };
   const made = await platform.client.post(AGENTS, { ...draft, persona }, tenancy.byKey);
   assert.equal(made.status, 201, made.text);
+});
+
+test("variables of a tool stand behind the host and have defaults, and its schema no loose reference", async () => {
+  const find = {
+    type: "http",
+    name: "find",
+    description: "Finds it",
+    method: "GET",
+    url: "https://a.example/{{id|none}}",
+    parameters: {
+      type: "object",
+      properties: { of: { $ref: "#/$defs/Of" } },
+      $defs: { Of: { type: "string" } },
+    },
+  };
+  for (const [path, change] of [
+    ["tools.0.url", { url: "https://{{host|a}}.example/" }],
+    ["tools.0.url", { url: "https://a.example/{{id}}" }],
+    ["tools.0.headers.x-id", { headers: { "x-id": "{{id}}" } }],
+    ["tools.0.headers", { headers: { "{{id|x}}": "a" } }],
+    ["tools.0.fixedParameters.id", { fixedParameters: { id: "{{id}}" } }],
+    [
+      "tools.0.parameters",
+      { parameters: { type: "object", properties: { a: { $ref: "#/$defs/B" } } } },
+    ],
+    ["preCall.url", { preCall: { url: "ftp://a.example" } }],
+    ["preCall.timeoutMs", { preCall: { url: "https://a.example", timeoutMs: 5_001 } }],
+    ["preCall.secret", { preCall: { url: "https://a.example", secret: "short" } }],
+  ] as const) {
+    const { preCall, ...tool } = { preCall: undefined, ...change };
+    const body = { ...draft, tools: [{ ...find, ...tool }], preCall };
+    const answer = await platform.client.post(AGENTS, body, tenancy.byKey);
+    assert.equal(answer.status, 400, path);
+    assert.ok(answer.text.startsWith(`{"error":"${path}`), answer.text);
+  }
+  const secret = "whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw";
+  const preCall = { url: "https://a.example/before", headers: { "X-Key": "k" }, secret };
+  const tool = { ...find, fixedParameters: { key: "of {{customer|x}}" } };
+  const made = await platform.client.post(
+    AGENTS,
+    { ...draft, tools: [tool], preCall },
+    tenancy.byKey,
+  );
+  assert.equal(made.status, 201, made.text);
+  const agent = Object(made.body);
+  assert.deepEqual(agent.variables, ["id"]);
+  assert.deepEqual(agent.tools[0].parameters.properties, { of: { type: "string" } });
+  assert.deepEqual(agent.tools[0].fixedParameterNames, ["key"]);
+  const shown = { url: preCall.url, timeoutMs: 2_000, headerNames: ["x-key"], isSigned: true };
+  assert.deepEqual(agent.preCall, shown);
+  assert.ok(!made.text.includes(secret) && !made.text.includes("customer|x"), made.text);
+  const path = `${AGENTS}/${agent._id}`;
+  const patch = (body: object) =>
+    platform.client.send("PATCH", path, { body, headers: tenancy.byKey });
+  const kept = await patch({ preCall: { url: "https://a.example/other" } });
+  assert.deepEqual(Object(kept.body).preCall, { ...shown, url: "https://a.example/other" });
+  const elsewhere = await patch({ preCall: { url: "https://b.example/" } });
+  assert.match(elsewhere.text, /preCall.headers: expected headers and secret again/);
+  assert.equal(Object((await patch({ preCall: null })).body).preCall, null);
+});
+
+test("a tool is tried with typed arguments and values, and its secrets stay hidden", async (context) => {
+  const server = new ScriptedWebServer();
+  await server.start();
+  context.after(() => server.close());
+  server.answer = (response, request) =>
+    response.setHeader("content-type", "application/json").end(JSON.stringify(request.headers));
+  const parameters = { type: "object", properties: { order: { type: "string" } } };
+  const tool = {
+    type: "http",
+    name: "find",
+    description: "Finds it",
+    parameters,
+    method: "POST",
+    url: `${server.url}/of/{{id|none}}`,
+    headers: { authorization: "Bearer very-secret" },
+    fixedParameters: { key: "also-secret" },
+  };
+  const made = await platform.client.post(AGENTS, { ...draft, tools: [tool] }, tenancy.byKey);
+  const path = `${AGENTS}/${Object(made.body)._id}/tool-tests`;
+  const body = { name: "find", arguments: { order: "1" }, variables: { id: "a/b" } };
+  const tried = await platform.client.post(path, body, tenancy.byKey);
+  assert.equal(tried.status, 200, tried.text);
+  const { request, ok, status } = Object(tried.body);
+  assert.deepEqual([ok, status], [true, 200]);
+  assert.equal(request.url, `${server.url}/of/a%2Fb`);
+  assert.equal(request.headers.authorization, "[hidden]");
+  assert.deepEqual(request.arguments, { order: "1", key: "[hidden]" });
+  assert.ok(!tried.text.includes("very-secret") && !tried.text.includes("also-secret"), tried.text);
+  assert.equal(server.requests[0]?.headers["authorization"], "Bearer very-secret");
+  const wrong = await platform.client.post(
+    path,
+    { ...body, arguments: { order: 1 } },
+    tenancy.byKey,
+  );
+  assert.match(Object(wrong.body).content, /the arguments do not fit/);
+  const unknown = await platform.client.post(path, { ...body, name: "none" }, tenancy.byKey);
+  assert.equal(unknown.status, 404);
 });
 
 test("a setting under its former name is refused with the present one, by POST and PATCH", async () => {

@@ -41,6 +41,15 @@ test("a user and a key for calls can make a token; a key for the dashboard alone
   assert.equal((await platform.client.post(TOKENS, body)).status, 401);
 });
 
+test("overrides change what the agent says, so that a key for calls cannot make a token with them", async () => {
+  const body = { agentId, ttlSec: 60, overrides: { greeting: "Hi.", language: "en-GB" } };
+  const made = await platform.client.post(TOKENS, body, tenancy.byToken);
+  assert.equal(made.status, 201, made.text);
+  const voice = await platform.newTenancy("pro", "active", ["voice"]);
+  const refused = await platform.client.post(TOKENS, body, voice.byKey);
+  assert.deepEqual([refused.status, Object(refused.body).code], [403, "scope_missing"]);
+});
+
 test("what is wrong is named, with what was expected", async () => {
   for (const [change, path] of [
     [{ agentId: "" }, "agentId"],

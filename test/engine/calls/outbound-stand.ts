@@ -99,7 +99,7 @@ export function outboundCalls(
   let idCount = 0;
   const outbound = new OutboundCalls({
     tokens: new OutboundTokens({ secret: "s".repeat(32), clock: surroundings.clock }),
-    opener: { refusal: () => Promise.resolve(undefined) },
+    opener: { preCall: () => Promise.resolve({}), refusal: () => Promise.resolve(undefined) },
     phoneNumbers: undefined,
     dialTargets: undefined,
     slots,

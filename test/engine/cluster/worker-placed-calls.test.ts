@@ -38,7 +38,7 @@ function placing() {
     const own = new OutboundCalls({
       telephony: new OutboundTelephony({ apis: {}, baseUrl: undefined }),
       tokens,
-      opener: { refusal: () => Promise.resolve(undefined) },
+      opener: { preCall: () => Promise.resolve({}), refusal: () => Promise.resolve(undefined) },
       phoneNumbers: undefined,
       dialTargets: undefined,
       slots,

@@ -101,3 +101,75 @@ test("each tool is done where it belongs, and one that the agent does not have i
   for (const name of ["hangup", "made up"])
     assert.equal(await told(name), "There is no such tool.");
 });
+
+test("a call's values fill address, headers and fixed parameters, which the model cannot overrule", async (context) => {
+  const server = new ScriptedWebServer();
+  await server.start();
+  context.after(() => server.close());
+  server.answer = (response) => response.end("found");
+  const properties = { order: { type: "string" }, customer: { type: "string" } };
+  const agent = agentRecord({
+    tools: [
+      {
+        type: "http",
+        name: "find",
+        description: "Finds it",
+        parameters: { type: "object", properties },
+        timeoutMs: 5_000,
+        method: "POST",
+        url: `${server.url}/customers/{{id|none}}`,
+        headerNames: ["x-name"],
+        fixedParameterNames: ["customer"],
+        speak: false,
+      },
+    ],
+    sealedToolHeaders: cipher.seal({
+      find: { "x-name": "{{id|none}}" },
+      "fixed find": { customer: "{{id|none}}" },
+    }),
+  });
+  const values = {
+    fill: (text: string, written = String) => text.replace("{{id|none}}", written("a/b")),
+  };
+  const call = { callId: "call-1", texts: values };
+  const toolbox = agentToolbox(agent, cipher, { clock, connections }, call);
+  const wanted = called("find", { order: "1", customer: "mallory" });
+  await toolbox.run({ ...wanted, id: "tool 7" }, new RecordingCaller(), never());
+  const [request] = server.requests;
+  assert.equal(request?.url, "/customers/a%2Fb");
+  assert.equal(request.headers["x-name"], "a/b");
+  assert.equal(request.headers["idempotency-key"], "call-1/tool%207");
+  assert.deepEqual(JSON.parse(String(request.body)), { order: "1", customer: "a/b" });
+});
+
+test("the same call with the same arguments is not started twice while it runs", async (context) => {
+  const server = new ScriptedWebServer();
+  await server.start();
+  context.after(() => server.close());
+  const held: (() => void)[] = [];
+  let tellAsked = () => {};
+  const asked = new Promise<void>((resolve) => {
+    tellAsked = resolve;
+  });
+  server.answer = (response) => {
+    held.push(() => response.end("found"));
+    tellAsked();
+  };
+  const parameters = { type: "object" };
+  const find = { name: "find", description: "Finds it", parameters, timeoutMs: 5_000 };
+  const url = `${server.url}/find`;
+  const agent = agentRecord({
+    tools: [{ type: "http", ...find, method: "GET", url, headerNames: [], speak: false }],
+  });
+  const toolbox = agentToolbox(agent, cipher, { clock, connections });
+  const run = () => toolbox.run(called("find"), new RecordingCaller(), never());
+  const both = [run(), run()];
+  await asked;
+  for (const answer of held.splice(0)) answer();
+  const [first, second] = await Promise.all(both);
+  assert.deepEqual(first, second);
+  assert.equal(server.requests.length, 1);
+  server.answer = (response) => response.end("again");
+  await run();
+  assert.equal(server.requests.length, 2, "once it is done, it may be asked anew");
+});

@@ -54,7 +54,9 @@ describe("an HTTP tool", () => {
     signal = never(),
     context = { clock, connections },
   ): Promise<HttpToolResult> {
-    const call = { tool: tool(changes), headers: HEADERS, argumentsJson, orgId: "org" };
+    const asked = tool(changes);
+    const request = { headers: HEADERS, argumentsJson, orgId: "org", fixed: {} };
+    const call = { tool: asked, url: asked.url, ...request };
     return runHttpTool(call, context, signal);
   }
 

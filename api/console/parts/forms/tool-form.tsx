@@ -218,6 +218,7 @@ function HttpToolForm({ tool, onChange, wrongAt }: ToolFormProps<HttpTool>) {
         wrong={wrongAt("parameters")}
       />
       <HeadersField tool={tool} onChange={onChange} wrongAt={wrongAt} />
+      <FixedParametersField tool={tool} onChange={onChange} wrongAt={wrongAt} />
       <CheckField
         label="Say its answer as it is"
         hint="A text answer is spoken as it is and does not go to the LLM."
@@ -309,6 +310,25 @@ function HeadersField({ tool, onChange, wrongAt }: ToolFormProps<HttpTool>) {
         onChange(changed.trim() === "" ? rest : { ...rest, headers: headersOf(changed) });
       }}
       wrong={wrongAt("headers")}
+    />
+  );
+}
+
+/** As the headers are typed, and as secret. */
+function FixedParametersField({ tool, onChange, wrongAt }: ToolFormProps<HttpTool>) {
+  const [text, setText] = useState(() => linesOf(tool.fixedParameters ?? {}));
+  return (
+    <TextField
+      label="Fixed parameters"
+      hint="One a line, such as “customer: {{customerId|none}}”. The model does not see them. Empty: those that were saved stay."
+      isLong
+      value={tool.fixedParameters === undefined ? "" : text}
+      onChange={(changed) => {
+        setText(changed);
+        const { fixedParameters: _before, ...rest } = tool;
+        onChange(changed.trim() === "" ? rest : { ...rest, fixedParameters: headersOf(changed) });
+      }}
+      wrong={wrongAt("fixedParameters")}
     />
   );
 }

@@ -8,7 +8,7 @@ import { type Talk, TalkSession } from "../../model/talk-session.js";
 import { recordsOf, waitOf } from "../../model/turns.js";
 import { waitWords } from "../../words/durations.js";
 import { Waterfall } from "../calls/waterfall.js";
-import { Field, SelectField } from "../forms/field.js";
+import { Field, SelectField, TextField } from "../forms/field.js";
 import { TalkWords } from "./talk-words.js";
 import { WriteLine } from "./write-line.js";
 
@@ -175,6 +175,7 @@ export function TalkPanel({ agentId }: { agentId: string }) {
   return (
     <div className="stack">
       {isTyped ? <SimulatedStt /> : null}
+      {isOn ? null : <TestValues agentId={agentId} session={session} />}
       <TalkButton isOn={isOn} isTyped={isTyped} session={session} />
       <p className="row centered" role="status">
         <span className={`state ${isOn ? "live" : ""}`}>
@@ -229,6 +230,31 @@ function useIsSttSimulated(agentId: string): boolean {
   const providers = useProviders();
   const stt = providers.data?.find(({ _id }) => _id === agent.data?.sttProviderId);
   return stt?.simulated === true;
+}
+
+/** What your server would give the call, for the variables that not every call has. */
+function TestValues({ agentId, session }: { agentId: string; session: TalkSession }) {
+  const names = useAgent(agentId).data?.variables ?? [];
+  const [values, setValues] = useState(session.variables);
+  if (names.length === 0) return null;
+  return (
+    <details>
+      <summary>Test values</summary>
+      <div className="stack">
+        {names.map((name) => (
+          <TextField
+            key={name}
+            label={name}
+            value={values[name] ?? ""}
+            onChange={(value) => {
+              session.variables = { ...values, [name]: value };
+              setValues(session.variables);
+            }}
+          />
+        ))}
+      </div>
+    </details>
+  );
 }
 
 /** Shown before the call: a caller who speaks to a simulated STT would get no answer and not know why. */

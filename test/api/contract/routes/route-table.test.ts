@@ -40,6 +40,7 @@ test("the table has every endpoint of the contract, and no other", () => {
     GET /api/dashboard/webhooks/:id/deliveries, POST /api/dashboard/webhooks/:id/replay,
     POST /api/dashboard/webhook-deliveries/:id/resend,
     GET /api/dashboard/agents/:id/analysis/runs, POST /api/dashboard/agents/:id/analysis/runs,
+    POST /api/dashboard/agents/:id/tool-tests,
     GET /api/dashboard/jobs, POST /api/dashboard/jobs/:id/retry,
     PATCH /api/dashboard/providers/:id, DELETE /api/dashboard/providers/:id`;
   assert.deepEqual(

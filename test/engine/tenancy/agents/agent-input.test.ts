@@ -47,6 +47,8 @@ test("an agent that is given its name and vendors only has the contract's defaul
     recording: { enabled: false, retentionDays: 30 },
     allowedOrigins: [],
     analysis: null,
+    preCall: null,
+    sealedPreCall: null,
     active: true,
   });
   assert.equal(persona.language, "en-US");

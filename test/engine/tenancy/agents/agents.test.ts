@@ -39,6 +39,8 @@ test("what a new agent leaves out gets the contract's defaults", async () => {
     recording: { enabled: false, retentionDays: 30 },
     allowedOrigins: [],
     analysis: null,
+    preCall: null,
+    sealedPreCall: null,
     active: true,
     createdAtMs: platform.clock.epochMs(),
     updatedAtMs: platform.clock.epochMs(),

@@ -1,0 +1,104 @@
+import type { AgentRecord } from "../../storage/records.js";
+import type { Logger } from "../log.js";
+import type { CredentialCipher } from "../security/credential-cipher.js";
+import { webhookSignature } from "../security/standard-webhooks.js";
+import { type CallValues, type PreCallResult, preCallAnswer } from "../telephony/call-values.js";
+import { openPreCallSecrets } from "../tenancy/agents/agent-pre-call.js";
+import { requestTool } from "../tools/http-tool.js";
+import { VendorError } from "../vendors/contracts.js";
+import type { VendorContext } from "../vendors/vendor-settings.js";
+import type { CallFacts } from "./call-variables.js";
+
+const SECOND_MS = 1_000;
+
+export interface PreCallDeps {
+  /** Opens the headers and the signing secret of the request. */
+  readonly cipher: CredentialCipher;
+  readonly context: VendorContext;
+  readonly log: Logger;
+}
+
+/**
+ * Asks the organization's service what it knows of a call that rings. Resolves within the request's time limit, whatever the
+ * service does: the call then goes on without an answer, and the result says why. Empty for an agent without such a request.
+ */
+export async function requestPreCall(
+  agent: AgentRecord,
+  facts: Omit<CallFacts, "atMs">,
+  { cipher, context, log }: PreCallDeps,
+  signal: AbortSignal,
+): Promise<CallValues> {
+  const { preCall, id: agentId, orgId } = agent;
+  if (preCall === null) return {};
+  const { callId, channel, callInfo } = facts;
+  const { clock } = context;
+  const beganAtMs = clock.monotonicMs();
+  const resultOf = (outcome: PreCallResult["outcome"], more: Partial<PreCallResult> = {}) => {
+    const durationMs = Math.round(clock.monotonicMs() - beganAtMs);
+    const result: PreCallResult = { outcome, ...more, durationMs, callId };
+    if (outcome !== "ok" && !signal.aborted) {
+      const { status, error } = more;
+      log.info({ callId, orgId, agentId, outcome, status, error }, "the pre-call request failed");
+    }
+    return result;
+  };
+  const body = {
+    callId,
+    agentId,
+    agentName: agent.name,
+    channel,
+    direction: callInfo?.direction ?? "web",
+    caller: callInfo?.from ?? null,
+    called: callInfo?.to ?? null,
+    callerName: callInfo?.callerName ?? null,
+    variables: callInfo?.variables ?? {},
+  };
+  try {
+    const headers = signedHeaders(agent, JSON.stringify(body), callId, clock.epochMs(), cipher);
+    const { url, timeoutMs } = preCall;
+    const request = { url, method: "POST", headers, arguments: body, timeoutMs, orgId } as const;
+    const answer = await requestTool(request, context, signal);
+    const { status } = answer;
+    if (status < 200 || status >= 300) return { preCall: resultOf("refused", { status }) };
+    if (answer.cut) {
+      return { preCall: resultOf("badAnswer", { status, error: "expected at most 16 KiB" }) };
+    }
+    const values = answer.body.trim() === "" ? {} : preCallAnswer(answer.body);
+    if ("error" in values) {
+      return { preCall: resultOf("badAnswer", { status, error: values.error }) };
+    }
+    return { ...values, preCall: resultOf("ok", { status }) };
+  } catch (error) {
+    if (error instanceof VendorError && error.fault === "timeout") {
+      return { preCall: resultOf("timeout") };
+    }
+    const reason = error instanceof VendorError ? error.fault : "headersUnreadable";
+    return { preCall: resultOf("failed", { error: FAILURES[reason] ?? "no connection" }) };
+  }
+}
+
+const FAILURES: Readonly<Record<string, string>> = {
+  refused: "the address may not be reached from here",
+  badAnswer: "the answer is no HTTP",
+  headersUnreadable: "the stored headers cannot be opened",
+};
+
+function signedHeaders(
+  agent: AgentRecord,
+  body: string,
+  callId: string,
+  nowMs: number,
+  cipher: CredentialCipher,
+): Readonly<Record<string, string>> {
+  const { headers, secret } = openPreCallSecrets(agent, cipher);
+  const id = `precall_${callId}`;
+  const timestampSec = Math.floor(nowMs / SECOND_MS);
+  return {
+    ...headers,
+    "webhook-id": id,
+    "webhook-timestamp": String(timestampSec),
+    ...(secret !== undefined && {
+      "webhook-signature": webhookSignature([{ secret }], { id, timestampSec, body }),
+    }),
+  };
+}

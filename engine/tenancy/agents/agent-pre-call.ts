@@ -1,0 +1,88 @@
+import { isDeepStrictEqual } from "node:util";
+import * as v from "valibot";
+import type { AgentPreCall, AgentRecord } from "../../../storage/records.js";
+import { RequestError } from "../../request-error.js";
+import type { CredentialCipher } from "../../security/credential-cipher.js";
+import { namesPrivateHost } from "../../vendors/transport/private-addresses.js";
+import { type Headers, inLowerCase } from "./agent-tools.js";
+
+/** The request before a call as its author gives it. Headers and secret that are left out stay as they are. */
+export interface PreCallInput {
+  readonly url: string;
+  readonly timeoutMs: number;
+  readonly headers?: Headers | undefined;
+  /** Signs the requests as Standard Webhooks has it; null: they are not signed any more. */
+  readonly secret?: string | null | undefined;
+}
+
+type PreCall = Pick<AgentRecord, "preCall" | "sealedPreCall">;
+
+const Secrets = v.object({
+  headers: v.record(v.string(), v.string()),
+  secret: v.optional(v.string()),
+});
+export type PreCallSecrets = v.InferOutput<typeof Secrets>;
+
+const NO_SECRETS: PreCallSecrets = { headers: {} };
+
+/** Throws when none of the keys opens them. */
+export function openPreCallSecrets(
+  { sealedPreCall: sealed }: Pick<AgentRecord, "sealedPreCall">,
+  cipher: CredentialCipher,
+): PreCallSecrets {
+  return sealed === null ? NO_SECRETS : v.parse(Secrets, cipher.open(sealed));
+}
+
+/**
+ * The request as it is stored, with its secrets sealed. RequestError `invalid_request` when secrets are to stay that were given
+ * for another server, or that no key opens any more.
+ */
+export function sealedPreCall(
+  input: PreCallInput | null,
+  cipher: CredentialCipher,
+  before: PreCall = { preCall: null, sealedPreCall: null },
+): PreCall {
+  if (input === null) return { preCall: null, sealedPreCall: null };
+  const { url, timeoutMs } = input;
+  const stays = input.headers === undefined || input.secret === undefined;
+  const kept = stays ? keptSecrets(url, before, cipher) : NO_SECRETS;
+  const headers = input.headers === undefined ? kept.headers : inLowerCase(input.headers);
+  const secret = input.secret === undefined ? kept.secret : (input.secret ?? undefined);
+  const headerNames = Object.keys(headers);
+  const preCall: AgentPreCall = { url, timeoutMs, headerNames, isSigned: secret !== undefined };
+  const secrets = secret === undefined ? { headers } : { headers, secret };
+  if (headerNames.length === 0 && secret === undefined) return { preCall, sealedPreCall: null };
+  // Sealing the same again would look like a change.
+  const isSame = stays && before.sealedPreCall !== null && isDeepStrictEqual(kept, secrets);
+  return { preCall, sealedPreCall: isSame ? before.sealedPreCall : cipher.seal(secrets) };
+}
+
+function keptSecrets(url: string, before: PreCall, cipher: CredentialCipher): PreCallSecrets {
+  if (before.preCall === null || before.sealedPreCall === null) return NO_SECRETS;
+  if (new URL(before.preCall.url).origin !== new URL(url).origin) {
+    throw givenAgain("since the address leads to another server");
+  }
+  try {
+    return openPreCallSecrets(before, cipher);
+  } catch {
+    throw givenAgain("since the stored ones cannot be opened");
+  }
+}
+
+function givenAgain(why: string): RequestError {
+  const path = "preCall.headers";
+  const message = `expected headers and secret again, ${why}`;
+  return new RequestError("invalid_request", `${path}: ${message}`, {
+    details: [{ path, message }],
+  });
+}
+
+/** RequestError `invalid_request` for a request that leads to a private address: it would always fail. */
+export function requirePublicPreCall(input: PreCallInput | null | undefined): void {
+  if (!input || !namesPrivateHost(new URL(input.url))) return;
+  const path = "preCall.url";
+  const message = "expected a public address, not a private, loopback or link-local one";
+  throw new RequestError("invalid_request", `${path}: ${message}`, {
+    details: [{ path, message }],
+  });
+}

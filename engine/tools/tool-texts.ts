@@ -1,0 +1,56 @@
+import type { HttpTool } from "../../storage/tenancy/agent-tool.js";
+
+/** Fills the variables of a text with the values of one call. */
+export interface CallTexts {
+  fill(text: string, written?: (value: string) => string): string;
+}
+
+/** `http://host`, without a variable in it: no value of a call says which server is asked. */
+const ORIGIN = /^https?:\/\/[^/?#\\{}]+(?=[/?#]|$)/i;
+/** Stands for a value where an address is only checked. */
+const ANY_VALUE = "x";
+const PRINTABLE = /[^\x20-\x7e]+/gu;
+
+/** Whether variables stand behind the host only. */
+export function hasFixedOrigin(url: string): boolean {
+  return ORIGIN.test(url);
+}
+
+/**
+ * The tool's address with the values of a call, percent-encoded. Undefined where a value would lead to another path, as `..`
+ * would.
+ */
+export function filledAddress(
+  { url }: Pick<HttpTool, "url">,
+  texts: CallTexts,
+): string | undefined {
+  const filled = texts.fill(url, encodeURIComponent);
+  if (filled === url) return url;
+  const expected = new URL(texts.fill(url, () => ANY_VALUE));
+  const target = URL.canParse(filled) ? new URL(filled) : undefined;
+  const isSamePlace =
+    target?.origin === expected.origin &&
+    target.pathname.split("/").length === expected.pathname.split("/").length;
+  return isSamePlace ? filled : undefined;
+}
+
+/** Header values are ASCII, so what is not is percent-encoded. */
+export function filledHeaders(
+  headers: Readonly<Record<string, string>>,
+  texts: CallTexts,
+): Readonly<Record<string, string>> {
+  const written = (value: string) => value.replace(PRINTABLE, (other) => encodeURIComponent(other));
+  return Object.fromEntries(
+    Object.entries(headers).map(([name, value]) => [name, texts.fill(value, written).trim()]),
+  );
+}
+
+/** Arguments are JSON or a query, which have their own escapes. */
+export function filledFixed(
+  fixed: Readonly<Record<string, string>>,
+  texts: CallTexts,
+): Readonly<Record<string, string>> {
+  return Object.fromEntries(
+    Object.entries(fixed).map(([name, value]) => [name, texts.fill(value)]),
+  );
+}
