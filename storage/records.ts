@@ -230,6 +230,11 @@ export interface AgentAnalysis {
   readonly llmModelId: string | null;
 }
 
+/** What the agent can look up in its calls. */
+export interface AgentKnowledge {
+  readonly documentIds: readonly string[];
+}
+
 export interface AgentRecord {
   readonly id: string;
   readonly orgId: string;
@@ -262,6 +267,7 @@ export interface AgentRecord {
   readonly allowedOrigins: readonly string[];
   /** null: calls are not analyzed. */
   readonly analysis: AgentAnalysis | null;
+  readonly knowledge: AgentKnowledge;
   readonly active: boolean;
   readonly createdAtMs: number;
   readonly updatedAtMs: number;

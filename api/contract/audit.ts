@@ -50,6 +50,9 @@ export const AuditEntry = v.object({
     "webhook.rotateSecret",
     "webhook.disable",
     "webhook.reseal",
+    "document.create",
+    "document.update",
+    "document.delete",
   ]),
   targetType: v.picklist([
     "agent",
@@ -59,6 +62,7 @@ export const AuditEntry = v.object({
     "member",
     "node",
     "webhook",
+    "document",
   ]),
   targetId: Id,
   targetName: v.pipe(v.string(), v.description("as it was called then")),

@@ -131,6 +131,7 @@ function agentJson(view: AgentView) {
     },
     modelNotices: [...modelNotices],
     allowedOrigins: [...agent.allowedOrigins],
+    knowledge: { documentIds: [...agent.knowledge.documentIds] },
     tools: tools.map((tool) =>
       tool.type === "http" ? { ...tool, headerNames: [...tool.headerNames] } : tool,
     ),

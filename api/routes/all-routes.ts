@@ -5,6 +5,7 @@ import type { CallSupervision } from "../../engine/calls/call-supervision.js";
 import type { OutboundCalls } from "../../engine/calls/outbound/outbound-calls.js";
 import type { Recordings } from "../../engine/calls/recording/recordings.js";
 import type { NodeList } from "../../engine/cluster/node-registry.js";
+import type { Knowledge } from "../../engine/knowledge/knowledge.js";
 import type { Agents } from "../../engine/tenancy/agents/agents.js";
 import type { AuditTrail } from "../../engine/tenancy/audit-trail.js";
 import type { OrganizationOverviews } from "../../engine/tenancy/organization-overviews.js";
@@ -25,6 +26,7 @@ import type { RouteId } from "../contract/routes/route-table.js";
 import type { Handlers } from "../http/endpoints/api-endpoint.js";
 import { agentRoutes, analysisRoutes, trialRoutes } from "./agent-routes.js";
 import { callRoutes, recordingRoutes, supervisionRoutes } from "./call-routes.js";
+import { knowledgeRoutes } from "./knowledge-routes.js";
 import { operatorRoutes } from "./operator-routes.js";
 import {
   accountRoutes,
@@ -53,6 +55,7 @@ export interface ApiServices {
   readonly clientAccess: ClientAccess;
   readonly recordings: Recordings;
   readonly outboundCalls: Pick<OutboundCalls, "place" | "numbers">;
+  readonly knowledge: Knowledge;
   readonly members: Members;
   readonly modelSearch: ModelSearch;
   readonly nodeList: NodeList;
@@ -79,6 +82,7 @@ export function allRoutes(
     ...organizationRoutes(services),
     ...agentRoutes(services.agents),
     ...analysisRoutes(services.analysisRuns),
+    ...knowledgeRoutes(services.knowledge),
     ...auditRoutes(services.auditTrail),
     ...callRoutes(services.callReports, services.outboundCalls),
     ...supervisionRoutes(services.callSupervision),

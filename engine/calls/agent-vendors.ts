@@ -31,7 +31,7 @@ import {
   VendorError,
 } from "../vendors/contracts.js";
 import type { VendorContext } from "../vendors/vendor-settings.js";
-import { systemMessage } from "./prompt.js";
+import { type PromptNotes, systemMessage } from "./prompt.js";
 import { VerifiedVoice } from "./verified-voice.js";
 
 /** A voice that stands in for one whose format it does not give: what it says is converted on the way. */
@@ -260,6 +260,7 @@ export function agentVendors(
   audio: LegAudio,
   { chains: deps, cipher, context }: AgentVendorsOptions,
   callInfo?: CallInfo,
+  documents = "",
 ): AgentVendors {
   const answers = new AnswerLog();
   const chains = new VendorChains(deps, answers);
@@ -295,7 +296,7 @@ export function agentVendors(
         (by) => by,
       ),
       deps.clock.epochMs(),
-      callInfo,
+      { callNote: callInfoNote(callInfo), documents },
     ),
     stt: orLost<SpeechToText>(
       "stt",
@@ -321,23 +322,24 @@ export function agentLlm(
   forCall: Thinking,
   deps: ChainDeps,
   answers: AnswerLog = new AnswerLog(),
+  documents = "",
 ): AgentLlm {
   const client = new VendorChains(deps, answers).llm(forCall);
-  return llmOf(forCall, client, deps.clock.epochMs());
+  return llmOf(forCall, client, deps.clock.epochMs(), { documents });
 }
 
 function llmOf(
   { agent, llm }: Thinking,
   client: LanguageModel,
   nowMs: number,
-  callInfo?: CallInfo,
+  notes: PromptNotes,
 ): AgentLlm {
   const { temperature, maxTokens } = agent.llmConfig;
   return {
     vendor: llm.providerKey,
     client,
     modelId: agent.llmModelId,
-    systemPrompt: systemMessage(agent.persona, nowMs, callInfoNote(callInfo)).content,
+    systemPrompt: systemMessage(agent.persona, nowMs, notes).content,
     temperature,
     maxTokens,
   };

@@ -2,9 +2,9 @@ import type { JsonObject } from "../records.js";
 
 /**
  * `webhook`: a delivery to an endpoint. `summary`: summary and sentiment of a call that has ended. `analysis`: the analysis of
- * one. `analysisRun`: makes the jobs that analyze past calls of an agent.
+ * one. `analysisRun`: makes the jobs that analyze past calls of an agent. `knowledge`: fetches and reads a document.
  */
-export const JOB_KINDS = ["webhook", "summary", "analysis", "analysisRun"] as const;
+export const JOB_KINDS = ["webhook", "summary", "analysis", "analysisRun", "knowledge"] as const;
 export type JobKind = (typeof JOB_KINDS)[number];
 
 export const JOB_STATES = ["queued", "running", "failed"] as const;
@@ -55,6 +55,19 @@ export function analysisRunJob(orgId: string, runId: string, atMs: number): NewJ
     kind: "analysisRun",
     queue: `analysisRun:${orgId}`,
     payload: { runId },
+    runAfterMs: atMs,
+    createdAtMs: atMs,
+  };
+}
+
+/** Fetches the address of a document and reads it; `at` tells one fetch from the next. */
+export function knowledgeJob(orgId: string, documentId: string, atMs: number, at: string): NewJob {
+  return {
+    id: `knowledge_${documentId}_${at}`,
+    orgId,
+    kind: "knowledge",
+    queue: `knowledge:${orgId}`,
+    payload: { documentId },
     runAfterMs: atMs,
     createdAtMs: atMs,
   };

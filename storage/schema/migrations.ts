@@ -53,6 +53,7 @@ export const migrations: Readonly<Record<string, Migration>> = {
     await schema.align();
     await schema.run(`update "providers" set "origin" = 'environment' where "orgId" is null`);
   },
+  "025-knowledge": (schema) => schema.align(),
 };
 
 const RENAMED_THRESHOLDS: readonly RenamedField[] = [

@@ -75,6 +75,7 @@ const analysis = v.object({
   llmProviderId: v.nullable(v.string()),
   llmModelId: v.nullable(v.string()),
 });
+const knowledge = v.object({ documentIds: stringList });
 const tools = v.array(
   v.variant("type", [
     v.object({ type: v.literal("hangup") }),
@@ -222,6 +223,17 @@ export class AgentStore {
       .execute();
   }
 
+  /** The organization's agents that use the document. */
+  listUsingDocument(orgId: string, documentId: string): Promise<AgentReference[]> {
+    return this.#db
+      .selectFrom("agents")
+      .select(["id", "orgId", "name"])
+      .where("orgId", "=", orgId)
+      .where("knowledge", "like", namedIn(documentId))
+      .orderBy("sequence")
+      .execute();
+  }
+
   /** How many active agents, of all organizations, use each model first. A recognizer's is left out where the agent names none. */
   async listModelUses(): Promise<readonly ModelUse[]> {
     const [llm, tts, stt] = await Promise.all([
@@ -293,6 +305,7 @@ function rowOf(agent: AgentReplacement): Insertable<Tables["agents"]> {
     recording: writeJson(agent.recording),
     allowedOrigins: writeJson(agent.allowedOrigins),
     analysis: agent.analysis && writeJson(agent.analysis),
+    knowledge: writeJson(agent.knowledge),
     active: Number(agent.active),
     createdAtMs: agent.createdAtMs,
     updatedAtMs: agent.updatedAtMs,
@@ -320,6 +333,7 @@ function recordOf(row: Selectable<Tables["agents"]>): AgentRecord {
     recording: readJson("agents.recording", recording, row.recording),
     allowedOrigins: readJson("agents.allowedOrigins", stringList, row.allowedOrigins),
     analysis: row.analysis === null ? null : readJson("agents.analysis", analysis, row.analysis),
+    knowledge: readJson("agents.knowledge", knowledge, row.knowledge),
     active: row.active === 1,
     createdAtMs: row.createdAtMs,
     updatedAtMs: row.updatedAtMs,

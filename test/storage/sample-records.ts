@@ -139,6 +139,7 @@ export function agentRecord(fields: Partial<AgentRecord> = {}): AgentRecord {
     recording: { enabled: false, retentionDays: 30 },
     allowedOrigins: [],
     analysis: null,
+    knowledge: { documentIds: [] },
     active: true,
     createdAtMs: NOON_MS,
     updatedAtMs: NOON_MS,

@@ -15,11 +15,13 @@ const STAIRS: Readonly<Record<string, readonly string[]>> = {
   tenancy: ["audio", "security", "time", "vendors"],
   jobs: ["time"],
   webhooks: ["jobs", "security", "tenancy", "time", "vendors"],
+  knowledge: ["jobs", "tenancy", "time", "vendors"],
   tools: ["conversation", "security", "tenancy", "time", "vendors"],
   calls: [
     "audio",
     "bucket",
     "conversation",
+    "knowledge",
     "metrics",
     "security",
     "telephony",

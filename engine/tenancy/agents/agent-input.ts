@@ -1,5 +1,6 @@
 import type {
   AgentAnalysis,
+  AgentKnowledge,
   AgentRecord,
   AgentRecording,
   AgentThresholds,
@@ -26,6 +27,8 @@ interface StructuredAgentFields {
   readonly allowedOrigins?: readonly string[] | undefined;
   /** Replaces all of it; null: calls are not analyzed any more. */
   readonly analysis?: AnalysisInput | null | undefined;
+  /** Replaces all of it. */
+  readonly knowledge?: AgentKnowledge | undefined;
   /** Replaces all of them. */
   readonly tools?: readonly AgentToolInput[] | undefined;
 }
@@ -95,6 +98,7 @@ const DEFAULT_THRESHOLDS: AgentThresholds = {
   fillerAfterMs: 1_500,
   idleTimeoutMs: null,
 };
+const NO_KNOWLEDGE: AgentKnowledge = { documentIds: [] };
 const DEFAULT_RECORDING: AgentRecording = { enabled: false, retentionDays: 30 };
 
 type PlainFields = Pick<AgentRecord, "name" | "active" | "sttModelId">;
@@ -123,13 +127,23 @@ export function newAgent(identity: AgentIdentity, input: AgentInput): AgentRecor
     recording: merged(DEFAULT_RECORDING, input.recording),
     allowedOrigins: input.allowedOrigins ?? [],
     analysis: analysisOf(input.analysis),
+    knowledge: input.knowledge ?? NO_KNOWLEDGE,
     active: true,
   };
 }
 
 /** With its tools as they were: those have secrets to be sealed. */
 export function patchedAgent(agent: AgentRecord, patch: AgentPatch, nowMs: number): AgentRecord {
-  const { persona, llmConfig, thresholds, recording, tools: _tools, analysis, ...rest } = patch;
+  const {
+    persona,
+    llmConfig,
+    thresholds,
+    recording,
+    tools: _tools,
+    analysis,
+    knowledge,
+    ...rest
+  } = patch;
   const { ttsConfig: givenTts, fallbacks, allowedOrigins = agent.allowedOrigins, ...plain } = rest;
   const ttsConfig = merged(withoutStaleVoice(agent, patch), givenTts);
   return {
@@ -146,6 +160,7 @@ export function patchedAgent(agent: AgentRecord, patch: AgentPatch, nowMs: numbe
     recording: merged(agent.recording, recording),
     allowedOrigins,
     analysis: analysis === undefined ? agent.analysis : analysisOf(analysis),
+    knowledge: knowledge ?? agent.knowledge,
     createdAtMs: agent.createdAtMs,
     updatedAtMs: nowMs,
   };

@@ -53,6 +53,7 @@ test("an agent is created with the contract's defaults, read, changed and delete
     recording: { enabled: false, retentionDays: 30 },
     allowedOrigins: [],
     analysis: null,
+    knowledge: { documentIds: [] },
     active: true,
     status: "active",
     pauseReason: null,

@@ -47,6 +47,7 @@ test("an agent that is given its name and vendors only has the contract's defaul
     recording: { enabled: false, retentionDays: 30 },
     allowedOrigins: [],
     analysis: null,
+    knowledge: { documentIds: [] },
     active: true,
   });
   assert.equal(persona.language, "en-US");

@@ -39,6 +39,7 @@ test("what a new agent leaves out gets the contract's defaults", async () => {
     recording: { enabled: false, retentionDays: 30 },
     allowedOrigins: [],
     analysis: null,
+    knowledge: { documentIds: [] },
     active: true,
     createdAtMs: platform.clock.epochMs(),
     updatedAtMs: platform.clock.epochMs(),
