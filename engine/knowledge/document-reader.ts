@@ -9,7 +9,7 @@ const THREAD = new URL("./document-reader-thread.js", import.meta.url);
 /** A larger document is not taken. */
 export const DOCUMENT_BYTES_MAX = 10 * 1024 * 1024;
 /** A good document takes a second or two. */
-export const READING_MAX_MS = 20_000;
+export const READING_MAX_MS = 15_000;
 /** Of what JavaScript allocates; what a document unpacks outside of that is watched by the process's size. */
 const HEAP_MAX_MB = 256;
 const GROWTH_MAX_BYTES = 768 * 1024 * 1024;

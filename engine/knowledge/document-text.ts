@@ -43,7 +43,8 @@ export async function documentText(
     return new UnreadableDocument(`is a PDF and not ${format}: give it a name that ends in .pdf`);
   const text = decoded(bytes);
   if (text === undefined) return new UnreadableDocument("is not text in UTF-8");
-  return checked(format === "html" ? htmlText(text) : text);
+  const words = format === "html" ? htmlText(text) : text;
+  return typeof words === "string" ? checked(words) : words;
 }
 
 function decoded(bytes: Uint8Array): string | undefined {
@@ -96,12 +97,18 @@ const INLINE = new Set(
   ]),
 );
 
+/** No page that people read is nested so deeply; the parser's time grows with the square of it. */
+const HTML_DEPTH_MAX = 1_000;
+
 /** The words of a page, its headings marked as Markdown marks them. */
-function htmlText(html: string): string {
+function htmlText(html: string): string | UnreadableDocument {
   const parts: string[] = [];
   let skippedDepth = 0;
+  let depth = 0;
   const parser = new Parser({
     onopentag: (name) => {
+      depth += 1;
+      if (depth > HTML_DEPTH_MAX) parser.pause();
       if (SKIPPED.has(name)) skippedDepth += 1;
       if (HEADINGS.has(name)) parts.push(`\n\n${"#".repeat(Number(name[1]))} `);
       else if (name === "br" || name === "tr" || name === "li") parts.push("\n");
@@ -112,11 +119,13 @@ function htmlText(html: string): string {
       if (skippedDepth === 0) parts.push(text.replace(/\s+/g, " "));
     },
     onclosetag: (name) => {
+      depth -= 1;
       if (SKIPPED.has(name)) skippedDepth = Math.max(0, skippedDepth - 1);
       if (!INLINE.has(name) && name !== "td" && name !== "th" && name !== "li") parts.push("\n\n");
     },
   });
   parser.end(html);
+  if (depth > HTML_DEPTH_MAX) return new UnreadableDocument("is nested too deeply");
   return parts
     .join("")
     .replace(/[ \t]+/g, " ")
@@ -127,7 +136,7 @@ function htmlText(html: string): string {
 async function pdfText(bytes: Uint8Array): Promise<string | UnreadableDocument> {
   let pages: number;
   try {
-    const document = await getDocumentProxy(bytes, { stopAtErrors: false });
+    const document = await getDocumentProxy(bytes, { stopAtErrors: false, verbosity: 0 });
     pages = document.numPages;
     if (pages > PDF_PAGES_MAX) {
       const most = PDF_PAGES_MAX.toLocaleString("en-US");

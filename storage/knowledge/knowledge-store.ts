@@ -106,7 +106,7 @@ export class KnowledgeStore {
   async insertWithin(
     document: DocumentRecord,
     max: number,
-    entry: AuditRecord,
+    entry: AuditRecord | undefined,
     job?: NewJob,
   ): Promise<boolean> {
     const { orgId } = document;
