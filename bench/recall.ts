@@ -41,14 +41,11 @@ try {
       createdAtMs: nowMs,
     },
   );
-  for (const { language, questions, first, fifth, missed } of await recallTrial(
-    database,
-    orgId,
-    nowMs,
-  )) {
+  const results = await recallTrial(database, orgId, nowMs);
+  for (const { language, questions, first, fifth, searchMs, missed } of results) {
     const share = (count: number) => `${Math.round((100 * count) / questions)} %`;
     console.log(
-      `${language}: ${questions} questions, recall@1 ${share(first)}, recall@5 ${share(fifth)}`,
+      `${language}: ${questions} questions, recall@1 ${share(first)}, recall@5 ${share(fifth)}, search p95 ${searchMs.toFixed(1)} ms`,
     );
     for (const question of missed) console.log(`  missed: ${question}`);
   }

@@ -2,6 +2,7 @@ import { randomUUID } from "node:crypto";
 import { passagesOf } from "../../engine/knowledge/passages.js";
 import { searchTerms } from "../../engine/knowledge/search-terms.js";
 import type { Database } from "../../storage/database.js";
+import { quantile } from "../quantile.js";
 import { ENGLISH_DOCUMENTS } from "./english-documents.js";
 import { GERMAN_DOCUMENTS } from "./german-documents.js";
 
@@ -18,6 +19,8 @@ export interface Recall {
   /** Questions whose passage is the first that is found, or among the first five. */
   readonly first: number;
   readonly fifth: number;
+  /** The 95th percentile of a search. */
+  readonly searchMs: number;
   readonly missed: readonly string[];
 }
 
@@ -38,12 +41,15 @@ export async function recallTrial(
   const results: Recall[] = [];
   for (const [language, own] of Object.entries(LANGUAGES)) {
     const missed: string[] = [];
+    const durationsMs: number[] = [];
     let [questions, first, fifth] = [0, 0, 0];
     for (const document of own) {
       for (const [question, answer] of document.questions) {
         const terms = searchTerms(orgId, question);
         const query = { documentIds, terms, limit: FOUND_MAX };
+        const startedAtMs = performance.now();
         const found = await database.knowledge.search(orgId, query);
+        durationsMs.push(performance.now() - startedAtMs);
         const at = found.findIndex(
           ({ documentId, text }) => documentId === ids.get(document) && text.includes(answer),
         );
@@ -53,7 +59,8 @@ export async function recallTrial(
         else missed.push(question);
       }
     }
-    results.push({ language, questions, first, fifth, missed });
+    const searchMs = quantile(durationsMs, 0.95);
+    results.push({ language, questions, first, fifth, searchMs, missed });
   }
   return results;
 }

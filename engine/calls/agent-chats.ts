@@ -137,9 +137,10 @@ export class AgentChats {
     const deadline = new AbortController();
     const cancel = clock.after(CHAT_REPLY_MAX_MS, () => deadline.abort());
     try {
-      const knowledge = await this.#knowledgeOf(forCall.agent);
+      const hasDocuments = forCall.agent.knowledge.documentIds.length > 0;
+      const knowledge = hasDocuments ? await this.#knowledgeOf(forCall.agent) : undefined;
       const question = messages.findLast(({ role }) => role === "user")?.content ?? "";
-      const passages = (await knowledge?.noteFor(0, question)) ?? "";
+      const passages = knowledge === undefined ? "" : await knowledge.noteFor(0, question);
       const llm = llmOf(forCall, knowledge?.wholeNote ?? "");
       const either = AbortSignal.any([signal, deadline.signal]);
       const asked = { messages, passages };

@@ -10,7 +10,7 @@ const THREAD = new URL("./document-reader-thread.js", import.meta.url);
 export const DOCUMENT_BYTES_MAX = 10 * 1024 * 1024;
 /** A good document takes a second or two. */
 export const READING_MAX_MS = 15_000;
-/** Of what JavaScript allocates; what a document unpacks outside of that is watched by the process's size. */
+/** Limits what JavaScript allocates; what a document unpacks outside of its heap is seen in the size of the process. */
 const HEAP_MAX_MB = 256;
 const GROWTH_MAX_BYTES = 768 * 1024 * 1024;
 const GROWTH_LOOK_MS = 50;
@@ -87,7 +87,7 @@ export class DocumentReader {
   #read({ bytes, ...document }: DocumentToRead): Promise<DocumentContent | ReadingFault> {
     const { name } = document;
     const sizeBytes = bytes.length;
-    // Of its own: the buffer goes to the thread.
+    // A copy, whose buffer goes to the thread.
     const moved = new Uint8Array(bytes);
     return new Promise((resolve) => {
       const worker = new Worker(this.#thread, {

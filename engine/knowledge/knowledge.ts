@@ -16,7 +16,7 @@ import type { DocumentFormat } from "./document-text.js";
 import { searchTerms } from "./search-terms.js";
 
 export const DOCUMENTS_MAX = 100;
-/** Of all documents of an organization together. */
+/** Limits all documents of an organization together. */
 export const ORGANIZATION_CHARACTERS_MAX = 10_000_000;
 /** An upload that is older was lost with the process that read it. */
 const ABANDONED_AFTER_MS = 5 * 60 * 1_000;

@@ -138,8 +138,8 @@ export const sqliteTables: Readonly<Record<string, string>> = {
     terms, content='', contentless_delete=1, tokenize='ascii')`,
 };
 
-/** Indexes on expressions, by name. */
+/** Indexes on expressions, by name. A list of pending entries would be read whole for each term of a search. */
 export const postgresIndexes: Readonly<Record<string, string>> = {
   knowledgePassagesByTerm: `create index "knowledgePassagesByTerm" on "knowledgePassages"
-    using gin (string_to_array("terms", ' '))`,
+    using gin (string_to_array("terms", ' ')) with (fastupdate = off)`,
 };
