@@ -59,8 +59,7 @@ function decoded(bytes: Uint8Array): string | undefined {
 function checked(text: string): string | UnreadableDocument {
   const clean = text
     .replaceAll("\r\n", "\n")
-    // biome-ignore lint/suspicious/noControlCharactersInRegex: control characters are what is taken out.
-    .replace(/[\u0000-\u0008\u000b-\u001f\u007f]/g, " ")
+    .replace(/[^\P{Cc}\t\n]/gu, " ")
     .replace(/\p{Cs}/gu, "\ufffd")
     .trim();
   if (clean === "") return new UnreadableDocument("has no text");

@@ -30,8 +30,8 @@ export function searchTerms(orgId: string, text: string): readonly string[] {
 /** As `searchTerms`, to be read by people. */
 export function* plainTerms(text: string): Generator<string> {
   for (const [, unspaced, word] of folded(text).matchAll(RUNS)) {
-    if (unspaced !== undefined) yield* pairsOf([...unspaced]);
-    else if (word !== undefined) yield* termsOfWord([...word]);
+    if (unspaced !== undefined) yield* pairsOf(Array.from(unspaced));
+    else if (word !== undefined) yield* termsOfWord(Array.from(word));
   }
 }
 

@@ -115,6 +115,8 @@ function jobWords({ kind, payload }: Job, names: ReadonlyMap<string, string>): s
       return "Analysis of a call";
     case "analysisRun":
       return "Analysis of past calls";
+    case "knowledge":
+      return "Fetching of a document";
     case "webhook":
       break;
   }

@@ -13,7 +13,7 @@ test("a passage has the headings above it, and short paragraphs of one heading s
 });
 
 test("a long paragraph is cut at sentences, and a text without any between words", () => {
-  const sentences = passagesOf(`${"This is a sentence. ".repeat(100)}`);
+  const sentences = passagesOf("This is a sentence. ".repeat(100));
   assert.ok(sentences.every((each) => each.length <= 700 && each.endsWith(".")));
   const table = passagesOf("123 ".repeat(1_000));
   assert.ok(table.every((each) => each.length <= 700));
