@@ -6,6 +6,7 @@ import { HistoryStore } from "./calls/history-store.js";
 import { RecordingStore } from "./calls/recording-store.js";
 import { UsageStore } from "./calls/usage-store.js";
 import { JobStore, JobsAdded } from "./jobs/job-store.js";
+import { KnowledgeStore } from "./knowledge/knowledge-store.js";
 import { type Mail, RECORDS_CHANGED } from "./nodes/message-bus.js";
 import { NodeStore } from "./nodes/node-store.js";
 import { OnceTokenStore } from "./nodes/once-token-store.js";
@@ -128,6 +129,7 @@ export class Database {
   readonly onceTokens: OnceTokenStore;
   readonly analyses: AnalysisStore;
   readonly jobs: JobStore;
+  readonly knowledge: KnowledgeStore;
   readonly webhooks: WebhookStore;
   /** Counts what changes of the records that are kept in memory. */
   readonly recordChanges = new RecordChanges();
@@ -161,6 +163,7 @@ export class Database {
     this.onceTokens = new OnceTokenStore(db, atomic);
     this.analyses = new AnalysisStore(db, atomic, outbox, jobsAdded);
     this.jobs = new JobStore(db, atomic, jobsAdded);
+    this.knowledge = new KnowledgeStore(db, atomic, jobsAdded, backend.writers);
     this.webhooks = new WebhookStore(db, atomic, {
       outbox,
       added: jobsAdded,

@@ -257,6 +257,11 @@ export interface AgentPreCall {
   readonly isSigned: boolean;
 }
 
+/** What the agent can look up in its calls. */
+export interface AgentKnowledge {
+  readonly documentIds: readonly string[];
+}
+
 export interface AgentRecord {
   readonly id: string;
   readonly orgId: string;
@@ -293,6 +298,7 @@ export interface AgentRecord {
   readonly preCall: AgentPreCall | null;
   /** Sealed like credentials: headers and signing secret of `preCall`. null when it has neither. */
   readonly sealedPreCall: string | null;
+  readonly knowledge: AgentKnowledge;
   readonly active: boolean;
   readonly createdAtMs: number;
   readonly updatedAtMs: number;

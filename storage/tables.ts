@@ -147,6 +147,7 @@ export const tables = {
       analysis: text().nullable(),
       preCall: text().nullable(),
       sealedPreCall: text().nullable(),
+      knowledge: json().defaultTo('{"documentIds":[]}'),
       active: flag(),
       createdAtMs: number(),
       updatedAtMs: number(),
@@ -322,7 +323,16 @@ export const tables = {
       actorType: oneOf("user", "apiKey", "administrator"),
       actorId: text(),
       action: text<AuditRecord["action"]>(),
-      targetType: oneOf("agent", "provider", "apiKey", "organization", "node", "member", "webhook"),
+      targetType: oneOf(
+        "agent",
+        "provider",
+        "apiKey",
+        "organization",
+        "node",
+        "member",
+        "webhook",
+        "document",
+      ),
       targetId: text(),
       targetName: text(),
       changes: json(),
@@ -454,6 +464,44 @@ export const tables = {
       webhookDeliveriesOfEndpoint: ["endpointId", "sequence"],
       webhookDeliveriesByAge: ["atMs"],
     },
+  },
+  /** What agents can look up. A document of a few lines has its whole text, too. */
+  knowledgeDocuments: {
+    columns: {
+      sequence: sequence(),
+      id: text().unique(),
+      orgId: text().references("organizations.id"),
+      name: text(),
+      source: oneOf("upload", "url"),
+      url: text().nullable(),
+      status: oneOf("processing", "ready", "failed"),
+      error: text().nullable(),
+      sizeBytes: number(),
+      characters: number(),
+      passages: number(),
+      /** That of the first passage of what it holds now. */
+      firstPosition: number(),
+      /** The whole text of a small document; null of a larger one. */
+      text: text().nullable(),
+      /** 0: fetched once. */
+      refreshHours: number(),
+      fetchedAtMs: number().nullable(),
+      createdAtMs: number(),
+      updatedAtMs: number(),
+    },
+    indexes: { knowledgeDocumentsOfOrganization: ["orgId", "sequence"] },
+  },
+  /** What is searched. `terms` has the hashed terms of `text`, separated by spaces. */
+  knowledgePassages: {
+    columns: {
+      sequence: sequence(),
+      orgId: text(),
+      documentId: text().deletedWith("knowledgeDocuments.id"),
+      position: number(),
+      text: text(),
+      terms: text(),
+    },
+    uniques: [["documentId", "position"]],
   },
   /** A server among those of one PostgreSQL database; a file has one server, and no rows of it or of the next three. */
   nodes: {

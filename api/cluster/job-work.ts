@@ -4,6 +4,9 @@ import { AnalysisRunJob } from "../../engine/analysis/analysis-runs.js";
 import { SummaryJob } from "../../engine/analysis/summary-job.js";
 import { PlacedCallJob } from "../../engine/calls/outbound/placed-call-job.js";
 import { JobRunner } from "../../engine/jobs/job-runner.js";
+import { DocumentReader } from "../../engine/knowledge/document-reader.js";
+import { Knowledge } from "../../engine/knowledge/knowledge.js";
+import { KnowledgeJob } from "../../engine/knowledge/knowledge-job.js";
 import type { Logger } from "../../engine/log.js";
 import { JobMetrics } from "../../engine/metrics/job-metrics.js";
 import type { CredentialCipher } from "../../engine/security/credential-cipher.js";
@@ -17,6 +20,7 @@ import type { WorkerSettings } from "./worker-server.js";
 
 /** Requests that are under way when the server stops; what takes longer is sent again. */
 const LAST_JOBS_MAX_MS = 2_000;
+const UPLOAD_SWEEP_MS = 5 * 60 * 1_000;
 
 export interface JobWorkParts {
   readonly settings: Pick<
@@ -63,6 +67,7 @@ export function startJobs(parts: JobWorkParts): JobWork {
   const llms = new AgentLlms({ database, chains: vendorAccess(own).chains });
   const summary = new SummaryJob({ database, llms, clock });
   const owner = newId();
+  const reader = new DocumentReader({ clock });
   const runner = new JobRunner({
     store: database.jobs,
     handlers: {
@@ -71,6 +76,7 @@ export function startJobs(parts: JobWorkParts): JobWork {
       analysis: new AnalysisJob({ database, llms, clock }),
       analysisRun: new AnalysisRunJob({ database, clock }),
       placedCall: new PlacedCallJob({ calls: database.calls, runId: owner, log }),
+      knowledge: new KnowledgeJob({ database, connections, reader, clock, newId }),
     },
     owner,
     isAlone: database.writers === "one",
@@ -81,8 +87,17 @@ export function startJobs(parts: JobWorkParts): JobWork {
   runner.start();
   const webhooks = new Webhooks({ database, cipher, allowPrivateAddresses, clock, newId });
   const stopPurging = webhooks.startPurging(log);
+  const knowledge = new Knowledge({ database, reader, allowPrivateAddresses, clock, newId });
+  const failAbandoned = () => {
+    knowledge.failAbandoned().catch((error: unknown) => {
+      log.warn({ error }, "abandoned uploads could not be marked");
+    });
+  };
+  failAbandoned();
+  const stopUploadSweep = clock.every(UPLOAD_SWEEP_MS, failAbandoned);
   const close = async () => {
     stopPurging();
+    stopUploadSweep();
     await runner.close(LAST_JOBS_MAX_MS);
     await connections.close();
   };

@@ -10,6 +10,8 @@ import { OutboundCalls } from "../../engine/calls/outbound/outbound-calls.js";
 import { OutboundTelephony } from "../../engine/calls/outbound/outbound-telephony.js";
 import { ToolTests } from "../../engine/calls/tool-tests.js";
 import { type LoneNode, NodeList } from "../../engine/cluster/node-registry.js";
+import { DocumentReader } from "../../engine/knowledge/document-reader.js";
+import { Knowledge } from "../../engine/knowledge/knowledge.js";
 import type { Logger } from "../../engine/log.js";
 import type { Metric } from "../../engine/metrics/cluster-metrics.js";
 import { ClientTokens } from "../../engine/security/client-token.js";
@@ -189,7 +191,9 @@ async function serve(parts: WorkerServerParts, carrier: Carrier) {
   const { context, learned, reachable, clients, breakers, chains } = carrier;
   const { calls, callControl, outboundCalls, placedCalls, outboundTokens } = carrier;
   const { agents } = tenancy;
-  const llmOf = (forCall: AgentForCall) => agentLlm(forCall, chains);
+  const llmOf = (forCall: AgentForCall, documents: string) =>
+    agentLlm(forCall, chains, undefined, documents);
+  const reader = new DocumentReader({ clock });
   const clientTokens = new ClientTokens({ secret: settings.jwtSecret, clock });
   const clientAccess = new ClientAccess({ ...tenancy, database, clientTokens, clock });
   const limiterOf: LimiterOf = (name, limit) => cluster.limiterOf(name, limit);
@@ -214,9 +218,10 @@ async function serve(parts: WorkerServerParts, carrier: Carrier) {
       recordings: calls.recordings,
       nodeList: new NodeList({ database, lone: loneNode(settings, calls), clock, newId }),
       outboundCalls,
-      agentChats: new AgentChats({ agents, llmOf, clock, log }),
+      agentChats: new AgentChats({ agents, knowledge: database.knowledge, llmOf, clock, log }),
       toolTests: new ToolTests({ agents, cipher, context }),
       analysisRuns: new AnalysisRuns({ database, clock, newId }),
+      knowledge: new Knowledge({ database, reader, allowPrivateAddresses, clock, newId }),
       providerChecks: new ProviderChecks({ ...tenancy, clients, clock }),
       providerVoices: new ProviderVoices({ ...tenancy, clients, clock }),
       webhooks: new Webhooks({ database, cipher, allowPrivateAddresses, clock, newId }),

@@ -32,6 +32,7 @@ import {
   wholeNumberField,
   worded,
 } from "./fields.js";
+import { documentIdsField } from "./knowledge.js";
 import { modelNoticeFields } from "./provider.js";
 
 /** About 8,000 tokens: more would be sent to the vendor at every turn, and the caller would wait for it. */
@@ -386,6 +387,11 @@ const nested = {
   allowedOrigins: v.optional(allowedOriginsField),
   analysis: v.optional(analysisField),
   preCall: v.optional(preCallField),
+  knowledge: v.optional(
+    objectField("what the agent can look up, replaced as a whole", {
+      documentIds: documentIdsField,
+    }),
+  ),
   ...renamed({ publicOrigins: "allowedOrigins" }),
 };
 
@@ -554,6 +560,7 @@ export const Agent = v.object({
     ),
     v.description("null: calls are not analyzed"),
   ),
+  knowledge: v.object({ documentIds: v.array(Id) }),
   active: v.boolean(),
   status: v.pipe(
     v.picklist(["active", "inactive", "paused_provider", "paused_plan"]),

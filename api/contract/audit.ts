@@ -51,6 +51,9 @@ export const AuditEntry = v.object({
     "webhook.rotateSecret",
     "webhook.disable",
     "webhook.reseal",
+    "document.create",
+    "document.update",
+    "document.delete",
   ]),
   targetType: v.picklist([
     "agent",
@@ -60,6 +63,7 @@ export const AuditEntry = v.object({
     "member",
     "node",
     "webhook",
+    "document",
   ]),
   targetId: Id,
   targetName: v.pipe(v.string(), v.description("its name at that time")),

@@ -153,6 +153,7 @@ function agentJson(view: AgentView) {
     allowedOrigins: [...agent.allowedOrigins],
     variables: [...agentVariables(view)],
     preCall: preCall && { ...preCall, headerNames: [...preCall.headerNames] },
+    knowledge: { documentIds: [...agent.knowledge.documentIds] },
     tools: tools.map((tool) => (tool.type === "http" ? httpToolJson(tool) : tool)),
     createdAt: timestamp(createdAtMs),
     updatedAt: timestamp(updatedAtMs),

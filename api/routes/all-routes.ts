@@ -6,6 +6,7 @@ import type { OutboundCalls } from "../../engine/calls/outbound/outbound-calls.j
 import type { Recordings } from "../../engine/calls/recording/recordings.js";
 import type { ToolTests } from "../../engine/calls/tool-tests.js";
 import type { NodeList } from "../../engine/cluster/node-registry.js";
+import type { Knowledge } from "../../engine/knowledge/knowledge.js";
 import type { Agents } from "../../engine/tenancy/agents/agents.js";
 import type { PhoneNumbers } from "../../engine/tenancy/agents/phone-numbers.js";
 import type { AuditTrail } from "../../engine/tenancy/audit-trail.js";
@@ -27,6 +28,7 @@ import type { RouteId } from "../contract/routes/route-table.js";
 import type { Handlers } from "../http/endpoints/api-endpoint.js";
 import { agentRoutes, analysisRoutes, trialRoutes } from "./agent-routes.js";
 import { callRoutes, recordingRoutes, supervisionRoutes } from "./call-routes.js";
+import { knowledgeRoutes } from "./knowledge-routes.js";
 import { operatorRoutes } from "./operator-routes.js";
 import {
   accountRoutes,
@@ -56,6 +58,7 @@ export interface ApiServices {
   readonly clientAccess: ClientAccess;
   readonly recordings: Recordings;
   readonly outboundCalls: Pick<OutboundCalls, "place" | "numbers">;
+  readonly knowledge: Knowledge;
   readonly members: Members;
   readonly modelSearch: ModelSearch;
   readonly nodeList: NodeList;
@@ -83,6 +86,7 @@ export function allRoutes(
     ...organizationRoutes(services),
     ...agentRoutes(services.agents),
     ...analysisRoutes(services.analysisRuns),
+    ...knowledgeRoutes(services.knowledge),
     ...auditRoutes(services.auditTrail),
     ...callRoutes(services.callReports, services.outboundCalls, services.phoneNumbers),
     ...supervisionRoutes(services.callSupervision),

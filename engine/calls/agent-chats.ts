@@ -1,5 +1,6 @@
 import { ParleyError } from "../../storage/parley-error.js";
 import type { AgentLlm } from "../conversation/runner.js";
+import { CallKnowledge, type CallKnowledgeDeps } from "../knowledge/call-knowledge.js";
 import type { Logger } from "../log.js";
 import { OrganizationCounts } from "../organization-counts.js";
 import { RequestError } from "../request-error.js";
@@ -39,7 +40,8 @@ export interface AgentChat {
 export interface AgentChatsOptions {
   readonly agents: Pick<Agents, "forCall">;
   /** The language model that the agent uses in calls. Throws a VendorError. */
-  readonly llmOf: (forCall: AgentForCall) => AgentLlm;
+  readonly llmOf: (forCall: AgentForCall, documents: string) => AgentLlm;
+  readonly knowledge: CallKnowledgeDeps["store"];
   readonly clock: Clock;
   readonly log: Logger;
 }
@@ -98,6 +100,13 @@ export class AgentChats {
     }
   }
 
+  #knowledgeOf({ id: agentId, orgId, knowledge: { documentIds } }: AgentForCall["agent"]) {
+    const { knowledge: store, clock, log } = this.#options;
+    const onError = (error: unknown) =>
+      log.warn({ agentId, error }, "documents could not be searched");
+    return CallKnowledge.open(orgId, documentIds, { store, clock, onError });
+  }
+
   #takePlace(orgId: string): () => void {
     const retryAfterSec = RETRY_AFTER_SEC;
     if (this.#counts.of(orgId) >= CHATS_OF_ORGANIZATION_MAX) {
@@ -128,9 +137,14 @@ export class AgentChats {
     const deadline = new AbortController();
     const cancel = clock.after(CHAT_REPLY_MAX_MS, () => deadline.abort());
     try {
-      const llm = llmOf(forCall);
+      const hasDocuments = forCall.agent.knowledge.documentIds.length > 0;
+      const knowledge = hasDocuments ? await this.#knowledgeOf(forCall.agent) : undefined;
+      const question = messages.findLast(({ role }) => role === "user")?.content ?? "";
+      const passages = knowledge === undefined ? "" : await knowledge.noteFor(0, question);
+      const llm = llmOf(forCall, knowledge?.wholeNote ?? "");
       const either = AbortSignal.any([signal, deadline.signal]);
-      const { promptTokens, completionTokens } = await complete(llm, messages, onText, either);
+      const asked = { messages, passages };
+      const { promptTokens, completionTokens } = await complete(llm, asked, onText, either);
       return { promptTokens, completionTokens };
     } catch (error) {
       if (!(error instanceof VendorError)) throw error;
@@ -148,11 +162,12 @@ export class AgentChats {
 
 function complete(
   { client, modelId, systemPrompt, temperature, maxTokens }: AgentLlm,
-  messages: readonly ChatMessage[],
+  { messages, passages }: { readonly messages: readonly ChatMessage[]; readonly passages: string },
   onText: (text: string) => void,
   signal: AbortSignal,
 ) {
-  const prompt: ChatMessage = { role: "system", content: systemPrompt };
+  const content = passages === "" ? systemPrompt : `${systemPrompt}\n\n${passages}`;
+  const prompt: ChatMessage = { role: "system", content };
   const request = { modelId, messages: [prompt, ...messages], temperature, maxTokens };
   return client.complete(request, onText, signal);
 }

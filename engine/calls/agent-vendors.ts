@@ -31,7 +31,7 @@ import {
   VendorError,
 } from "../vendors/contracts.js";
 import type { VendorContext } from "../vendors/vendor-settings.js";
-import { systemMessage } from "./prompt.js";
+import { type PromptNotes, systemMessage } from "./prompt.js";
 import { VerifiedVoice } from "./verified-voice.js";
 
 /** A voice that stands in for one whose format it does not give: what it says is converted on the way. */
@@ -254,13 +254,18 @@ export interface AgentVendorsOptions {
   readonly context: VendorContext;
 }
 
+/** What the call adds to its agent: texts of its tools, and the documents that its prompt holds whole. */
+export interface AgentVendorsCall extends Omit<ToolsCall, "callHeaders"> {
+  readonly documents?: string | undefined;
+}
+
 /** A kind without a usable provider is named in `lost`; its client fails every request with the reason. */
 export function agentVendors(
   forCall: AgentForCall,
   audio: LegAudio,
   { chains: deps, cipher, context }: AgentVendorsOptions,
   callInfo?: CallInfo,
-  call: Omit<ToolsCall, "callHeaders"> = {},
+  { documents = "", ...call }: AgentVendorsCall = {},
 ): AgentVendors {
   const answers = new AnswerLog();
   const chains = new VendorChains(deps, answers);
@@ -296,7 +301,7 @@ export function agentVendors(
         (by) => by,
       ),
       deps.clock.epochMs(),
-      callInfo,
+      { callNote: callInfoNote(callInfo), documents },
     ),
     stt: orLost<SpeechToText>(
       "stt",
@@ -325,23 +330,24 @@ export function agentLlm(
   forCall: Thinking,
   deps: ChainDeps,
   answers: AnswerLog = new AnswerLog(),
+  documents = "",
 ): AgentLlm {
   const client = new VendorChains(deps, answers).llm(forCall);
-  return llmOf(forCall, client, deps.clock.epochMs());
+  return llmOf(forCall, client, deps.clock.epochMs(), { documents });
 }
 
 function llmOf(
   { agent, llm }: Thinking,
   client: LanguageModel,
   nowMs: number,
-  callInfo?: CallInfo,
+  notes: PromptNotes,
 ): AgentLlm {
   const { temperature, maxTokens } = agent.llmConfig;
   return {
     vendor: llm.providerKey,
     client,
     modelId: agent.llmModelId,
-    systemPrompt: systemMessage(agent.persona, nowMs, callInfoNote(callInfo)).content,
+    systemPrompt: systemMessage(agent.persona, nowMs, notes).content,
     temperature,
     maxTokens,
   };

@@ -24,6 +24,7 @@ import {
 } from "../conversation/effects.js";
 import type { BargeIn, EndOfTurn } from "../conversation/reasons.js";
 import type { AgentLlm, CallRecorder } from "../conversation/runner.js";
+import type { TurnKnowledge } from "../knowledge/call-knowledge.js";
 import type { Logger } from "../log.js";
 import type { Metrics } from "../metrics/metrics.js";
 import type { CallInfo } from "../telephony/call-info.js";
@@ -53,6 +54,7 @@ import {
   type CallWrite,
   CallWrites,
   charsOf,
+  charsOfPassages,
   charsOfTools,
   untilDone,
 } from "./write-queue.js";
@@ -384,8 +386,8 @@ export class CallEntry implements CallRecorder {
     feed.tell(orgId, { ...endOfTurn, type: "endOfTurn", callId, turn });
   }
 
-  /** `answers`: which STT, LLM and TTS served the turn. `tools`: the tool calls it made. */
-  turnSaved(save: TurnSave, answers: TurnAnswers = {}, tools: TurnTools = {}): void {
+  /** `answers`: which STT, LLM and TTS served the turn. `used`: the tool calls it made, and the passages it was given. */
+  turnSaved(save: TurnSave, answers: TurnAnswers = {}, used: TurnTools & TurnKnowledge = {}): void {
     const { calls, metrics, feed, wantedEvents } = this.#deps;
     if (save.report !== undefined) metrics.turnEnded(save.report);
     this.#longestWaitMs = Math.max(this.#longestWaitMs, save.report?.totalMs ?? 0);
@@ -395,7 +397,7 @@ export class CallEntry implements CallRecorder {
     const turn = {
       messages: this.#messages(save),
       metrics: save.metrics,
-      turn: save.report === undefined ? undefined : { ...save.report, ...answers, ...tools },
+      turn: save.report === undefined ? undefined : { ...save.report, ...answers, ...used },
       atMs: this.#began.atMs + this.#durationMs(),
     };
     this.#savedTurns += 1;
@@ -405,7 +407,7 @@ export class CallEntry implements CallRecorder {
     let isSaved = false;
     const saveTurn = async (history?: HistoryChange) => {
       const isWanted = await wantedEvents.of(orgId);
-      const events = turnEvents({ ...about, save, tools, isWanted }, turn.atMs);
+      const events = turnEvents({ ...about, save, used, isWanted }, turn.atMs);
       const isReplaced = await calls.saveTurn(callId, { ...turn, events }, history);
       isSaved = true;
       return isReplaced;
@@ -414,7 +416,7 @@ export class CallEntry implements CallRecorder {
     void this.#writes.add({
       callId,
       kind: "turn",
-      chars: charsOf(save) + charsOfTools(tools),
+      chars: charsOf(save) + charsOfTools(used) + charsOfPassages(used),
       store: async () => {
         await this.#history.storeUntil(added, turn.atMs, isSaved ? undefined : saveTurn);
         isStored();

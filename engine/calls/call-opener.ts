@@ -29,6 +29,7 @@ import { type CallRecorder, EffectRunner } from "../conversation/runner.js";
 import type { SpeechCache, VoicePaces } from "../conversation/speech-cache.js";
 import { type ConversationSettings, newConversation } from "../conversation/state.js";
 import type { PlayoutDelays } from "../conversation/synthesis.js";
+import { CallKnowledge, type CallKnowledgeDeps } from "../knowledge/call-knowledge.js";
 import type { Logger } from "../log.js";
 import type { Metrics } from "../metrics/metrics.js";
 import type { CallInfo } from "../telephony/call-info.js";
@@ -145,6 +146,8 @@ export interface ConversationParts {
   readonly vendors: AgentVendors;
   readonly caller: CallerChannel;
   readonly entry: CallEntry;
+  /** What the agent can look up; undefined for one without documents. */
+  readonly knowledge?: CallKnowledge | undefined;
   /** What the recognizer is given. */
   readonly input: InputFormat;
   /** Receives the audio of a recorded call; undefined for other calls. */
@@ -174,7 +177,7 @@ export function assembleConversation(
   parts: ConversationParts,
   deps: AssemblyDeps,
 ): LiveConversation {
-  const { callId, settings, history, caller, entry } = parts;
+  const { callId, settings, history, caller, entry, knowledge } = parts;
   const { llm, tts, answers } = parts.vendors;
   const { cache, playoutDelays, voicePaces, phrases, clock, liveCalls, slots, log } = deps;
   const tools = new ToolLog(clock);
@@ -182,10 +185,17 @@ export function assembleConversation(
   const vendorFailed = once((category, error) => entry.vendorFailed(category, error));
   answers.tell(vendorFailed);
   const recorder: CallRecorder = {
-    said: (message) => entry.said(message),
+    said: (message) => {
+      entry.said(message);
+      if (message.type === "transcript" && message.role === "user") knowledge?.hear(message.text);
+    },
     bargedIn: (turnId, bargeIn) => entry.bargedIn(turnId, bargeIn),
     callerTurnEnded: (turnId, end) => entry.callerTurnEnded(turnId, end),
-    turnSaved: (save) => entry.turnSaved(save, answers.take(), tools.take()),
+    turnSaved: (save) =>
+      entry.turnSaved(save, answers.take(), {
+        ...tools.take(),
+        ...knowledge?.take(save.report?.turn),
+      }),
     vendorFailed,
     ended: (ending, save) => {
       session.release();
@@ -206,6 +216,7 @@ export function assembleConversation(
     recorder,
     log,
     earlier: entry.earlier,
+    knowledge,
   };
   const runner = new EffectRunner(surroundings, clock.monotonicMs());
   const begun = newConversation(settings, history, voicePaces.of(tts.cacheKey));
@@ -301,7 +312,8 @@ export interface OpenedCall {
 }
 
 export interface OpenerDeps extends AssemblyDeps {
-  readonly database: ConstructorParameters<typeof Conversations>[0]["database"] & MinutesStores;
+  readonly database: ConstructorParameters<typeof Conversations>[0]["database"] &
+    MinutesStores & { readonly knowledge: CallKnowledgeDeps["store"] };
   readonly agents: Pick<Agents, "forCall">;
   readonly vendors: AgentVendorsOptions;
   readonly journal: Pick<CallJournal, "begin" | "link" | "stored" | "recordFailed" | "refused">;
@@ -537,7 +549,9 @@ export class CallOpener {
     const agent = await withTransfers(own, request.canTransfer === true, mayReach);
     const forCall = { ...admitted, agent };
     const texts = new CallVariables(agent.persona, variables, facts);
-    const vendors = agentVendors(forCall, audio, this.#deps.vendors, callInfo, { callId, texts });
+    const knowledge = await this.#knowledgeOf(agent, callId);
+    const about = { callId, texts, documents: knowledge?.wholeNote };
+    const vendors = agentVendors(forCall, audio, this.#deps.vendors, callInfo, about);
     vendors.llm.client.warm();
     vendors.tts.client.warm();
     const { key: historyKey, messages: history, before, wasBroken = false } = conversation;
@@ -576,6 +590,7 @@ export class CallOpener {
       vendors,
       caller,
       entry,
+      knowledge,
       input: audio.input,
       tap,
     };
@@ -625,6 +640,15 @@ export class CallOpener {
   ): Promise<CallValues> {
     const { vendors, log } = this.#deps;
     return requestPreCall(agent, facts, { ...vendors, log }, signal);
+  }
+
+  #knowledgeOf({ orgId, knowledge }: AgentRecord, callId: string) {
+    const { database, clock, log } = this.#deps;
+    return CallKnowledge.open(orgId, knowledge.documentIds, {
+      store: database.knowledge,
+      clock,
+      onError: (error) => log.warn({ callId, error }, "documents could not be searched"),
+    });
   }
 
   /** Where no vendor of some kind can be had, returns which and why: that is told in the call. */

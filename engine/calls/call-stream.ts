@@ -8,6 +8,7 @@ import {
 } from "../../storage/webhooks/event-record.js";
 import type { Ending } from "../conversation/call-end.js";
 import type { TurnSave } from "../conversation/effects.js";
+import type { TurnKnowledge } from "../knowledge/call-knowledge.js";
 import type { CallInfo } from "../telephony/call-info.js";
 import type { TurnTools } from "../tools/tool-log.js";
 import type { EventWish } from "./wanted-events.js";
@@ -43,7 +44,7 @@ export interface FinishedTurn {
   readonly place: number;
   readonly save: TurnSave;
   readonly messages: readonly TranscriptMessage[];
-  readonly tools: TurnTools;
+  readonly used: TurnTools & TurnKnowledge;
   readonly isWanted: EventWish;
 }
 
@@ -72,10 +73,10 @@ export function callStartedEvent(call: StreamedCall, atMs: number): NewEvent {
 
 /** What a turn that is over tells an endpoint that wants it, its tools first. */
 export function turnEvents(finished: FinishedTurn, atMs: number): readonly NewEvent[] {
-  const { call, place, save, messages, tools, isWanted } = finished;
+  const { call, place, save, messages, used, isWanted } = finished;
   const { callId, orgId } = call;
   const turn = save.report?.turn ?? null;
-  const finishedTools = isWanted("tool.completed") ? (tools.tools ?? []) : [];
+  const finishedTools = isWanted("tool.completed") ? (used.tools ?? []) : [];
   const toolEvents = finishedTools.map(({ name, ok, ms }, index) => {
     const id = callEventId(callId, `turn${place}-tool${index + 1}`);
     const data = { turn, name, ok, durationMs: ms };
@@ -98,6 +99,11 @@ export function turnEvents(finished: FinishedTurn, atMs: number): readonly NewEv
       endOfTurn: endOfTurn === undefined ? null : { ...endOfTurn },
       messages: isCut ? [] : messages.map((message) => ({ ...message })),
       isCut,
+      passages: (used.passages ?? []).map(({ documentId, documentName, position }) => ({
+        documentId,
+        documentName,
+        position,
+      })),
       metrics: { ...save.metrics },
     },
   });

@@ -13,6 +13,13 @@ const VOICE_RULES = [
 
 const languageNames = new Intl.DisplayNames(["en"], { type: "language", fallback: "none" });
 
+export interface PromptNotes {
+  /** What is known of the telephone call. */
+  readonly callNote?: string;
+  /** The agent's small documents. */
+  readonly documents?: string;
+}
+
 /**
  * The first message of every request to the LLM. Empty fields of the persona leave no trace in it. The time is that of
  * the conversation's start, and is near the end, before the telephone call's data: vendors charge less for a prompt
@@ -21,7 +28,7 @@ const languageNames = new Intl.DisplayNames(["en"], { type: "language", fallback
 export function systemMessage(
   persona: Omit<Persona, "stockPhrases">,
   beganAtMs: number,
-  callNote = "",
+  { callNote = "", documents = "" }: PromptNotes = {},
 ): ChatMessage {
   const parts = [
     persona.systemPrompt.trim(),
@@ -29,6 +36,7 @@ export function systemMessage(
     languageRule(persona.language),
     VOICE_RULES,
     labelled("Rules that you always keep", persona.guardrails),
+    documents,
     timeNote(persona.timeZone, beganAtMs),
     callNote,
   ];

@@ -1,6 +1,7 @@
 import type { CallEnd } from "../../storage/calls/call-store.js";
 import { isRetryable } from "../../storage/statements/storage-error.js";
 import type { TurnSave } from "../conversation/effects.js";
+import type { TurnKnowledge } from "../knowledge/call-knowledge.js";
 import type { Logger } from "../log.js";
 import type { CancelTimer, Clock } from "../time/clock.js";
 import type { TurnTools } from "../tools/tool-log.js";
@@ -25,6 +26,11 @@ export function charsOf({ messages, added, report }: TurnSave): number {
   const unheard = report?.unheard?.length ?? 0;
   const said = messages.reduce((sum, { text }) => sum + text.length, unheard);
   return added.reduce((sum, { content }) => sum + content.length, said);
+}
+
+/** As `charsOf`: what was looked up. */
+export function charsOfPassages({ passages = [] }: TurnKnowledge): number {
+  return passages.reduce((sum, { text }) => sum + text.length, 0);
 }
 
 /** As `charsOf`: what tools were given, and what they answered. */

@@ -171,6 +171,12 @@ export interface EarlierConversation {
   readonly note: string;
 }
 
+/** What the agent can look up. */
+export interface AgentKnowledgeSource {
+  /** What the model is told beside its prompt for a turn and the caller's words in it; never rejects. */
+  noteFor(turnId: number, question: string): string | Promise<string>;
+}
+
 export interface EffectDeps {
   readonly clock: Clock;
   readonly llm: AgentLlm;
@@ -185,6 +191,7 @@ export interface EffectDeps {
   readonly recorder: CallRecorder;
   readonly log: Logger;
   readonly earlier?: EarlierConversation;
+  readonly knowledge?: AgentKnowledgeSource | undefined;
 }
 
 /** Turns that the caller interrupts leave their tools at work: two rounds of as many as a turn may begin at once. */
@@ -307,12 +314,29 @@ export class EffectRunner implements EffectPerformer {
   }
 
   #requestReply(turnId: number, conversation: readonly ChatMessage[]): void {
+    const { signal } = this.#workOf(turnId).model;
+    const question = conversation.findLast(({ role }) => role === "user")?.content ?? "";
+    const passages = this.#deps.knowledge?.noteFor(turnId, question) ?? "";
+    if (typeof passages === "string") {
+      return this.#complete(turnId, conversation, passages, signal);
+    }
+    void passages.then((note) => {
+      if (!signal.aborted) this.#complete(turnId, conversation, note, signal);
+    });
+  }
+
+  /** What changes from turn to turn stands behind the prompt, whose beginning vendors then know. */
+  #complete(
+    turnId: number,
+    conversation: readonly ChatMessage[],
+    passages: string,
+    signal: AbortSignal,
+  ): void {
     const { client, modelId, systemPrompt, temperature, maxTokens } = this.#deps.llm;
     const tools = this.#deps.toolbox.definitions;
     const note = this.#deps.earlier?.note ?? "";
-    const content = note === "" ? systemPrompt : `${systemPrompt}\n\n${note}`;
+    const content = [systemPrompt, note, passages].filter((part) => part !== "").join("\n\n");
     const messages = [{ role: "system", content } as const, ...conversation];
-    const { signal } = this.#workOf(turnId).model;
     client
       .complete(
         { modelId, messages, temperature, maxTokens, ...(tools.length > 0 ? { tools } : {}) },

@@ -3,9 +3,16 @@ import type { JsonObject } from "../records.js";
 /**
  * `webhook`: a delivery to an endpoint. `summary`: summary and sentiment of a call that has ended. `analysis`: the analysis of
  * one. `analysisRun`: makes the jobs that analyze past calls of an agent. `placedCall`: records a placed call as failed where
- * its process died before it had a record.
+ * its process died before it had a record. `knowledge`: fetches and reads a document.
  */
-export const JOB_KINDS = ["webhook", "summary", "analysis", "analysisRun", "placedCall"] as const;
+export const JOB_KINDS = [
+  "webhook",
+  "summary",
+  "analysis",
+  "analysisRun",
+  "placedCall",
+  "knowledge",
+] as const;
 export type JobKind = (typeof JOB_KINDS)[number];
 
 export const JOB_STATES = ["queued", "running", "failed"] as const;
@@ -90,6 +97,19 @@ export function placedCallJob(
     queue: placedCallQueue(runId),
     payload,
     runAfterMs: atMs + PLACED_CALL_MAX_MS,
+    createdAtMs: atMs,
+  };
+}
+
+/** Fetches the address of a document and reads it; `at` tells one fetch from the next. */
+export function knowledgeJob(orgId: string, documentId: string, atMs: number, at: string): NewJob {
+  return {
+    id: `knowledge_${documentId}_${at}`,
+    orgId,
+    kind: "knowledge",
+    queue: `knowledge:${orgId}`,
+    payload: { documentId },
+    runAfterMs: atMs,
     createdAtMs: atMs,
   };
 }

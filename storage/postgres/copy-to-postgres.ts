@@ -196,7 +196,7 @@ const Columns = v.array(v.object({ name: v.string(), type: v.string() }));
 
 /** Those that refer to others come after them. */
 export function tablesOf(file: SqliteFile): readonly SourceTable[] {
-  const sql = `select name from sqlite_schema where type = 'table'
+  const sql = `select name from pragma_table_list where schema = 'main' and type = 'table'
     and name not like 'sqlite_%' and name not like 'kysely_%' order by name`;
   const waiting = new Set(v.parse(Names, file.prepare(sql).pluck().all()));
   const ordered = new Set<string>();

@@ -56,6 +56,7 @@ export const migrations: Readonly<Record<string, Migration>> = {
   "022-pre-call-requests": (schema) => schema.align(),
   "023-agents-of-phone-numbers": (schema) => schema.align(),
   "026-provider-tests": (schema) => schema.align(),
+  "025-knowledge": (schema) => schema.align(),
 };
 
 const RENAMED_THRESHOLDS: readonly RenamedField[] = [

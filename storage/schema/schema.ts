@@ -9,7 +9,13 @@ import * as v from "valibot";
 import { tables } from "../tables.js";
 import { COLUMN_TYPES, type Column, type DatabaseKind, type Table } from "./columns.js";
 import { migrationNames, migrations, type RenamedField, type SchemaChange } from "./migrations.js";
-import { postgresFunctions, postgresTables, triggers } from "./triggers.js";
+import {
+  postgresFunctions,
+  postgresIndexes,
+  postgresTables,
+  sqliteTables,
+  triggers,
+} from "./triggers.js";
 
 /** For Kysely's migrator: every migration by name. */
 export function migrationsOf(kind: DatabaseKind): Record<string, Migration> {
@@ -68,7 +74,7 @@ export class Schema implements SchemaChange {
 
   async create(): Promise<void> {
     for (const [name, table] of Object.entries<Table>(tables)) await this.#createTable(name, table);
-    if (this.kind === "postgres") await this.#createOwnOfPostgres(new Map());
+    await this.#createOwn(new Map());
     await this.#createIndexesAndTriggers(new Set());
   }
 
@@ -79,7 +85,7 @@ export class Schema implements SchemaChange {
       if (found === undefined) await this.#createTable(name, table);
       else await this.#addColumns(name, table, found);
     }
-    if (this.kind === "postgres") await this.#createOwnOfPostgres(columnsByTable);
+    await this.#createOwn(columnsByTable);
     await this.#widenLists(columnsByTable);
     const found = v.parse(FoundNames, await this.#rowsOf(INDEXES_AND_TRIGGERS));
     await this.#createIndexesAndTriggers(new Set(found.map(({ name }) => name)));
@@ -146,7 +152,14 @@ export class Schema implements SchemaChange {
     return sql.raw(COLUMN_TYPES[shape.type][this.kind]);
   }
 
-  async #createOwnOfPostgres(found: ReadonlyMap<string, unknown>): Promise<void> {
+  /** What only one kind of database has. */
+  async #createOwn(found: ReadonlyMap<string, unknown>): Promise<void> {
+    if (this.kind === "sqlite") {
+      for (const [name, statement] of Object.entries(sqliteTables)) {
+        if (!found.has(name)) await this.run(statement);
+      }
+      return;
+    }
     for (const statement of postgresFunctions) await this.run(statement);
     for (const [name, statements] of Object.entries(postgresTables)) {
       if (found.has(name)) continue;
@@ -222,7 +235,8 @@ export class Schema implements SchemaChange {
         await builder.execute();
       }
     }
-    for (const [name, statement] of Object.entries(triggers[this.kind])) {
+    const own = this.kind === "postgres" ? postgresIndexes : {};
+    for (const [name, statement] of Object.entries({ ...own, ...triggers[this.kind] })) {
       if (!found.has(name)) await this.run(statement);
     }
   }

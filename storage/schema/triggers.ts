@@ -29,6 +29,12 @@ const SQLITE_TRIGGERS = {
   auditTotalsOnDelete: `create trigger auditTotalsOnDelete after delete on auditEntries when old.orgId is not null begin
     update auditTotals set entries = entries - 1 where orgId = old.orgId;
   end`,
+  knowledgeIndexOnInsert: `create trigger knowledgeIndexOnInsert after insert on knowledgePassages begin
+    insert into knowledgeIndex (rowid, terms) values (new.sequence, new.terms);
+  end`,
+  knowledgeIndexOnDelete: `create trigger knowledgeIndexOnDelete after delete on knowledgePassages begin
+    delete from knowledgeIndex where rowid = old.sequence;
+  end`,
 };
 
 const POSTGRES_ADD = `insert into "callTotals" ("orgId", "agentId", "status", "calls", "durationSec")
@@ -124,4 +130,16 @@ export const postgresTables: Readonly<Record<string, readonly string[]>> = {
   )`,
     `create index "commitMarksByAge" on "commitMarks" ("atMs")`,
   ],
+};
+
+/** The full-text index of passages, by their `sequence`; triggers keep it. The terms are hashes, so nothing is left to fold. */
+export const sqliteTables: Readonly<Record<string, string>> = {
+  knowledgeIndex: `create virtual table knowledgeIndex using fts5(
+    terms, content='', contentless_delete=1, tokenize='ascii')`,
+};
+
+/** Indexes on expressions, by name. A list of pending entries would be read whole for each term of a search. */
+export const postgresIndexes: Readonly<Record<string, string>> = {
+  knowledgePassagesByTerm: `create index "knowledgePassagesByTerm" on "knowledgePassages"
+    using gin (string_to_array("terms", ' ')) with (fastupdate = off)`,
 };

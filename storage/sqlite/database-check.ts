@@ -64,7 +64,7 @@ export function checkDatabase(filePath: string): DatabaseReport {
 
 function tablesOf(file: SqliteFile): readonly string[] {
   const sql =
-    "select name from sqlite_schema where type = 'table' and name not like 'sqlite_%' order by name";
+    "select name from pragma_table_list where schema = 'main' and type = 'table' and name not like 'sqlite_%' order by name";
   return v.parse(Names, file.prepare(sql).pluck().all());
 }
 

@@ -24,7 +24,13 @@ export function afterChange(query: Compilable): AfterChange {
   return { compile: () => query.compile(), onlyAfterChange: true };
 }
 
-type LimitedTable = "agents" | "apiKeys" | "providers" | "users" | "webhookEndpoints";
+type LimitedTable =
+  | "agents"
+  | "apiKeys"
+  | "knowledgeDocuments"
+  | "providers"
+  | "users"
+  | "webhookEndpoints";
 
 export interface LimitedInsert<Table extends LimitedTable> {
   readonly table: Table;

@@ -82,6 +82,7 @@ const preCall = v.object({
   headerNames: stringList,
   isSigned: v.boolean(),
 });
+const knowledge = v.object({ documentIds: stringList });
 const tools = v.array(
   v.variant("type", [
     v.object({ type: v.literal("hangup") }),
@@ -235,6 +236,17 @@ export class AgentStore {
       .execute();
   }
 
+  /** The organization's agents that use the document. */
+  listUsingDocument(orgId: string, documentId: string): Promise<AgentReference[]> {
+    return this.#db
+      .selectFrom("agents")
+      .select(["id", "orgId", "name"])
+      .where("orgId", "=", orgId)
+      .where("knowledge", "like", namedIn(documentId))
+      .orderBy("sequence")
+      .execute();
+  }
+
   /** How many active agents, of all organizations, use each model first. A recognizer's is left out where the agent names none. */
   async listModelUses(): Promise<readonly ModelUse[]> {
     const [llm, tts, stt] = await Promise.all([
@@ -308,6 +320,7 @@ function rowOf(agent: AgentReplacement): Insertable<Tables["agents"]> {
     analysis: agent.analysis && writeJson(agent.analysis),
     preCall: agent.preCall && writeJson(agent.preCall),
     ...(agent.sealedPreCall === undefined ? {} : { sealedPreCall: agent.sealedPreCall }),
+    knowledge: writeJson(agent.knowledge),
     active: Number(agent.active),
     createdAtMs: agent.createdAtMs,
     updatedAtMs: agent.updatedAtMs,
@@ -337,6 +350,7 @@ function recordOf(row: Selectable<Tables["agents"]>): AgentRecord {
     analysis: row.analysis === null ? null : readJson("agents.analysis", analysis, row.analysis),
     preCall: row.preCall === null ? null : readJson("agents.preCall", preCall, row.preCall),
     sealedPreCall: row.sealedPreCall,
+    knowledge: readJson("agents.knowledge", knowledge, row.knowledge),
     active: row.active === 1,
     createdAtMs: row.createdAtMs,
     updatedAtMs: row.updatedAtMs,

@@ -37,7 +37,10 @@ export type AuditAction =
   | "webhook.delete"
   | "webhook.rotateSecret"
   | "webhook.disable"
-  | "webhook.reseal";
+  | "webhook.reseal"
+  | "document.create"
+  | "document.update"
+  | "document.delete";
 
 /** Who changed what, and when. Names what was changed, never holds what it was changed to. */
 export interface AuditRecord {
@@ -54,7 +57,8 @@ export interface AuditRecord {
     | "organization"
     | "member"
     | "node"
-    | "webhook";
+    | "webhook"
+    | "document";
   readonly targetId: string;
   /** The target's name at the time. */
   readonly targetName: string;

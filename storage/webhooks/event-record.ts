@@ -77,6 +77,12 @@ export interface EventData {
     readonly messages: readonly JsonObject[];
     /** Some of the words are left out: they stand in the call's record. */
     readonly isCut: boolean;
+    /** What was looked up for the reply. */
+    readonly passages: readonly {
+      readonly documentId: string;
+      readonly documentName: string;
+      readonly position: number;
+    }[];
     readonly metrics: JsonObject;
   };
   readonly "tool.completed": {

@@ -141,6 +141,7 @@ export function agentRecord(fields: Partial<AgentRecord> = {}): AgentRecord {
     analysis: null,
     preCall: null,
     sealedPreCall: null,
+    knowledge: { documentIds: [] },
     active: true,
     createdAtMs: NOON_MS,
     updatedAtMs: NOON_MS,

@@ -107,6 +107,8 @@ const OWNERS: Readonly<Record<string, readonly string[]>> = {
   "@valibot/to-json-schema": ["api/contract/", "test/api/contract/"],
   "prom-client": ["engine/metrics/"],
   pino: ["engine/log.ts"],
+  unpdf: ["engine/knowledge/"],
+  htmlparser2: ["engine/knowledge/"],
   "mpg123-decoder": ["engine/mp3-decoder.ts", "test/"],
   "wasm-media-encoders": ["engine/sandbox/", "engine/audio/", "api/commands/", "bench/", "test/"],
   "fast-check": ["test/", "bench/"],

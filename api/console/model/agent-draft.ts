@@ -22,6 +22,7 @@ export interface AgentDraft
     | "thresholds"
     | "recording"
     | "allowedOrigins"
+    | "knowledge"
   > {
   readonly analysis: AnalysisDraft | null;
   readonly tools: readonly ToolDraft[];
@@ -64,6 +65,7 @@ const FIELDS = [
   "recording",
   "allowedOrigins",
   "analysis",
+  "knowledge",
 ] as const;
 
 export function draftOf(agent: Agent): AgentDraft {
@@ -84,6 +86,7 @@ export function draftOf(agent: Agent): AgentDraft {
     recording: agent.recording,
     allowedOrigins: agent.allowedOrigins,
     analysis: analysisDraftOf(agent.analysis),
+    knowledge: agent.knowledge,
     tools: agent.tools.map(toolDraftOf),
     toolsText: undefined,
   };

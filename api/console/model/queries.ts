@@ -249,6 +249,18 @@ export function useApiKeys() {
   });
 }
 
+/** One that is being read is asked about often. */
+export function useDocuments() {
+  return useQuery({
+    queryKey: ["documents"],
+    queryFn: () => answered(api.GET("/api/dashboard/knowledge/documents")),
+    refetchInterval: ({ state }) =>
+      state.data?.some(({ status }) => status === "processing") === true
+        ? AWAITED_EVERY_MS
+        : SLOW_EVERY_MS,
+  });
+}
+
 export function useWebhooks() {
   return useQuery({
     queryKey: ["webhooks"],

@@ -56,3 +56,18 @@ function textOf(value: unknown): string {
 function numberOf(value: unknown): number {
   return typeof value === "number" ? value : 0;
 }
+
+/** What the agent was given from a document for its reply. */
+export interface UsedPassage {
+  readonly documentName: string;
+  readonly text: string;
+}
+
+export function usedPassages(record: Readonly<Record<string, unknown>> | undefined) {
+  const passages = record?.["passages"];
+  return Array.isArray(passages) ? passages.filter(isFields).map(usedPassage) : [];
+}
+
+function usedPassage({ documentName, text }: Readonly<Record<string, unknown>>): UsedPassage {
+  return { documentName: textOf(documentName), text: textOf(text) };
+}

@@ -1,4 +1,5 @@
 import { type ComponentType, useState } from "react";
+import { Link } from "wouter";
 import {
   type AgentDraft,
   type AnalysisDraft,
@@ -6,15 +7,16 @@ import {
   withToolsText,
 } from "../model/agent-draft.js";
 import { newTool, TOOLS_MAX, type ToolDraft } from "../model/agent-tools.js";
-import { useModels, useProviders, useVendorShares } from "../model/queries.js";
+import { useDocuments, useModels, useProviders, useVendorShares } from "../model/queries.js";
 import { SERVER_URL } from "../model/server-address.js";
 import { CheckField, SelectField, TextField } from "../parts/forms/field.js";
 import { NumberField } from "../parts/forms/number-field.js";
 import { OrderedList } from "../parts/forms/ordered-list.js";
 import { ToolForm } from "../parts/forms/tool-form.js";
-import { faultWords } from "../parts/states.js";
+import { faultWords, Loaded } from "../parts/states.js";
 import { VoicePicker } from "../parts/voice-picker.js";
 import { LATENCY_DAYS, modelLatencyWords } from "../words/model-latency-words.js";
+import { DOCUMENT_STATES } from "../words/document-words.js";
 import { SETTING_COST_WORDS } from "../words/setting-costs.js";
 
 /** The contract's. */
@@ -610,6 +612,7 @@ const TAB_OF_PATH = [
   ["tools", "tools"],
   ["allowedOrigins", "channels"],
   ["analysis", "analysis"],
+  ["knowledge", "knowledge"],
 ] as const;
 
 export interface AgentTab {
@@ -646,6 +649,11 @@ export const AGENT_TABS: readonly [AgentTab, ...AgentTab[]] = [
     id: "tools",
     title: "Tools",
     sections: [{ id: "tools", title: "Tools", Content: ToolsSection }],
+  },
+  {
+    id: "knowledge",
+    title: "Knowledge",
+    sections: [{ id: "knowledge", title: "Knowledge", Content: KnowledgeSection }],
   },
   {
     id: "channels",
@@ -688,6 +696,43 @@ export function AgentSections({ tab, draft, wrong, onChange }: AgentSectionsProp
       <Content draft={draft} onChange={onChange} wrongAt={wrongAt} />
     </section>
   ));
+}
+
+/** Which documents the agent looks things up in. */
+function KnowledgeSection({ draft, onChange, wrongAt }: SectionProps) {
+  const documents = useDocuments();
+  const { documentIds } = draft.knowledge;
+  const set = (id: string, isUsed: boolean) => {
+    const others = documentIds.filter((each) => each !== id);
+    onChange({ ...draft, knowledge: { documentIds: isUsed ? [...others, id] : others } });
+  };
+  const fault = wrongAt("knowledge.documentIds") ?? wrongAt("knowledge.documentIds.0");
+  return (
+    <>
+      <p className="soft">
+        The agent answers from these documents. Small ones stand whole in its prompt; large ones are
+        searched while the caller speaks. <Link href="/knowledge">Knowledge</Link> has all of them.
+      </p>
+      <Loaded query={documents} what="The documents">
+        {(all) =>
+          all.length === 0 ? (
+            <p>There is no document yet.</p>
+          ) : (
+            all.map(({ id, name, status }) => (
+              <CheckField
+                key={id}
+                label={name}
+                hint={status === "ready" ? "" : DOCUMENT_STATES[status].words}
+                value={documentIds.includes(id)}
+                onChange={(isUsed) => set(id, isUsed)}
+              />
+            ))
+          )
+        }
+      </Loaded>
+      <Wrong message={fault} />
+    </>
+  );
 }
 
 function GeneralSection({ draft, onChange, wrongAt }: SectionProps) {

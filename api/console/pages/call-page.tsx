@@ -18,7 +18,7 @@ import { isKnown } from "../model/known.js";
 import { useLiveWords } from "../model/live-words.js";
 import { useAgents, useApiKeys, useCall } from "../model/queries.js";
 import { SERVER_URL } from "../model/server-address.js";
-import type { ToolUse } from "../model/tool-uses.js";
+import { type ToolUse, usedPassages } from "../model/tool-uses.js";
 import { percentile, recordsOf, type SaidTurn, saidTurns } from "../model/turns.js";
 import { agentNameOf, type ListedAgent } from "../parts/calls/call-rows.js";
 import { saveFile } from "../parts/calls/csv-button.js";
@@ -298,6 +298,27 @@ function UsedTool({ tool }: { tool: ToolUse }) {
   );
 }
 
+/** What the agent was given from documents for its reply, folded. */
+function PassagesUsed({ turn: { record } }: { turn: SaidTurn }) {
+  const passages = usedPassages(record);
+  if (passages.length === 0) return null;
+  return (
+    <details>
+      <summary>
+        Looked up <span className="soft">{passages.length} passages</span>
+      </summary>
+      <div className="stack tight">
+        {passages.map(({ documentName, text }, index) => (
+          <div key={index}>
+            <bdi className="soft">{documentName}</bdi>
+            <Told text={text} />
+          </div>
+        ))}
+      </div>
+    </details>
+  );
+}
+
 /** JSON reads from left to right, whatever the language of the words in it. */
 function Told({ text }: { text: string }) {
   return (
@@ -360,6 +381,7 @@ export function Transcript({ turns, nowSec, onMoment }: TranscriptProps) {
               )}
               <Decisions turn={turn} />
               <ToolsUsed turn={turn} />
+              <PassagesUsed turn={turn} />
               <Answers turn={turn} />
             </div>
           </li>

@@ -59,6 +59,9 @@ const CallPage = lazy(async () => ({ default: (await import("../pages/call-page.
 const UsagePage = lazy(async () => ({
   default: (await import("../pages/usage-page.js")).UsagePage,
 }));
+const KnowledgePage = lazy(async () => ({
+  default: (await import("../pages/knowledge-page.js")).KnowledgePage,
+}));
 const NumbersPage = lazy(async () => ({
   default: (await import("../pages/numbers-page.js")).NumbersPage,
 }));
@@ -114,6 +117,7 @@ function Pages() {
       <Route path="/agents/:id">{({ id }) => <AgentPage key={id} id={id} />}</Route>
       <Route path="/calls" component={CallsPage} />
       <Route path="/calls/:id">{({ id }) => <CallPage key={id} id={id} />}</Route>
+      <Route path="/knowledge" component={KnowledgePage} />
       <Route path="/numbers" component={NumbersPage} />
       <Route path="/providers" component={ProvidersPage} />
       <Route path="/usage" component={UsagePage} />

@@ -1,6 +1,7 @@
 import { useMutation } from "@tanstack/react-query";
 import {
   Activity,
+  BookOpen,
   Bot,
   ChartColumn,
   CircleUser,
@@ -273,6 +274,7 @@ const PLACES = [
   { path: "/", label: "Home", Icon: House },
   { path: "/agents", label: "Agents", Icon: Bot },
   { path: "/calls", label: "Calls", Icon: Activity },
+  { path: "/knowledge", label: "Knowledge", Icon: BookOpen },
   { path: "/numbers", label: "Numbers", Icon: Phone },
   { path: "/providers", label: "Providers", Icon: Plug },
   { path: "/usage", label: "Usage", Icon: ChartColumn },

@@ -215,6 +215,7 @@ function operationOf(operationId: string, route: Route): Operation {
     tags: [route.group],
     security: SECURITY[route.auth],
     ...(parameters.length === 0 ? {} : { parameters }),
+    ...(route.upload !== undefined && { requestBody: { required: true, content: FILE } }),
     ...(route.body === undefined
       ? {}
       : { requestBody: { required: true, content: json(jsonSchemaOf(route.body, "input")) } }),
@@ -227,6 +228,10 @@ function operationOf(operationId: string, route: Route): Operation {
   };
 }
 
+const FILE: Media = {
+  "application/octet-stream": { schema: { type: "string", format: "binary" } },
+};
+
 /** Every answer that a route can give, those that follow from what it is included; one for each status. */
 export function answersOf(route: Route): readonly RouteAnswer[] {
   const answers = new Map(impliedRefusals(route).map((answer) => [answer.status, answer]));
@@ -235,9 +240,9 @@ export function answersOf(route: Route): readonly RouteAnswer[] {
 }
 
 function impliedRefusals(route: Route): readonly RouteAnswer[] {
-  const { auth, limit, path, query, body } = route;
+  const { auth, limit, path, query, body, upload } = route;
   const answers = [refused(500, "An error of the server; `requestId` finds it in the log")];
-  if (query !== undefined || body !== undefined) {
+  if (query !== undefined || body !== undefined || upload !== undefined) {
     answers.push(refused(400, "A field is missing or wrong; `details` lists them"));
   }
   if (auth !== "public") answers.push(refused(401, "Authentication is missing or wrong"));
@@ -253,6 +258,11 @@ function impliedRefusals(route: Route): readonly RouteAnswer[] {
     answers.push(refused(408, "The body did not arrive in time"));
     answers.push(refused(413, `The body is larger than ${BODY_BYTES_MAX / 1024} KiB`));
     answers.push(refused(415, "The body is not JSON"));
+  }
+  if (upload !== undefined) {
+    answers.push(refused(408, "The body did not arrive in time"));
+    answers.push(refused(413, `The body is larger than ${upload.bytesMax / 1024 / 1024} MiB`));
+    answers.push(refused(415, "The body is compressed"));
   }
   if (limit !== "none") answers.push(refused(429, "Too many requests; see `Retry-After`"));
   if (auth !== "public" || limit === "auth") {

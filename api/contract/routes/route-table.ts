@@ -1,4 +1,5 @@
 import { AGENT_ROUTES } from "./agent-routes.js";
+import { KNOWLEDGE_ROUTES } from "./knowledge-routes.js";
 import { OPERATOR_ROUTES } from "./operator-routes.js";
 import { MEMBER_ROUTES, ORGANIZATION_ROUTES } from "./organization-routes.js";
 import { PLATFORM_ROUTES } from "./platform-routes.js";
@@ -10,6 +11,7 @@ export const ROUTES = {
   ...ORGANIZATION_ROUTES,
   ...MEMBER_ROUTES,
   ...AGENT_ROUTES,
+  ...KNOWLEDGE_ROUTES,
   ...WEBHOOK_ROUTES,
   ...OPERATOR_ROUTES,
 };

@@ -36,6 +36,8 @@ export interface Route {
   readonly limit: RouteLimit;
   readonly query?: GenericSchema;
   readonly body?: GenericSchema;
+  /** The body is a file, as it is, in place of JSON. */
+  readonly upload?: { readonly bytesMax: number };
   readonly success: RouteAnswer;
   /** Answers of this route alone; those that follow from the other fields (401, 404, 429 ...) are not repeated. */
   readonly others?: readonly RouteAnswer[];
@@ -44,7 +46,9 @@ export interface Route {
 type Parsed<Schema> = Schema extends GenericSchema ? InferOutput<Schema> : undefined;
 
 export type QueryOf<R extends Route> = Parsed<R["query"]>;
-export type BodyOf<R extends Route> = Parsed<R["body"]>;
+export type BodyOf<R extends Route> = R extends { readonly upload: object }
+  ? Uint8Array
+  : Parsed<R["body"]>;
 export type SuccessOf<R extends Route> = R["success"] extends {
   readonly events: infer Events extends StreamEvents;
 }

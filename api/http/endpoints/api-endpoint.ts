@@ -3,7 +3,13 @@ import type { Tenant } from "../../../engine/tenancy/tenant.js";
 import type { UserRecord } from "../../../storage/records.js";
 import { type EventStream, eventText, type StreamEvents } from "../../contract/event-stream.js";
 import type { FileDownload } from "../../contract/file-download.js";
-import type { BodyOf, QueryOf, Route, SuccessOf } from "../../contract/routes/route.js";
+import {
+  BODY_BYTES_MAX,
+  type BodyOf,
+  type QueryOf,
+  type Route,
+  type SuccessOf,
+} from "../../contract/routes/route.js";
 import type { RouteId, RouteTable } from "../../contract/routes/route-table.js";
 import { type Answer, type HeaderLine, jsonAnswer, type StreamedAnswer } from "../answer/answer.js";
 import { type DownloadAnswer, downloadAnswer } from "../answer/download-answer.js";
@@ -135,6 +141,7 @@ export class ApiEndpoint implements Endpoint {
   readonly path: string;
   readonly headerNames: readonly string[];
   readonly readsBody: boolean;
+  readonly bodyBytesMax: number;
   readonly isQuiet: boolean;
   readonly #route: Route;
   readonly #handler: AnyHandler;
@@ -143,7 +150,8 @@ export class ApiEndpoint implements Endpoint {
   constructor(route: Route, handler: AnyHandler, guards: ApiGuards) {
     this.method = route.method;
     this.path = route.path;
-    this.readsBody = route.body !== undefined;
+    this.readsBody = route.body !== undefined || route.upload !== undefined;
+    this.bodyBytesMax = route.upload?.bytesMax ?? BODY_BYTES_MAX;
     this.isQuiet = route.limit === "none";
     this.headerNames = [
       ...(route.auth === "public" ? [] : CREDENTIAL_HEADERS),
@@ -206,7 +214,8 @@ export class ApiEndpoint implements Endpoint {
     query: URLSearchParams,
     identity: Identity | undefined,
   ): Promise<AnyAnswer> {
-    const { body: schema } = this.#route;
+    const { body: schema, upload } = this.#route;
+    if (upload !== undefined) return this.#handle(request, query, await request.body(), identity);
     if (schema === undefined) {
       if (this.method !== "get") await request.alone();
       return this.#handle(request, query, undefined, identity);

@@ -308,6 +308,10 @@ export function replyTo(messages: readonly ChatMessage[]): string {
     countTo(last) ??
     arithmetic(last) ??
     aboutEarlier(last, said) ??
+    aboutDocuments(
+      last,
+      system.map(({ content }) => content),
+    ) ??
     quote(last, said.length)
   );
 }
@@ -324,6 +328,36 @@ function restOfReply(messages: readonly ChatMessage[]): string | undefined {
   const said = begun.content.trimEnd();
   if (!whole.startsWith(said)) return whole;
   return whole.slice(said.lastIndexOf(" ") + 1);
+}
+
+const DocumentLine = v.pipe(
+  v.string(),
+  v.parseJson(),
+  v.object({ document: v.string(), text: v.string() }),
+);
+const SHARED_WORDS_MIN = 2;
+
+/** The sentence of the documents in the prompt that shares most of its longer words with the question. */
+function aboutDocuments(question: string, prompts: readonly string[]): string | undefined {
+  const wanted = new Set(longWordsOf(question));
+  let best: string | undefined;
+  let most = SHARED_WORDS_MIN - 1;
+  for (const line of prompts.flatMap((prompt) => prompt.split("\n"))) {
+    if (!line.startsWith('{"document":')) continue;
+    const { success, output } = v.safeParse(DocumentLine, line);
+    const sentences = success ? output.text.split(/(?<=[.!?])\s+|\n+/) : [];
+    for (const sentence of sentences) {
+      const shared = new Set(longWordsOf(sentence).filter((word) => wanted.has(word))).size;
+      if (shared <= most) continue;
+      best = sentence;
+      most = shared;
+    }
+  }
+  return best;
+}
+
+function longWordsOf(text: string): readonly string[] {
+  return text.toLowerCase().match(/[\p{L}\p{N}]{4,}/gu) ?? [];
 }
 
 function repeatAfter(text: string): string | undefined {

@@ -1,5 +1,6 @@
 import type {
   AgentAnalysis,
+  AgentKnowledge,
   AgentRecord,
   AgentRecording,
   AgentThresholds,
@@ -27,6 +28,8 @@ interface StructuredAgentFields {
   readonly allowedOrigins?: readonly string[] | undefined;
   /** Replaces all of it; null: calls are not analyzed any more. */
   readonly analysis?: AnalysisInput | null | undefined;
+  /** Replaces all of it. */
+  readonly knowledge?: AgentKnowledge | undefined;
   /** Replaces all of them. */
   readonly tools?: readonly AgentToolInput[] | undefined;
   /** Replaces all of it but secrets that are left out; null: nobody is asked before calls any more. */
@@ -98,6 +101,7 @@ const DEFAULT_THRESHOLDS: AgentThresholds = {
   fillerAfterMs: 1_500,
   idleTimeoutMs: null,
 };
+const NO_KNOWLEDGE: AgentKnowledge = { documentIds: [] };
 const DEFAULT_RECORDING: AgentRecording = { enabled: false, retentionDays: 30 };
 
 type PlainFields = Pick<AgentRecord, "name" | "active" | "sttModelId">;
@@ -128,6 +132,7 @@ export function newAgent(identity: AgentIdentity, input: AgentInput): AgentRecor
     analysis: analysisOf(input.analysis),
     preCall: null,
     sealedPreCall: null,
+    knowledge: input.knowledge ?? NO_KNOWLEDGE,
     active: true,
   };
 }
@@ -135,7 +140,7 @@ export function newAgent(identity: AgentIdentity, input: AgentInput): AgentRecor
 /** With its tools and its request before calls as they were: those have secrets to be sealed. */
 export function patchedAgent(agent: AgentRecord, patch: AgentPatch, nowMs: number): AgentRecord {
   const { persona, llmConfig, thresholds, recording, tools: _tools, analysis, ...others } = patch;
-  const { preCall: _preCall, ...rest } = others;
+  const { preCall: _preCall, knowledge, ...rest } = others;
   const { ttsConfig: givenTts, fallbacks, allowedOrigins = agent.allowedOrigins, ...plain } = rest;
   const ttsConfig = merged(withoutStaleVoice(agent, patch), givenTts);
   return {
@@ -154,6 +159,7 @@ export function patchedAgent(agent: AgentRecord, patch: AgentPatch, nowMs: numbe
     analysis: analysis === undefined ? agent.analysis : analysisOf(analysis),
     preCall: agent.preCall,
     sealedPreCall: agent.sealedPreCall,
+    knowledge: knowledge ?? agent.knowledge,
     createdAtMs: agent.createdAtMs,
     updatedAtMs: nowMs,
   };

@@ -21,6 +21,7 @@ import {
   type ProvidersById,
   providerIdsOf,
 } from "./agent-access.js";
+import { requireDocuments } from "./agent-documents.js";
 import { type AgentForCall, type AskedAgents, agentForCall } from "./agent-for-call.js";
 import {
   type AgentInput,
@@ -48,7 +49,7 @@ interface JudgedAgents {
 }
 
 export interface AgentsOptions {
-  readonly database: Pick<Database, "agents" | "providers" | "recordChanges">;
+  readonly database: Pick<Database, "agents" | "knowledge" | "providers" | "recordChanges">;
   readonly cipher: CredentialCipher;
   readonly clock: Clock;
   readonly newId: () => string;
@@ -107,6 +108,7 @@ export class Agents {
     const agent = { ...newAgent(identity, input), ...tools, ...preCall };
     requireTransferTarget(agent);
     await this.#requireAccess(tenant, agent);
+    await this.#requireDocuments(agent);
     const { maxAgents } = tenant.plan.limits;
     const entry = this.#entry(tenant, "agent.create", agent);
     const inserted = await this.#explained(tenant, agent, () =>
@@ -144,6 +146,7 @@ export class Agents {
     if (patched.active || !sameVendors(agent, patched)) {
       await this.#requireAccess(tenant, patched);
     }
+    if (patch.knowledge !== undefined) await this.#requireDocuments(patched);
     const changes = changedAgentFields(agent, patched);
     const entry = this.#entry(tenant, "agent.update", patched, changes);
     const { agents } = this.#database;
@@ -197,6 +200,11 @@ export class Agents {
     if (this.#allowPrivateAddresses) return;
     requirePublicTools(tools);
     requirePublicPreCall(preCall);
+  }
+
+  async #requireDocuments({ orgId, knowledge: { documentIds } }: AgentRecord): Promise<void> {
+    const known = await this.#database.knowledge.known(orgId, documentIds);
+    requireDocuments(documentIds, known, "knowledge.documentIds");
   }
 
   #entry(

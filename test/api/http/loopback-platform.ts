@@ -20,6 +20,8 @@ import { CallSupervision } from "../../../engine/calls/call-supervision.js";
 import { Recordings } from "../../../engine/calls/recording/recordings.js";
 import { ToolTests } from "../../../engine/calls/tool-tests.js";
 import { NodeList } from "../../../engine/cluster/node-registry.js";
+import { DocumentReader } from "../../../engine/knowledge/document-reader.js";
+import { Knowledge } from "../../../engine/knowledge/knowledge.js";
 import { RequestError } from "../../../engine/request-error.js";
 import { AccessTokens } from "../../../engine/security/access-token.js";
 import { ClientTokens } from "../../../engine/security/client-token.js";
@@ -45,6 +47,7 @@ import {
   VendorClients,
 } from "../../../engine/tenancy/providers/vendor-clients.js";
 import { seedPlatform } from "../../../engine/tenancy/seeding/seeding.js";
+import { SystemClock } from "../../../engine/time/clock.js";
 import { Breakers } from "../../../engine/vendors/chain/breakers.js";
 import { LearnedParameters } from "../../../engine/vendors/learned-parameters.js";
 import { Connections } from "../../../engine/vendors/transport/connections.js";
@@ -249,6 +252,7 @@ async function buildServices({
     apiKeys,
     agentChats: new AgentChats({
       agents,
+      knowledge: database.knowledge,
       llmOf: (forCall) => agentLlm(forCall, chainsOf(clients, clock)),
       clock,
       log,
@@ -258,6 +262,11 @@ async function buildServices({
     analysisRuns: new AnalysisRuns(parts),
     auditTrail: new AuditTrail(parts),
     webhooks: new Webhooks({ ...parts, allowPrivateAddresses: true }),
+    knowledge: new Knowledge({
+      ...parts,
+      reader: new DocumentReader({ clock: new SystemClock() }),
+      allowPrivateAddresses: true,
+    }),
     breakers: new Breakers(clock),
     learned: new LearnedParameters(),
     callReports: new CallReports(parts),

@@ -22,6 +22,7 @@ const ownedPaths = [
   "webhook-deliveries",
   "jobs",
   "phone-numbers",
+  "documents",
 ] as const;
 type Owned = (typeof ownedPaths)[number];
 
@@ -41,6 +42,7 @@ const TTS_PROVIDER = {
   credentials: { apiKey: "secret" },
   models: [{ modelId: "aura-2-thalia-en", label: "Thalia" }],
 };
+const DOCUMENTS = "/api/dashboard/knowledge/documents";
 const WEBHOOK = {
   name: "Victim's",
   url: "https://victim.example.com/hook",
@@ -83,6 +85,8 @@ before(async () => {
     ["previewVoice", { text: "Whose voice is this?", modelId: "aura-2-thalia-en", voice: null }],
     ["createWebhook", { ...WEBHOOK, name: "Mine" }],
     ["updateWebhook", { name: "Mine now" }],
+    ["addDocumentUrl", { url: "https://stranger.example.com/page" }],
+    ["searchKnowledge", { question: "what do the victim's secret scones cost" }],
     ["replayWebhook", { from: "2026-01-01T00:00:00Z", to: "2026-01-01T01:00:00Z" }],
   ]);
 });
@@ -137,12 +141,18 @@ async function belongings(tenancy: Tenancy): Promise<typeof victimIds> {
     answer: "no",
   };
   await database.webhooks.addDelivery(delivery);
+  const document = await client.send("POST", `${DOCUMENTS}?name=victim.md`, {
+    headers: tenancy.byKey,
+    raw: "Victim's secret scones cost four pounds.",
+  });
+  assert.equal(document.status, 201, document.text);
   const jobs = await client.get("/api/dashboard/jobs?state=queued", tenancy.byKey);
   return {
     webhooks: endpointId,
     "webhook-deliveries": delivery.id,
     jobs: Object(jobs.body)[0].id,
     "phone-numbers": number,
+    documents: Object(document.body).id,
     ttsProvider: idIn(tts.body),
     agents: agentId,
     providers: idIn(provider.body),
@@ -164,6 +174,9 @@ function ask(
   headers: Readonly<Record<string, string>>,
   target = "",
 ): Promise<Received> {
+  if (id === "uploadDocument") {
+    return platform.client.send("POST", `${path}?name=mine.md`, { headers, raw: "Mine." });
+  }
   const sent = bodies.get(id);
   assert.equal(sent !== undefined, body !== undefined, `${id}: this test needs a body to send`);
   const filters = `?category=llm&limit=100&agentId=${victimIds.agents}`;
@@ -254,4 +267,23 @@ test("an agent cannot be made of another organization's provider, or changed to 
     const unknown = await using(randomUUID());
     assert.deepEqual([theirs.status, theirs.body], [400, unknown.body]);
   }
+});
+
+test("an agent cannot be given another organization's document, and no search finds it", async () => {
+  const { client } = platform;
+  const { byKey } = stranger;
+  const knowledge = { documentIds: [victimIds.documents] };
+  const draft = { ...(await agentDraft(platform, stranger)), knowledge };
+  const made = await client.post("/api/dashboard/agents", draft, byKey);
+  assert.equal(made.status, 400);
+  assert.match(made.text, /knowledge\.documentIds\.0: expected the id of a document/);
+  const question = "what do the secret scones cost";
+  const search = (body: object, headers: Tenancy["byKey"]) =>
+    client.post("/api/dashboard/knowledge/search", body, headers);
+  const named = await search({ question, documentIds: [victimIds.documents] }, byKey);
+  assert.equal(named.status, 400);
+  const own = await search({ question }, victim.byKey);
+  assert.match(own.text, /scones cost four pounds/);
+  const { text } = await search({ question }, byKey);
+  assert.doesNotMatch(text, /scones/);
 });

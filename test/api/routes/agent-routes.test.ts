@@ -56,6 +56,7 @@ test("an agent is created with the contract's defaults, read, changed and delete
     analysis: null,
     variables: [],
     preCall: null,
+    knowledge: { documentIds: [] },
     active: true,
     status: "active",
     pauseReason: null,

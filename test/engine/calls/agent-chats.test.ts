@@ -58,6 +58,7 @@ class Trial {
       agents: {
         forCall: () => (refusal === undefined ? Promise.resolve(forCall) : Promise.reject(refusal)),
       },
+      knowledge: { forCall: async () => [], search: async () => [] },
       llmOf: () => ({ ...llm, client: this.model, systemPrompt: "Be brief." }),
       clock: this.clock,
       log: this.log,

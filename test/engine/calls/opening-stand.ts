@@ -104,6 +104,7 @@ export function openingStand(context: TestContext) {
       calls: { findLastOf: async () => given.last },
       usage: { minutesBetween: async () => given.minutes },
       usageChanges: new RecordChanges(),
+      knowledge: { forCall: async () => [], search: async () => [] },
     },
     agents: { forCall: () => given.agent() },
     vendors: {

@@ -100,7 +100,7 @@ test("the note stands at the end of the system message", () => {
     language: "en",
     timeZone: "UTC",
   };
-  const { content } = systemMessage(persona, 0, callInfoNote(INFO));
+  const { content } = systemMessage(persona, 0, { callNote: callInfoNote(INFO) });
   assert.ok(content.endsWith(`\n\n${callInfoNote(INFO)}`), content);
   assert.ok(content.startsWith(systemMessage(persona, 0).content));
 });

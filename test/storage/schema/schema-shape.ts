@@ -32,8 +32,11 @@ interface Found {
   readonly indexes: readonly FoundIndex[];
 }
 
-/** The migrator's own tables, and those that only the server of PostgreSQL needs. */
-const OWN_TABLES = /^(?:kysely_migration|kysely_migration_lock|schemaState|commitMarks)$/;
+/** The migrator's own tables, those that only the server of PostgreSQL needs, and SQLite's full-text index. */
+const OWN_TABLES =
+  /^(?:kysely_migration|kysely_migration_lock|schemaState|commitMarks|knowledgeIndex(?:_\w+)?)$/;
+/** What stands for that index in PostgreSQL. */
+const OWN_INDEX = "knowledgePassagesByTerm";
 
 function shapeOf({ columns, keys, indexes }: Found): SchemaShape {
   const lines = [
@@ -46,10 +49,12 @@ function shapeOf({ columns, keys, indexes }: Found): SchemaShape {
       table,
       `${kind} (${names})${target && ` references ${target}`}`,
     ]),
-    ...indexes.map(({ table, name, columns: names, isUnique, where }) => [
-      table,
-      `${isUnique ? "unique " : ""}index ${name} (${names})${where === null ? "" : ` where ${plain(where)}`}`,
-    ]),
+    ...indexes
+      .filter(({ name }) => name !== OWN_INDEX)
+      .map(({ table, name, columns: names, isUnique, where }) => [
+        table,
+        `${isUnique ? "unique " : ""}index ${name} (${names})${where === null ? "" : ` where ${plain(where)}`}`,
+      ]),
   ];
   return lines
     .filter(([table = ""]) => !OWN_TABLES.test(table))

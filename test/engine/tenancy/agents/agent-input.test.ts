@@ -49,6 +49,7 @@ test("an agent that is given its name and vendors only has the contract's defaul
     analysis: null,
     preCall: null,
     sealedPreCall: null,
+    knowledge: { documentIds: [] },
     active: true,
   });
   assert.equal(persona.language, "en-US");

@@ -41,6 +41,7 @@ test("what a new agent leaves out gets the contract's defaults", async () => {
     analysis: null,
     preCall: null,
     sealedPreCall: null,
+    knowledge: { documentIds: [] },
     active: true,
     createdAtMs: platform.clock.epochMs(),
     updatedAtMs: platform.clock.epochMs(),

@@ -1,0 +1,88 @@
+import * as v from "valibot";
+import { isWebAddress, URL_CHARACTERS_MAX } from "./agent-tool.js";
+import {
+  Count,
+  Id,
+  idField,
+  nameField,
+  requestObject,
+  Timestamp,
+  wholeNumberField,
+  worded,
+} from "./fields.js";
+
+/** Fixed by `DOCUMENT_BYTES_MAX` of the engine, which a test compares. */
+export const UPLOAD_BYTES_MAX = 10 * 1024 * 1024;
+const QUESTION_CHARACTERS_MAX = 1_000;
+const DOCUMENTS_OF_AGENT_MAX = 50;
+const REFRESH_HOURS_MAX = 720;
+
+/** The documents that an agent uses, or a search looks into. */
+export const documentIdsField = worded(
+  v.pipe(
+    v.array(idField("the id of a document")),
+    v.maxLength(DOCUMENTS_OF_AGENT_MAX),
+    v.checkItems((id, index, ids) => ids.indexOf(id) === index),
+    v.description(`ids of documents, a list of at most ${DOCUMENTS_OF_AGENT_MAX} different ones`),
+  ),
+);
+
+export const UploadQuery = requestObject({
+  name: nameField("the file's name, which ends in .md, .txt, .html or .pdf"),
+});
+
+export const DocumentUrlBody = requestObject({
+  url: worded(
+    v.pipe(
+      v.string(),
+      v.maxLength(URL_CHARACTERS_MAX),
+      v.check(isWebAddress),
+      v.examples(["https://example.com/opening-hours"]),
+      v.description("the page's http or https address, without user name"),
+    ),
+  ),
+  name: v.optional(nameField("what the document is called; its address unless given")),
+  refreshHours: v.optional(
+    wholeNumberField(
+      "hours from one fetch to the next, 0 for a single fetch",
+      0,
+      REFRESH_HOURS_MAX,
+    ),
+  ),
+});
+
+export const KnowledgeSearchBody = requestObject({
+  question: nameField("the words of a caller", QUESTION_CHARACTERS_MAX),
+  documentIds: v.optional(documentIdsField),
+});
+
+export const KnowledgeDocument = v.object({
+  id: Id,
+  name: v.string(),
+  source: v.picklist(["upload", "url"]),
+  url: v.nullable(v.string()),
+  status: v.picklist(["processing", "ready", "failed"]),
+  error: v.pipe(
+    v.nullable(v.string()),
+    v.description("why it could not be read; what was read before is still used"),
+  ),
+  sizeBytes: Count,
+  characters: v.pipe(Count, v.description("of its text")),
+  passages: v.pipe(Count, v.description("pieces that are searched, 0 until it was read")),
+  refreshHours: v.pipe(Count, v.description("0: fetched once")),
+  fetchedAt: v.pipe(v.nullable(Timestamp), v.description("when it was read last")),
+  agents: v.pipe(v.array(v.object({ id: Id, name: v.string() })), v.description("which use it")),
+  createdAt: Timestamp,
+  updatedAt: Timestamp,
+});
+
+export const FoundPassages = v.object({
+  passages: v.array(
+    v.object({
+      documentId: Id,
+      documentName: v.string(),
+      position: v.pipe(Count, v.description("in the document, from 0")),
+      text: v.string(),
+    }),
+  ),
+});

@@ -1,0 +1,66 @@
+import type { DocumentView, Knowledge } from "../../engine/knowledge/knowledge.js";
+import { actorOf } from "../../engine/tenancy/audit-entry.js";
+import type { Handlers } from "../http/endpoints/api-endpoint.js";
+import { timestamp } from "./timestamp.js";
+
+export function knowledgeRoutes(
+  knowledge: Knowledge,
+): Handlers<
+  | "listDocuments"
+  | "uploadDocument"
+  | "addDocumentUrl"
+  | "getDocument"
+  | "refreshDocument"
+  | "deleteDocument"
+  | "searchKnowledge"
+> {
+  return {
+    listDocuments: async ({ tenant }) =>
+      (await knowledge.list(tenant.organization.id)).map(documentView),
+    uploadDocument: async ({ tenant, query: { name }, body: bytes }) => {
+      const { id: orgId } = tenant.organization;
+      return documentView(await knowledge.upload(orgId, { name, bytes }, actorOf(tenant)));
+    },
+    addDocumentUrl: async ({ tenant, body }) =>
+      documentView(await knowledge.addUrl(tenant.organization.id, body, actorOf(tenant))),
+    getDocument: async ({ tenant, id }) =>
+      documentView(await knowledge.get(tenant.organization.id, id)),
+    refreshDocument: async ({ tenant, id }) =>
+      documentView(await knowledge.refresh(tenant.organization.id, id)),
+    deleteDocument: async ({ tenant, id }) => {
+      await knowledge.remove(tenant.organization.id, id, actorOf(tenant));
+      return { success: true };
+    },
+    searchKnowledge: async ({ tenant, body }) => {
+      const passages = await knowledge.search(tenant.organization.id, body);
+      return { passages: [...passages] };
+    },
+  };
+}
+
+function documentView({
+  fetchedAtMs,
+  createdAtMs,
+  updatedAtMs,
+  agents,
+  ...document
+}: DocumentView) {
+  const { id, name, source, url, status, error, sizeBytes } = document;
+  const { characters, passages, refreshHours } = document;
+  return {
+    id,
+    name,
+    source,
+    url,
+    status,
+    error,
+    sizeBytes,
+    characters,
+    passages,
+    refreshHours,
+    fetchedAt: fetchedAtMs === null ? null : timestamp(fetchedAtMs),
+    agents: agents.map((agent) => ({ id: agent.id, name: agent.name })),
+    createdAt: timestamp(createdAtMs),
+    updatedAt: timestamp(updatedAtMs),
+  };
+}

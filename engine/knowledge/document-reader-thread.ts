@@ -1,0 +1,37 @@
+import { parentPort, workerData } from "node:worker_threads";
+import * as v from "valibot";
+import { DOCUMENT_FORMATS, documentText, UnreadableDocument } from "./document-text.js";
+import { passagesOf } from "./passages.js";
+import { searchTerms } from "./search-terms.js";
+
+/** Reads one document, in a thread of its own that `DocumentReader` starts and may stop. */
+
+/** Sent at a time, so that no message keeps the thread of calls for long. */
+const PASSAGES_PER_MESSAGE = 20;
+/** A smaller document has its whole text told, too. */
+const WHOLE_CHARACTERS_MAX = 4_000;
+
+const Work = v.object({
+  orgId: v.string(),
+  name: v.string(),
+  format: v.picklist(DOCUMENT_FORMATS),
+  bytes: v.instance(Uint8Array),
+});
+
+const { orgId, name, format, bytes } = v.parse(Work, workerData);
+const text = await documentText(format, bytes);
+if (text instanceof UnreadableDocument) {
+  parentPort?.postMessage({ kind: "unreadable", reason: text.reason });
+} else {
+  const passages = passagesOf(text);
+  for (let start = 0; start < passages.length; start += PASSAGES_PER_MESSAGE) {
+    const some = passages.slice(start, start + PASSAGES_PER_MESSAGE).map((passage) => ({
+      text: passage,
+      // The name of a document is often what a caller asks about.
+      terms: searchTerms(orgId, `${name}\n${passage}`),
+    }));
+    parentPort?.postMessage({ kind: "passages", passages: some });
+  }
+  const whole = text.length <= WHOLE_CHARACTERS_MAX ? text : null;
+  parentPort?.postMessage({ kind: "done", characters: text.length, text: whole });
+}

@@ -1,0 +1,160 @@
+import * as v from "valibot";
+import type { Database } from "../../storage/database.js";
+import { type ClaimedJob, knowledgeJob } from "../../storage/jobs/job-record.js";
+import type { JobHandler, JobOutcome } from "../jobs/job-runner.js";
+import type { Clock } from "../time/clock.js";
+import { VendorError } from "../vendors/contracts.js";
+import type { Connections } from "../vendors/transport/connections.js";
+import { type MethodRequest, requestStream } from "../vendors/transport/http-stream.js";
+import { faultOfStatus, refusal } from "../vendors/vendor-fault.js";
+import { DOCUMENT_BYTES_MAX, type DocumentReader, type ReadingFault } from "./document-reader.js";
+import type { DocumentFormat } from "./document-text.js";
+import { formatOf, storeContent } from "./knowledge.js";
+
+const RUNNING_MAX = 2;
+const RUNNING_PER_ORGANIZATION_MAX = 1;
+/** From each failed try to the next. */
+const DELAYS_MS = [10_000, 60_000, 10 * 60_000];
+const HOUR_MS = 60 * 60 * 1_000;
+/** From the connection to the last byte. */
+const FETCH_MAX_MS = 30_000;
+const ACCEPT = "text/html, text/markdown, text/plain, application/pdf";
+/** How errors name the server of a page. */
+const VENDOR = "page";
+
+const Payload = v.object({ documentId: v.string() });
+
+const FORMATS: Readonly<Record<string, DocumentFormat>> = {
+  "text/html": "html",
+  "application/xhtml+xml": "html",
+  "text/markdown": "md",
+  "text/plain": "txt",
+  "application/pdf": "pdf",
+};
+
+const REASONS: Readonly<Record<string, string>> = {
+  timeout: `could not be fetched within ${FETCH_MAX_MS / 1_000} s`,
+  refused: "leads to an address that may not be reached from here",
+  disconnected: "could not be fetched: the connection broke",
+  badAnswer: `is too large, or no HTTP: the limit is ${DOCUMENT_BYTES_MAX / 1024 / 1024} MB`,
+};
+
+export interface KnowledgeJobOptions {
+  readonly database: Pick<Database, "knowledge">;
+  readonly connections: Connections;
+  readonly reader: Pick<DocumentReader, "read">;
+  readonly clock: Clock;
+  readonly newId: () => string;
+}
+
+interface FetchedPage {
+  readonly bytes: Uint8Array;
+  readonly format: DocumentFormat;
+}
+
+interface FetchFault extends ReadingFault {
+  /** Another try may help. */
+  readonly isRetryable: boolean;
+}
+
+/** Fetches a page and reads it; a page that is refreshed gets its next job in the same commit. */
+export class KnowledgeJob implements JobHandler {
+  readonly runningMax = RUNNING_MAX;
+  readonly triesMax = DELAYS_MS.length + 1;
+  readonly #options: KnowledgeJobOptions;
+
+  constructor(options: KnowledgeJobOptions) {
+    this.#options = options;
+  }
+
+  runningPerQueue(): number {
+    return RUNNING_PER_ORGANIZATION_MAX;
+  }
+
+  delayMs(tries: number): number {
+    return DELAYS_MS[tries - 1] ?? 0;
+  }
+
+  async run(job: ClaimedJob, signal: AbortSignal): Promise<JobOutcome> {
+    const { database, reader, clock, newId } = this.#options;
+    const { orgId } = job;
+    const { documentId } = v.parse(Payload, job.payload);
+    const document = await database.knowledge.find(orgId, documentId);
+    if (document === undefined || document.url === null) return { kind: "done" };
+    const { name, url, refreshHours } = document;
+    const page = await this.#fetch({ orgId, name, url }, signal);
+    if ("error" in page && page.isRetryable && job.attempts < this.triesMax) {
+      return { kind: "retry", error: "the page could not be fetched" };
+    }
+    const content = "error" in page ? page : await reader.read({ orgId, name, ...page });
+    const nowMs = clock.epochMs();
+    const next =
+      refreshHours === 0
+        ? undefined
+        : knowledgeJob(orgId, documentId, nowMs + refreshHours * HOUR_MS, newId());
+    await storeContent(database.knowledge, document, content, nowMs, next);
+    return { kind: "done" };
+  }
+
+  /** Through the dispatcher that refuses private addresses; follows no redirect. */
+  async #fetch(
+    { orgId, name, url }: { readonly orgId: string; readonly name: string; readonly url: string },
+    signal: AbortSignal,
+  ): Promise<FetchedPage | FetchFault> {
+    const { connections, clock } = this.#options;
+    const target = new URL(url);
+    const chunks: Buffer[] = [];
+    let contentType = "";
+    let status = 0;
+    const request: MethodRequest = {
+      vendor: VENDOR,
+      dispatcher: connections.for(true, orgId),
+      clock,
+      method: "GET",
+      origin: target.origin,
+      path: `${target.pathname}${target.search}`,
+      headers: { accept: ACCEPT, "user-agent": "Parley" },
+      body: undefined,
+      limits: {
+        firstByteMs: FETCH_MAX_MS,
+        betweenBytesMs: FETCH_MAX_MS,
+        totalMs: FETCH_MAX_MS,
+        replyMaxBytes: DOCUMENT_BYTES_MAX,
+      },
+      accept: (headers) => {
+        const given = headers["content-type"];
+        contentType = (Array.isArray(given) ? given[0] : given) ?? "";
+      },
+      refuse: (refused) => {
+        status = refused.status;
+        const detail = { code: undefined, message: undefined };
+        return refusal(VENDOR, faultOfStatus(refused.status), refused, detail, undefined);
+      },
+    };
+    const take = (chunk: Buffer) => {
+      chunks.push(chunk);
+      return false;
+    };
+    try {
+      await requestStream(request, take, signal);
+    } catch (failure) {
+      if (signal.aborted) throw failure;
+      if (status !== 0) {
+        const isRetryable = status >= 500 || status === 429;
+        return { error: `"${name}" is answered with status ${status}`, isRetryable };
+      }
+      const fault = failure instanceof VendorError ? failure.fault : "unavailable";
+      const reason = REASONS[fault] ?? "could not be fetched: no server answers";
+      return {
+        error: `"${name}" ${reason}`,
+        isRetryable: fault !== "refused" && fault !== "badAnswer",
+      };
+    }
+    const type = contentType.split(";", 1)[0]?.trim().toLowerCase() ?? "";
+    const format = FORMATS[type] ?? formatOf(target.pathname);
+    if (format === undefined) {
+      return { error: `"${name}" is neither HTML, Markdown, text nor PDF`, isRetryable: false };
+    }
+    return { bytes: Buffer.concat(chunks), format };
+  }
+}

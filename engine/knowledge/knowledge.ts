@@ -1,0 +1,243 @@
+import type { Database } from "../../storage/database.js";
+import { knowledgeJob } from "../../storage/jobs/job-record.js";
+import type {
+  DocumentContent,
+  DocumentRecord,
+  FoundPassage,
+} from "../../storage/knowledge/knowledge-store.js";
+import type { AuditActor } from "../../storage/tenancy/audit-record.js";
+import { RequestError } from "../request-error.js";
+import { requireDocuments } from "../tenancy/agents/agent-documents.js";
+import { auditEntry } from "../tenancy/audit-entry.js";
+import type { Clock } from "../time/clock.js";
+import { namesPrivateHost } from "../vendors/transport/private-addresses.js";
+import type { DocumentReader } from "./document-reader.js";
+import type { DocumentFormat } from "./document-text.js";
+import { searchTerms } from "./search-terms.js";
+
+export const DOCUMENTS_MAX = 100;
+/** Limits all documents of an organization together. */
+export const ORGANIZATION_CHARACTERS_MAX = 10_000_000;
+/** An upload that is older was lost with the process that read it. */
+const ABANDONED_AFTER_MS = 5 * 60 * 1_000;
+const ABANDONED = "the server stopped while it read the document: upload it again";
+const FOUND_MAX = 5;
+
+const FORMATS: Readonly<Record<string, DocumentFormat>> = {
+  md: "md",
+  markdown: "md",
+  txt: "txt",
+  text: "txt",
+  html: "html",
+  htm: "html",
+  pdf: "pdf",
+};
+
+/** By the end of a file's name; undefined for one that is not read. */
+export function formatOf(name: string): DocumentFormat | undefined {
+  return FORMATS[/\.([a-z]+)$/i.exec(name)?.[1]?.toLowerCase() ?? ""];
+}
+
+export interface DocumentView extends DocumentRecord {
+  /** Agents that use it. */
+  readonly agents: readonly { readonly id: string; readonly name: string }[];
+}
+
+export interface UrlInput {
+  readonly url: string;
+  readonly name?: string | undefined;
+  /** 0: fetched once. */
+  readonly refreshHours?: number | undefined;
+}
+
+export interface KnowledgeOptions {
+  readonly database: Pick<Database, "knowledge" | "agents">;
+  readonly reader: Pick<DocumentReader, "read">;
+  readonly allowPrivateAddresses: boolean;
+  readonly clock: Clock;
+  readonly newId: () => string;
+}
+
+/** Documents of organizations, which their agents look things up in. */
+export class Knowledge {
+  readonly #options: KnowledgeOptions;
+
+  constructor(options: KnowledgeOptions) {
+    this.#options = options;
+  }
+
+  /** Oldest first. */
+  async list(orgId: string): Promise<readonly DocumentView[]> {
+    const { knowledge, agents } = this.#options.database;
+    const [documents, all] = await Promise.all([knowledge.list(orgId), agents.list(orgId)]);
+    return documents.map((document) => ({
+      ...document,
+      agents: all.filter((agent) => agent.knowledge.documentIds.includes(document.id)),
+    }));
+  }
+
+  /** RequestError `not_found`. */
+  async get(orgId: string, id: string): Promise<DocumentView> {
+    const { knowledge, agents } = this.#options.database;
+    const document = await knowledge.find(orgId, id);
+    if (document === undefined) throw noSuchDocument();
+    return { ...document, agents: await agents.listUsingDocument(orgId, id) };
+  }
+
+  /**
+   * Stores a file and reads it; where it cannot be read, its record says why. RequestError `invalid_request`: a name that
+   * says no format; `limit_reached`; `overloaded`.
+   */
+  async upload(
+    orgId: string,
+    { name, bytes }: { readonly name: string; readonly bytes: Uint8Array },
+    actor: AuditActor,
+  ): Promise<DocumentView> {
+    const { database, reader, clock } = this.#options;
+    const format = formatOf(name);
+    if (format === undefined) {
+      const message = "expected a name that ends in .md, .txt, .html or .pdf";
+      throw new RequestError("invalid_request", `name: ${message}`, {
+        details: [{ path: "name", message }],
+      });
+    }
+    const document = this.#newDocument(orgId, { name, source: "upload", sizeBytes: bytes.length });
+    await this.#insert(document, actor);
+    let isRead = false;
+    try {
+      const content = await reader.read({ orgId, name, format, bytes });
+      isRead = true;
+      await storeContent(database.knowledge, document, content, clock.epochMs());
+    } catch (error) {
+      const reason = isRead ? "could not be stored" : "could not be read now: upload it again";
+      await database.knowledge
+        .fail(document, `"${name}" ${reason}`, clock.epochMs())
+        .catch(() => false);
+      throw error;
+    }
+    return this.get(orgId, document.id);
+  }
+
+  /** A page that is fetched and read by a job, and again where it says how often. RequestError as of `upload`. */
+  async addUrl(orgId: string, input: UrlInput, actor: AuditActor): Promise<DocumentView> {
+    const { url, name = url, refreshHours = 0 } = input;
+    if (!this.#options.allowPrivateAddresses && namesPrivateHost(new URL(url))) {
+      const message = "expected a public address, not a private, loopback or link-local one";
+      throw new RequestError("invalid_request", `url: ${message}`, {
+        details: [{ path: "url", message }],
+      });
+    }
+    const document = this.#newDocument(orgId, { name, source: "url", url, refreshHours });
+    await this.#insert(document, actor);
+    return { ...document, agents: [] };
+  }
+
+  /** Fetches a page again, now. RequestError `not_found`; `conflict`: it was uploaded, or is being fetched. */
+  async refresh(orgId: string, id: string): Promise<DocumentView> {
+    const { database, clock, newId } = this.#options;
+    const document = await this.get(orgId, id);
+    if (document.source !== "url") throw new RequestError("conflict", "the document was uploaded");
+    if (document.status === "processing") {
+      throw new RequestError("conflict", "the document is being fetched already");
+    }
+    const nowMs = clock.epochMs();
+    const job = knowledgeJob(orgId, id, nowMs, newId());
+    await database.knowledge.refresh(document, job, nowMs);
+    return this.get(orgId, id);
+  }
+
+  /** RequestError `not_found`; `conflict`: agents use it. */
+  async remove(orgId: string, id: string, actor: AuditActor): Promise<void> {
+    const document = await this.get(orgId, id);
+    if (document.agents.length > 0) {
+      const names = document.agents.map((agent) => agent.name).join(", ");
+      throw new RequestError("conflict", `agents use the document: ${names}`);
+    }
+    const entry = this.#entry(document, "document.delete", actor);
+    await this.#options.database.knowledge.remove(orgId, id, entry);
+  }
+
+  /** What an agent with these documents would be given for a question. RequestError `invalid_request`: no such document. */
+  async search(
+    orgId: string,
+    { question, documentIds }: { question: string; documentIds?: readonly string[] | undefined },
+  ): Promise<readonly FoundPassage[]> {
+    const { knowledge } = this.#options.database;
+    const known = new Set((await knowledge.list(orgId)).map(({ id }) => id));
+    const wanted = documentIds ?? [...known];
+    requireDocuments(wanted, known, "documentIds");
+    const terms = searchTerms(orgId, question);
+    return knowledge.search(orgId, { documentIds: wanted, terms, limit: FOUND_MAX });
+  }
+
+  /** Marks uploads that an earlier run of a server has left unread. */
+  failAbandoned(): Promise<number> {
+    const { database, clock } = this.#options;
+    return database.knowledge.failAbandoned(clock.epochMs() - ABANDONED_AFTER_MS, ABANDONED);
+  }
+
+  async #insert(document: DocumentRecord, actor: AuditActor): Promise<void> {
+    const { database, newId } = this.#options;
+    const { orgId, source, createdAtMs } = document;
+    if ((await database.knowledge.characters(orgId)) >= ORGANIZATION_CHARACTERS_MAX) {
+      const most = ORGANIZATION_CHARACTERS_MAX.toLocaleString("en-US");
+      const words = `the documents of an organization can have ${most} characters together`;
+      throw new RequestError("limit_reached", words);
+    }
+    const entry = this.#entry(document, "document.create", actor);
+    const job =
+      source === "url" ? knowledgeJob(orgId, document.id, createdAtMs, newId()) : undefined;
+    if (await database.knowledge.insertWithin(document, DOCUMENTS_MAX, entry, job)) return;
+    const words = `an organization can have ${DOCUMENTS_MAX} documents`;
+    throw new RequestError("limit_reached", words);
+  }
+
+  #newDocument(
+    orgId: string,
+    given: Pick<DocumentRecord, "name" | "source"> & Partial<DocumentRecord>,
+  ): DocumentRecord {
+    const { clock, newId } = this.#options;
+    const nowMs = clock.epochMs();
+    return {
+      id: newId(),
+      orgId,
+      url: null,
+      status: "processing",
+      error: null,
+      sizeBytes: 0,
+      characters: 0,
+      passages: 0,
+      refreshHours: 0,
+      fetchedAtMs: null,
+      createdAtMs: nowMs,
+      updatedAtMs: nowMs,
+      ...given,
+    };
+  }
+
+  #entry(
+    { id, orgId, name }: DocumentRecord,
+    action: "document.create" | "document.delete",
+    actor: AuditActor,
+  ) {
+    const { clock, newId } = this.#options;
+    const target = { type: "document", id, orgId, name } as const;
+    return auditEntry({ id: newId(), atMs: clock.epochMs(), actor, action, target, changes: [] });
+  }
+}
+
+/** Writes down what was read of a document, or why nothing was. */
+export async function storeContent(
+  store: Pick<Database["knowledge"], "finish" | "fail">,
+  document: Pick<DocumentRecord, "orgId" | "id">,
+  content: DocumentContent | { readonly error: string },
+  atMs: number,
+  next?: Parameters<Database["knowledge"]["finish"]>[3],
+): Promise<void> {
+  if ("error" in content) await store.fail(document, content.error, atMs, next);
+  else await store.finish(document, content, atMs, next);
+}
+
+function noSuchDocument(): RequestError {
+  return new RequestError("not_found", "there is no such document");
+}

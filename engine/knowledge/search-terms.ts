@@ -1,0 +1,74 @@
+/** Terms of one passage or one question; a question of a caller has far fewer. */
+export const TERMS_MAX = 1_000;
+/** Shorter words carry nothing that a search could use. */
+const WORD_CHARACTERS_MIN = 2;
+/** Inner parts of this length let a compound be found by its parts, and a word by its other forms. */
+const GRAM_CHARACTERS = 4;
+const HASH_CHARACTERS = 8;
+
+const UNSPACED = String.raw`[\p{Script=Han}\p{Script=Hiragana}\p{Script=Katakana}\p{Script=Thai}ー]`;
+const RUNS = new RegExp(String.raw`(${UNSPACED}+)|((?:(?!${UNSPACED})[\p{L}\p{M}\p{N}])+)`, "gu");
+const LATIN_ACCENTS = /[\u0300-\u036f]/g;
+
+/**
+ * The distinct terms of a text as an organization's index has them: words and their parts of four characters, and pairs of
+ * characters where a language writes no spaces. They are hashed with the organization, so that no term of one
+ * organization is ever equal to a term of another.
+ */
+export function searchTerms(orgId: string, text: string): readonly string[] {
+  const seed = hash(orgId, 0);
+  const hashed = new Set<string>();
+  for (const term of plainTerms(text)) {
+    if (hashed.size >= TERMS_MAX) break;
+    hashed.add(
+      hash(term, seed).toString(36).padStart(HASH_CHARACTERS, "0").slice(-HASH_CHARACTERS),
+    );
+  }
+  return [...hashed];
+}
+
+/** As `searchTerms`, to be read by people. */
+export function* plainTerms(text: string): Generator<string> {
+  for (const [, unspaced, word] of folded(text).matchAll(RUNS)) {
+    if (unspaced !== undefined) yield* pairsOf(Array.from(unspaced));
+    else if (word !== undefined) yield* termsOfWord(Array.from(word));
+  }
+}
+
+function* pairsOf(characters: readonly string[]): Generator<string> {
+  if (characters.length === 1) yield characters.join("");
+  for (let at = 0; at + 1 < characters.length; at += 1) yield characters.slice(at, at + 2).join("");
+}
+
+function* termsOfWord(characters: readonly string[]): Generator<string> {
+  if (characters.length < WORD_CHARACTERS_MIN && !/\p{N}/u.test(characters.join(""))) return;
+  yield ` ${characters.join("")} `;
+  const bounded = [" ", ...characters];
+  for (let at = 0; at + GRAM_CHARACTERS <= bounded.length; at += 1) {
+    yield bounded.slice(at, at + GRAM_CHARACTERS).join("");
+  }
+}
+
+/** Without case and without accents of Latin letters: signs of other scripts are parts of their words. */
+function folded(text: string): string {
+  return text
+    .normalize("NFKD")
+    .replace(LATIN_ACCENTS, "")
+    .normalize("NFC")
+    .toLowerCase()
+    .replaceAll("ß", "ss");
+}
+
+/** 53 bits of a text, for tables and not for secrets. */
+function hash(text: string, seed: number): number {
+  let high = 0xdeadbeef ^ seed;
+  let low = 0x41c6ce57 ^ seed;
+  for (let at = 0; at < text.length; at += 1) {
+    const code = text.charCodeAt(at);
+    high = Math.imul(high ^ code, 0x9e3779b1);
+    low = Math.imul(low ^ code, 0x5f356495);
+  }
+  high = Math.imul(high ^ (high >>> 16), 0x85ebca6b) ^ Math.imul(low ^ (low >>> 13), 0xc2b2ae35);
+  low = Math.imul(low ^ (low >>> 16), 0x85ebca6b) ^ Math.imul(high ^ (high >>> 13), 0xc2b2ae35);
+  return (low >>> 0) * 2 ** 21 + (high >>> 11);
+}

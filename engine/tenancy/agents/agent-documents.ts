@@ -1,0 +1,16 @@
+import { RequestError } from "../../request-error.js";
+
+/** RequestError `invalid_request` that names the first id which is no document of the organization. */
+export function requireDocuments(
+  ids: readonly string[],
+  known: ReadonlySet<string>,
+  path: string,
+): void {
+  const at = ids.findIndex((id) => !known.has(id));
+  if (at === -1) return;
+  const field = `${path}.${at}`;
+  const message = "expected the id of a document of the organization";
+  throw new RequestError("invalid_request", `${field}: ${message}`, {
+    details: [{ path: field, message }],
+  });
+}

@@ -1,0 +1,352 @@
+import { type Compilable, type Kysely, type Selectable, sql } from "kysely";
+import type { NewJob } from "../jobs/job-record.js";
+import type { JobsAdded } from "../jobs/job-store.js";
+import { jobInsert } from "../jobs/job-store.js";
+import { type AtomicRequests, afterChange } from "../statements/atomic-requests.js";
+import type { StatementPort } from "../statements/statement-port.js";
+import type { Tables } from "../tables.js";
+import type { AuditRecord } from "../tenancy/audit-record.js";
+import { auditOf } from "../tenancy/audit-store.js";
+
+/** Written or removed at a time, so that a large document does not delay other requests. */
+const PASSAGES_PER_STEP = 20;
+
+export interface DocumentRecord {
+  readonly id: string;
+  readonly orgId: string;
+  readonly name: string;
+  readonly source: "upload" | "url";
+  readonly url: string | null;
+  readonly status: "processing" | "ready" | "failed";
+  /** Why it could not be read, or not be read again. */
+  readonly error: string | null;
+  readonly sizeBytes: number;
+  readonly characters: number;
+  readonly passages: number;
+  /** 0: fetched once. */
+  readonly refreshHours: number;
+  readonly fetchedAtMs: number | null;
+  readonly createdAtMs: number;
+  readonly updatedAtMs: number;
+}
+
+/** A document as a call needs it. */
+export interface DocumentForCall {
+  readonly id: string;
+  readonly name: string;
+  readonly characters: number;
+  /** The whole text of a small document; null of a larger one. */
+  readonly text: string | null;
+}
+
+export interface NewPassage {
+  readonly text: string;
+  /** Hashed, in lower-case letters and digits. */
+  readonly terms: readonly string[];
+}
+
+export interface FoundPassage {
+  readonly documentId: string;
+  readonly documentName: string;
+  readonly position: number;
+  readonly text: string;
+}
+
+export interface PassageQuery {
+  readonly documentIds: readonly string[];
+  readonly terms: readonly string[];
+  readonly limit: number;
+}
+
+/** What was read of a document. */
+export interface DocumentContent {
+  readonly sizeBytes: number;
+  readonly characters: number;
+  readonly text: string | null;
+  readonly passages: readonly NewPassage[];
+}
+
+const COLUMNS = [
+  "id",
+  "orgId",
+  "name",
+  "source",
+  "url",
+  "status",
+  "error",
+  "sizeBytes",
+  "characters",
+  "passages",
+  "refreshHours",
+  "fetchedAtMs",
+  "createdAtMs",
+  "updatedAtMs",
+] as const;
+
+/** Documents of organizations and their passages, which both databases search by the same terms. */
+export class KnowledgeStore {
+  readonly #db: Kysely<Tables>;
+  readonly #atomic: AtomicRequests;
+  readonly #added: JobsAdded;
+  readonly #writers: StatementPort["writers"];
+
+  constructor(
+    db: Kysely<Tables>,
+    atomic: AtomicRequests,
+    added: JobsAdded,
+    writers: StatementPort["writers"],
+  ) {
+    this.#db = db;
+    this.#atomic = atomic;
+    this.#added = added;
+    this.#writers = writers;
+  }
+
+  /** False, and nothing is inserted, where the organization has `max` documents already. */
+  async insertWithin(
+    document: DocumentRecord,
+    max: number,
+    entry: AuditRecord | undefined,
+    job?: NewJob,
+  ): Promise<boolean> {
+    const { orgId } = document;
+    const row = { ...document, text: null, firstPosition: 0 };
+    const more = job === undefined ? [] : [afterChange(jobInsert(this.#db, job))];
+    const limited = { table: "knowledgeDocuments", row, orgId, max } as const;
+    const queries = [...auditOf(this.#db, entry), ...more];
+    const isInserted = await this.#atomic.insertWithin(this.#db, limited, queries);
+    if (isInserted && job !== undefined) this.#added.tell();
+    return isInserted;
+  }
+
+  /** Oldest first. */
+  list(orgId: string): Promise<DocumentRecord[]> {
+    return this.#documents().where("orgId", "=", orgId).orderBy("sequence").execute();
+  }
+
+  find(orgId: string, id: string): Promise<DocumentRecord | undefined> {
+    return this.#documents().where("id", "=", id).where("orgId", "=", orgId).executeTakeFirst();
+  }
+
+  /** Those of the ids that are documents of the organization. */
+  async known(orgId: string, ids: readonly string[]): Promise<ReadonlySet<string>> {
+    if (ids.length === 0) return new Set();
+    const rows = await this.#db
+      .selectFrom("knowledgeDocuments")
+      .select("id")
+      .where("orgId", "=", orgId)
+      .where("id", "in", ids)
+      .execute();
+    return new Set(rows.map(({ id }) => id));
+  }
+
+  /** Those that have been read, in the order of their creation. */
+  forCall(orgId: string, ids: readonly string[]): Promise<DocumentForCall[]> {
+    return this.#db
+      .selectFrom("knowledgeDocuments")
+      .select(["id", "name", "characters", "text"])
+      .where("orgId", "=", orgId)
+      .where("id", "in", ids)
+      .where("passages", ">", 0)
+      .orderBy("sequence")
+      .execute();
+  }
+
+  /** Characters of all documents of the organization. */
+  async characters(orgId: string): Promise<number> {
+    const { total } = await this.#db
+      .selectFrom("knowledgeDocuments")
+      .select((select) =>
+        select.fn.coalesce(select.fn.sum<number>("characters"), sql.lit(0)).as("total"),
+      )
+      .where("orgId", "=", orgId)
+      .executeTakeFirstOrThrow();
+    return Number(total);
+  }
+
+  /** Replaces what the document holds, at once for those who search it. False where it was removed meanwhile. */
+  async finish(
+    { orgId, id }: Pick<DocumentRecord, "orgId" | "id">,
+    content: DocumentContent,
+    atMs: number,
+    next?: NewJob,
+  ): Promise<boolean> {
+    const { passages, ...facts } = content;
+    const { last } = await this.#db
+      .selectFrom("knowledgePassages")
+      .select((select) => select.fn.max("position").as("last"))
+      .where("documentId", "=", id)
+      .executeTakeFirstOrThrow();
+    const firstPosition = last === null ? 0 : Number(last) + 1;
+    for (let start = 0; start < passages.length; start += PASSAGES_PER_STEP) {
+      const rows = passages
+        .slice(start, start + PASSAGES_PER_STEP)
+        .map(({ text, terms }, index) => ({
+          orgId,
+          documentId: id,
+          position: firstPosition + start + index,
+          text,
+          terms: terms.join(" "),
+        }));
+      await this.#db.insertInto("knowledgePassages").values(rows).execute();
+    }
+    const isFinished = await this.#update({ orgId, id }, next, {
+      ...facts,
+      status: "ready",
+      error: null,
+      passages: passages.length,
+      firstPosition,
+      fetchedAtMs: atMs,
+      updatedAtMs: atMs,
+    });
+    await this.#removePassages(id, firstPosition);
+    return isFinished;
+  }
+
+  /** What it held before, if anything, can still be searched. False where it was removed meanwhile. */
+  fail(
+    { orgId, id }: Pick<DocumentRecord, "orgId" | "id">,
+    error: string,
+    atMs: number,
+    next?: NewJob,
+  ): Promise<boolean> {
+    return this.#update({ orgId, id }, next, { status: "failed", error, updatedAtMs: atMs });
+  }
+
+  /** Fetches a document again. False where there is none. */
+  refresh(
+    { orgId, id }: Pick<DocumentRecord, "orgId" | "id">,
+    job: NewJob,
+    atMs: number,
+  ): Promise<boolean> {
+    return this.#update({ orgId, id }, job, { status: "processing", updatedAtMs: atMs });
+  }
+
+  /** Uploads whose process ended before they were read: their bytes are lost. Says how many. */
+  async failAbandoned(beforeMs: number, error: string): Promise<number> {
+    const { numUpdatedRows } = await this.#db
+      .updateTable("knowledgeDocuments")
+      .set({ status: "failed", error })
+      .where("status", "=", "processing")
+      .where("source", "=", "upload")
+      .where("updatedAtMs", "<", beforeMs)
+      .executeTakeFirstOrThrow();
+    return Number(numUpdatedRows);
+  }
+
+  /** False where the organization has no such document. */
+  async remove(orgId: string, id: string, entry: AuditRecord): Promise<boolean> {
+    await this.#removePassages(id, Number.MAX_SAFE_INTEGER, orgId);
+    const [{ changes }] = await this.#atomic.change([
+      this.#db.deleteFrom("knowledgeDocuments").where("id", "=", id).where("orgId", "=", orgId),
+      ...auditOf(this.#db, entry),
+    ]);
+    return changes > 0;
+  }
+
+  /** The passages of the organization's documents that share most with the terms, the best first. */
+  async search(orgId: string, query: PassageQuery): Promise<FoundPassage[]> {
+    if (query.terms.length === 0 || query.documentIds.length === 0) return [];
+    if (this.#writers === "one") {
+      const { rows } = await searchSqlite(orgId, query).execute(this.#db);
+      return [...rows];
+    }
+    const search = searchPostgres(orgId, query).compile(this.#db);
+    const withIndex = WITH_INDEX.compile(this.#db);
+    const [, { rows }] = await this.#atomic.run([
+      { compile: () => withIndex },
+      { compile: () => search },
+    ]);
+    return [...rows];
+  }
+
+  async #update(
+    { orgId, id }: Pick<DocumentRecord, "orgId" | "id">,
+    job: NewJob | undefined,
+    columns: Partial<Selectable<Tables["knowledgeDocuments"]>>,
+  ): Promise<boolean> {
+    const update = this.#db
+      .updateTable("knowledgeDocuments")
+      .set(columns)
+      .where("id", "=", id)
+      .where("orgId", "=", orgId);
+    const queries: readonly Compilable[] =
+      job === undefined ? [update] : [update, afterChange(jobInsert(this.#db, job))];
+    const [updated] = await this.#atomic.run(queries);
+    if (job !== undefined) this.#added.tell();
+    return (updated?.changes ?? 0) > 0;
+  }
+
+  /** Those before the position. */
+  async #removePassages(documentId: string, position: number, orgId?: string): Promise<void> {
+    for (;;) {
+      const old = this.#db
+        .selectFrom("knowledgePassages")
+        .select("sequence")
+        .where("documentId", "=", documentId)
+        .where("position", "<", position)
+        .$if(orgId !== undefined, (its) => its.where("orgId", "=", orgId ?? ""))
+        .limit(PASSAGES_PER_STEP);
+      const { numDeletedRows } = await this.#db
+        .deleteFrom("knowledgePassages")
+        .where("sequence", "in", old)
+        .executeTakeFirstOrThrow();
+      if (numDeletedRows < PASSAGES_PER_STEP) return;
+    }
+  }
+
+  #documents() {
+    return this.#db.selectFrom("knowledgeDocuments").select(COLUMNS);
+  }
+}
+
+/** A passage is of what its document holds now, not of an earlier or a later reading. */
+const IS_CURRENT = sql`p.${sql.ref("position")} >= d.${sql.ref("firstPosition")}
+  and p.${sql.ref("position")} < d.${sql.ref("firstPosition")} + d.${sql.ref("passages")}`;
+
+const FOUND = sql`p.${sql.ref("documentId")}, d.${sql.ref("name")} as ${sql.ref("documentName")},
+  p.${sql.ref("position")} - d.${sql.ref("firstPosition")} as ${sql.ref("position")}, p.${sql.ref("text")}`;
+
+function ownedBy(orgId: string, documentIds: readonly string[]) {
+  return sql`p.${sql.ref("orgId")} = ${orgId} and d.${sql.ref("orgId")} = ${orgId}
+    and p.${sql.ref("documentId")} in (${sql.join(documentIds)}) and ${IS_CURRENT}`;
+}
+
+function searchSqlite(orgId: string, { documentIds, terms, limit }: PassageQuery) {
+  const match = terms.map((term) => `"${term}"`).join(" OR ");
+  return sql<FoundPassage>`select ${FOUND} from knowledgeIndex
+    join knowledgePassages p on p.sequence = knowledgeIndex.rowid
+    join knowledgeDocuments d on d.id = p.documentId
+    where knowledgeIndex match ${match} and ${ownedBy(orgId, documentIds)}
+    order by bm25(knowledgeIndex), p.sequence limit ${limit}`;
+}
+
+/** By index, whatever the planner makes of a small table: splitting the terms of each passage takes far longer. */
+const WITH_INDEX = sql`select set_config('enable_seqscan', 'off', true)`;
+
+/**
+ * As bm25, of terms that a passage has or has not: PostgreSQL's own ranks know nothing of how rare a term is. Each term is
+ * looked up by itself, and nothing else of a passage is read for it.
+ */
+function searchPostgres(orgId: string, { documentIds, terms, limit }: PassageQuery) {
+  return sql<FoundPassage>`with hits as materialized (
+      select found.sequence, found."documentId", wanted.term
+      from unnest(string_to_array(${terms.join(" ")}, ' ')) as wanted(term)
+      cross join lateral (select p.sequence, p."documentId" from "knowledgePassages" p
+        where string_to_array(p.terms, ' ') @> array[wanted.term] offset 0) as found
+      where found."documentId" in (${sql.join(documentIds)})
+    ), total as (
+      select coalesce(sum(d.passages), 0) as passages from "knowledgeDocuments" d
+      where d."orgId" = ${orgId} and d.id in (${sql.join(documentIds)})
+    ), rarity as (
+      select term, ln(1 + greatest(0, total.passages - count(*) + 0.5) / (count(*) + 0.5)) as weight
+      from hits, total group by term, total.passages
+    ), scores as (
+      select hits.sequence, sum(rarity.weight) as score from hits join rarity using (term) group by hits.sequence
+    )
+    select ${FOUND} from scores
+    join "knowledgePassages" p on p.sequence = scores.sequence
+    join "knowledgeDocuments" d on d.id = p."documentId"
+    where ${ownedBy(orgId, documentIds)}
+    order by scores.score desc, p.sequence limit ${limit}`;
+}

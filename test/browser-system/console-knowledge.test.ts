@@ -1,0 +1,48 @@
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import { barriers } from "./axe.js";
+import { standOfFile } from "./browser-stand.js";
+import { visitConsole } from "./console-visit.js";
+
+const { server, browser } = await standOfFile();
+
+test("documents are uploaded, chosen for an agent, and deleted once no agent uses them", async () => {
+  const customer = await server.customer();
+  const agent = await server.agent(customer);
+  const viewer = await visitConsole(browser, server, customer);
+  const { page } = viewer;
+  await page.getByRole("link", { name: "Knowledge" }).click();
+  await page.getByRole("heading", { name: "No document yet" }).waitFor();
+  await page.getByLabel("Documents", { exact: true }).setInputFiles([
+    { name: "hours.md", mimeType: "text/markdown", buffer: Buffer.from("# Hours\nOpen at nine.") },
+    { name: "lie.pdf", mimeType: "application/pdf", buffer: Buffer.from("words") },
+  ]);
+  await page.getByText('"lie.pdf" is not a PDF, whatever its name says').waitFor();
+  await page.getByText("ready", { exact: true }).waitFor();
+  assert.deepEqual(await barriers(viewer), []);
+
+  await page.getByRole("link", { name: "Agents" }).click();
+  await page.getByRole("link", { name: agent.name }).first().click();
+  const tabs = page.getByRole("navigation", { name: "Settings" });
+  await tabs.getByRole("link", { name: "Knowledge" }).click();
+  await page.getByLabel("hours.md").check();
+  await page.getByRole("button", { name: "Save" }).click();
+  await page.getByText("Saved.").waitFor();
+  assert.deepEqual(await barriers(viewer), []);
+  const stored = await server.database.agents.findById(agent.orgId, agent.id);
+  assert.equal(stored?.knowledge.documentIds.length, 1);
+
+  await page.getByRole("link", { name: "Knowledge" }).first().click();
+  await page.getByRole("cell", { name: agent.name }).waitFor();
+  await page.getByRole("button", { name: "Delete hours.md" }).click();
+  const dialog = page.getByRole("dialog", { name: "Delete hours.md?" });
+  await dialog.getByRole("button", { name: "Delete" }).click();
+  await dialog.getByText(/agents use the document/i).waitFor();
+  await dialog.getByRole("button", { name: "Keep it" }).click();
+  await page.getByRole("button", { name: "Delete lie.pdf" }).click();
+  await page
+    .getByRole("dialog", { name: "Delete lie.pdf?" })
+    .getByRole("button", { name: "Delete" })
+    .click();
+  await page.getByText("lie.pdf").first().waitFor({ state: "detached" });
+});

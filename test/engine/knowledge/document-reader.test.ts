@@ -1,0 +1,112 @@
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import {
+  DOCUMENT_BYTES_MAX,
+  DocumentReader,
+  READING_MAX_MS,
+  READINGS_WAITING_MAX,
+} from "../../../engine/knowledge/document-reader.js";
+import type { DocumentFormat } from "../../../engine/knowledge/document-text.js";
+import { RequestError } from "../../../engine/request-error.js";
+import { SystemClock } from "../../../engine/time/clock.js";
+import { VirtualClock } from "../../doubles/virtual-clock.js";
+import { encryptedPdf, pdf } from "./sample-pdf.js";
+
+const ENDLESS = new URL(`data:text/javascript,${encodeURIComponent("for(;;){}")}`);
+
+/** The next reading has begun, whose limits the clock then has. */
+const begun = () => new Promise((resolve) => setImmediate(resolve));
+
+function read(name: string, format: DocumentFormat, bytes: Uint8Array | string) {
+  const reader = new DocumentReader({ clock: new SystemClock() });
+  return reader.read({ orgId: "org", name, format, bytes: Buffer.from(bytes) });
+}
+
+async function textOf(name: string, format: DocumentFormat, bytes: Uint8Array | string) {
+  const content = await read(name, format, bytes);
+  assert.ok("passages" in content, JSON.stringify(content));
+  return content.passages.map(({ text }) => text).join("\n");
+}
+
+test("a PDF has its words read", async () => {
+  const text = await textOf(
+    "prices.pdf",
+    "pdf",
+    pdf(["A haircut costs thirty euros.", "Dyeing costs sixty."]),
+  );
+  assert.match(text, /haircut costs thirty euros/);
+  assert.match(text, /Dyeing costs sixty/);
+});
+
+test("of HTML the words are read, without scripts and navigation, below their headings", async () => {
+  const page =
+    "<head><title>x</title></head><nav>Home</nav><script>alert(1)</script><h1>Prices</h1><p>Cut: <b>30</b>&nbsp;&euro;</p><ul><li>One<li>Two</ul>";
+  const text = await textOf("page.html", "html", page);
+  assert.equal(text, "Prices\nCut: 30 €\nOne\nTwo");
+});
+
+test("a document that cannot be used says why, by its name", async () => {
+  const cases: readonly (readonly [string, DocumentFormat, Uint8Array | string, RegExp])[] = [
+    ["lie.pdf", "pdf", "just words", /^"lie\.pdf" is not a PDF/],
+    ["lie.txt", "txt", pdf(["words"]), /^"lie\.txt" is a PDF and not txt/],
+    ["broken.pdf", "pdf", "%PDF-1.7\nnothing more", /^"broken\.pdf" is a damaged PDF/],
+    ["secret.pdf", "pdf", encryptedPdf(), /^"secret\.pdf" is encrypted/],
+    ["scan.pdf", "pdf", pdf(["", ""]), /^"scan\.pdf" is a scan/],
+    [
+      "long.pdf",
+      "pdf",
+      pdf(Array.from({ length: 5_000 }, () => "page")),
+      /5000 pages, more than 1,000/,
+    ],
+    ["empty.md", "md", " \n ", /^"empty\.md" has no text/],
+    ["latin.txt", "txt", Buffer.from("caf\xe9", "latin1"), /is not text in UTF-8/],
+    ["much.txt", "txt", "words ".repeat(200_000), /more than 1,000,000 characters/],
+    [
+      "huge.html",
+      "html",
+      Buffer.alloc(50 * 1024 * 1024, "<p>x"),
+      /^"huge\.html" has more than 10 MB/,
+    ],
+  ];
+  for (const [name, format, bytes, expected] of cases) {
+    const content = await read(name, format, bytes);
+    assert.ok("error" in content, name);
+    assert.match(content.error, expected);
+  }
+});
+
+test("HTML that is nested without end is refused at once", async () => {
+  const content = await read("deep.html", "html", Buffer.alloc(DOCUMENT_BYTES_MAX, "<div><p>x"));
+  assert.ok("error" in content);
+  assert.match(content.error, /nested too deeply/);
+});
+
+test("a document that keeps its thread busy is given up", async () => {
+  const clock = new VirtualClock();
+  const reader = new DocumentReader({ clock, thread: ENDLESS });
+  const reading = reader.read({
+    orgId: "org",
+    name: "loop.pdf",
+    format: "pdf",
+    bytes: Buffer.of(1),
+  });
+  await begun();
+  clock.advance(READING_MAX_MS);
+  assert.deepEqual(await reading, { error: '"loop.pdf" takes longer than 15 s to read' });
+});
+
+test("one document more than may wait is refused", async () => {
+  const clock = new VirtualClock();
+  const reader = new DocumentReader({ clock, thread: ENDLESS });
+  const document = { orgId: "org", name: "loop.pdf", format: "pdf", bytes: Buffer.of(1) } as const;
+  const readings = Array.from({ length: READINGS_WAITING_MAX + 1 }, () => reader.read(document));
+  await assert.rejects(
+    reader.read(document),
+    (error) => error instanceof RequestError && error.code === "overloaded",
+  );
+  for (const reading of readings) {
+    await begun();
+    clock.advance(READING_MAX_MS);
+    assert.ok("error" in (await reading));
+  }
+});

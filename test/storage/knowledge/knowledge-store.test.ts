@@ -1,0 +1,172 @@
+import assert from "node:assert/strict";
+import { type TestContext, test } from "node:test";
+import { recallTrial } from "../../../bench/knowledge/recall-trial.js";
+import { knowledgeJob } from "../../../storage/jobs/job-record.js";
+import type { DocumentRecord } from "../../../storage/knowledge/knowledge-store.js";
+import { insertOrganizations, NOON_MS } from "../sample-records.js";
+import { temporaryDatabase } from "../temporary-file.js";
+
+function documentRecord(fields: Partial<DocumentRecord> = {}): DocumentRecord {
+  return {
+    id: "document",
+    orgId: "org",
+    name: "prices.md",
+    source: "upload",
+    url: null,
+    status: "processing",
+    error: null,
+    sizeBytes: 10,
+    characters: 0,
+    passages: 0,
+    refreshHours: 0,
+    fetchedAtMs: null,
+    createdAtMs: NOON_MS,
+    updatedAtMs: NOON_MS,
+    ...fields,
+  };
+}
+
+const passage = (...terms: string[]) => ({ text: terms.join(" "), terms });
+
+function content(...passages: readonly { readonly text: string; readonly terms: string[] }[]) {
+  return { sizeBytes: 10, characters: 20, text: null, passages };
+}
+
+async function opened(context: TestContext, ...documents: readonly Partial<DocumentRecord>[]) {
+  const database = await temporaryDatabase(context);
+  await insertOrganizations(database);
+  for (const each of documents) {
+    await database.knowledge.insertWithin(documentRecord(each), 100, undefined);
+  }
+  return database;
+}
+
+test("passages that share more and rarer terms come first", async (context) => {
+  const { knowledge } = await opened(context, {});
+  const passages = [
+    passage("common", "blue"),
+    passage("common", "rare"),
+    passage("common", "green"),
+    passage("other"),
+  ];
+  assert.equal(await knowledge.finish(documentRecord(), content(...passages), NOON_MS), true);
+  const found = await knowledge.search("org", {
+    documentIds: ["document"],
+    terms: ["rare", "common", "missing"],
+    limit: 2,
+  });
+  assert.deepEqual(found[0], {
+    documentId: "document",
+    documentName: "prices.md",
+    position: 1,
+    text: "common rare",
+  });
+  assert.equal(found.length, 2);
+});
+
+test("no search reaches documents of another organization, or documents that it does not name", async (context) => {
+  const { knowledge } = await opened(
+    context,
+    {},
+    { id: "second" },
+    { id: "foreign", orgId: "other" },
+  );
+  for (const [orgId, id] of [
+    ["org", "document"],
+    ["org", "second"],
+    ["other", "foreign"],
+  ] as const) {
+    await knowledge.finish({ orgId, id }, content(passage("secret", id)), NOON_MS);
+  }
+  const ask = async (orgId: string, ...documentIds: string[]) =>
+    (await knowledge.search(orgId, { documentIds, terms: ["secret"], limit: 5 })).map(
+      ({ documentId }) => documentId,
+    );
+  assert.deepEqual(await ask("org", "document", "foreign"), ["document"]);
+  assert.deepEqual(await ask("other", "document", "second"), []);
+  assert.deepEqual(await ask("other", "foreign"), ["foreign"]);
+  assert.deepEqual(await knowledge.forCall("org", ["foreign"]), []);
+  assert.equal(await knowledge.find("org", "foreign"), undefined);
+  assert.deepEqual([...(await knowledge.known("org", ["foreign", "second"]))], ["second"]);
+  assert.equal(await knowledge.fail({ orgId: "org", id: "foreign" }, "x", NOON_MS), false);
+});
+
+test("what is read again replaces what was read before", async (context) => {
+  const { knowledge } = await opened(context, {});
+  const many = Array.from({ length: 50 }, (_each, index) => passage("old", `n${index}`));
+  await knowledge.finish(documentRecord(), content(...many), NOON_MS);
+  await knowledge.finish(documentRecord(), content(passage("new")), NOON_MS + 1);
+  const ask = async (term: string) =>
+    (await knowledge.search("org", { documentIds: ["document"], terms: [term], limit: 5 })).map(
+      ({ position }) => position,
+    );
+  assert.deepEqual(await ask("old"), []);
+  assert.deepEqual(await ask("new"), [0]);
+  await knowledge.fail(documentRecord(), "the page is gone", NOON_MS + 2);
+  assert.deepEqual(await ask("new"), [0]);
+  assert.equal((await knowledge.find("org", "document"))?.error, "the page is gone");
+});
+
+test("a removed document leaves nothing to be found", async (context) => {
+  const database = await opened(context, {});
+  const { knowledge } = database;
+  await knowledge.finish(documentRecord(), content(passage("word"), passage("word")), NOON_MS);
+  const entry = {
+    id: "entry",
+    orgId: "org",
+    atMs: NOON_MS,
+    actor: { type: "user", id: "user" },
+    action: "document.delete",
+    targetType: "document",
+    targetId: "document",
+    targetName: "prices.md",
+    changes: [],
+  } as const;
+  assert.equal(await knowledge.remove("other", "document", entry), false);
+  const query = { documentIds: ["document"], terms: ["word"], limit: 5 };
+  assert.equal((await knowledge.search("org", query)).length, 2);
+  assert.equal(await knowledge.remove("org", "document", entry), true);
+  assert.deepEqual(await knowledge.search("org", query), []);
+});
+
+test("an organization has no more documents than it may", async (context) => {
+  const { knowledge } = await opened(context, {});
+  const job = knowledgeJob("org", "second", NOON_MS, "first");
+  assert.equal(
+    await knowledge.insertWithin(documentRecord({ id: "second" }), 1, undefined, job),
+    false,
+  );
+  assert.equal(
+    await knowledge.insertWithin(documentRecord({ id: "second" }), 2, undefined, job),
+    true,
+  );
+});
+
+test("the job that fetches a page is stored with the document, and only then", async (context) => {
+  const database = await opened(context);
+  const job = knowledgeJob("org", "document", NOON_MS, "first");
+  assert.equal(await database.knowledge.insertWithin(documentRecord(), 0, undefined, job), false);
+  const queued = { state: "queued", skip: 0, limit: 5 } as const;
+  assert.deepEqual(await database.jobs.list("org", queued), []);
+  await database.knowledge.insertWithin(documentRecord(), 1, undefined, job);
+  assert.equal((await database.jobs.list("org", queued)).length, 1);
+});
+
+test("uploads that were lost with their process are marked as failed", async (context) => {
+  const { knowledge } = await opened(context, {}, { id: "page", source: "url" });
+  assert.equal(await knowledge.failAbandoned(NOON_MS, "lost"), 0);
+  assert.equal(await knowledge.failAbandoned(NOON_MS + 1, "lost"), 1);
+  assert.equal((await knowledge.find("org", "document"))?.status, "failed");
+});
+
+test("half of the questions find their passage among the first five, in either language", async (context) => {
+  const database = await opened(context);
+  const results = await recallTrial(database, "org", NOON_MS);
+  assert.equal(
+    results.reduce((sum, { questions }) => sum + questions, 0),
+    100,
+  );
+  for (const { fifth, questions, language } of results) {
+    assert.ok(fifth / questions >= 0.5, `${language}: ${fifth} of ${questions}`);
+  }
+});
