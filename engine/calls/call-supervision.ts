@@ -91,10 +91,7 @@ export class CallSupervision {
 
   async #endWith(callId: string, ending: Ending): Promise<void> {
     if (await this.#options.endCall(callId, ending)) return;
-    throw new RequestError(
-      "call_ended",
-      "the call is not on this server, or has just ended",
-    );
+    throw new RequestError("call_ended", "the call is not on this server, or has just ended");
   }
 
   async #findLive({ organization }: Tenant, id: string) {

@@ -15,8 +15,8 @@ import { OrderedList } from "../parts/forms/ordered-list.js";
 import { ToolForm } from "../parts/forms/tool-form.js";
 import { faultWords, Loaded } from "../parts/states.js";
 import { VoicePicker } from "../parts/voice-picker.js";
-import { LATENCY_DAYS, modelLatencyWords } from "../words/model-latency-words.js";
 import { DOCUMENT_STATES } from "../words/document-words.js";
+import { LATENCY_DAYS, modelLatencyWords } from "../words/model-latency-words.js";
 import { SETTING_COST_WORDS } from "../words/setting-costs.js";
 
 /** The contract's. */
