@@ -16,6 +16,7 @@ export const PROGRAMS = [
   "api/commands/livestream-transcoder.js",
   "api/livestream/main.js",
   "engine/audio/audio-worker.js",
+  "engine/knowledge/document-reader-thread.js",
   "engine/sandbox/main.js",
   "engine/sandbox/sandbox-thread.js",
   "engine/sandbox/sound/speech-thread.js",

@@ -28,8 +28,8 @@ function includesNode20(range: string): boolean {
   });
 }
 
-// npm prints EBADENGINE for each, although cookie (of fastify, for a benchmark) and uWebSockets.js, whose binaries are pinned
-// for Node 20, work there: their ranges are taken out of the lockfile.
+// npm prints EBADENGINE for each, although cookie (of fastify, for a benchmark), uWebSockets.js, whose binaries are pinned for
+// Node 20, and unpdf work there, as the tests show: their ranges are taken out of the lockfile.
 test("npm ci warns of no package on Node 20, the oldest that README names", () => {
   const { packages } = v.parse(Lockfile, readFileSync(join(ROOT, "package-lock.json"), "utf8"));
   const newer = Object.entries(packages).flatMap(([path, { engines }]) =>

@@ -11,6 +11,7 @@ export const LANGUAGES = [
   "output",
   "js",
   "python",
+  "json",
   "html",
   "ini",
   "nginx",

@@ -160,7 +160,7 @@ describe("a conversation of three turns with an interruption", () => {
     assert.equal(usage.calls, 1);
     assert.ok(Math.abs(usage.minutes - (call.durationSec ?? 0) / 60) < 0.001);
     assert.equal(usage.ttsChars, call.metrics.ttsChars);
-    assert.equal(usage.llmTokens, call.metrics.totalTokens);
+    assert.ok(usage.llmTokens > call.metrics.totalTokens, "the summary of the call counts too");
     // At least the second that was played; a caller on a busy machine sends less than there is time.
     assert.ok(usage.sttSeconds > 1 && usage.sttSeconds < (call.durationSec ?? 0) + 0.5);
   });

@@ -117,7 +117,7 @@ test("calls are filtered by agent and state, and counted with the same filters",
 test("numbers between which agents may call are shown", async () => {
   const answer = await platform.client.get("/api/dashboard/phone-numbers", tenancy.byKey);
   assert.equal(answer.status, 200, answer.text);
-  const allowed = { configured: true, simulated: true, numbers: [], targets: [] };
+  const allowed = { configured: true, simulated: true, numbers: [], targets: [], inbound: [] };
   assert.deepEqual(answer.body, allowed);
 });
 

@@ -274,7 +274,7 @@ test("a run analyzes the newest past calls of a time again, and says how far it 
   const range = { fromMs: NOON_MS, toMs: NOON_MS + 1_000, callsMax: 420 };
   const run = await runs.start("org", "agent", range);
   assert.deepEqual([run.calls, run.isListed], [0, false]);
-  await assert.rejects(runs.start("org", "agent", range), /not over/);
+  await assert.rejects(runs.start("org", "agent", range), /in progress/);
   const over = await until(async () => {
     const [found] = await runs.list("org", "agent");
     return found?.isListed === true && found.completed + found.skipped === found.calls && found;

@@ -60,7 +60,7 @@ test("a step that the thread leaves out fails, and a loss behind the end is none
   forgotten.conversion.write(Uint8Array.of(1));
   tasks[0]?.finish([]);
   await new Promise(setImmediate);
-  assert.match(forgotten.errors[0]?.message ?? "", /no answer/);
+  assert.match(forgotten.errors[0]?.message ?? "", /did not respond/);
   open().conversion.write(Uint8Array.of(2));
   queue.close();
   tasks[1]?.fail(new Error("the thread has ended"));

@@ -83,7 +83,7 @@ test("a phrase that is ready is sent whole under its turn, one that is not canno
     index: 1_000,
     text: "ok",
   };
-  assert.throws(() => trial.perform(playPhrase), /not ready/);
+  assert.throws(() => trial.perform(playPhrase), /before it was ready/);
   trial.perform({ type: "preparePhrases", texts: ["ok"] });
   trial.clock.advance(300);
   const ready = trial.next();

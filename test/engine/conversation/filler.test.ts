@@ -247,7 +247,7 @@ test("a phrase is sent whole where it is ready, and it is a fault to play it bef
   const { phrases, caller } = voice.call();
   phrases.prepare(["one"]);
   const sentence = { turnId: 4, index: 1_000 };
-  assert.throws(() => phrases.play("one", sentence), /not ready/);
+  assert.throws(() => phrases.play("one", sentence), /before it was ready/);
   voice.clock.advance(300);
   await voice.say(0);
   phrases.play("one", sentence);

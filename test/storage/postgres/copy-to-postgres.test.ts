@@ -3,6 +3,7 @@ import { dirname } from "node:path";
 import { test } from "node:test";
 import { openDatabase } from "../../../storage/database.js";
 import { copyToPostgres } from "../../../storage/postgres/copy-to-postgres.js";
+import { POSTGRES_SCHEMA_VERSION } from "../../../storage/postgres/postgres-schema.js";
 import { StorageUnavailableError } from "../../../storage/statements/storage-error.js";
 import { openFilesIn } from "../sqlite/open-files.js";
 import { copiedFile } from "./copied-file.js";
@@ -130,7 +131,10 @@ test("what others have put into the database is not replaced", async (t) => {
     copyToPostgres(filePath, server.url),
     unavailable(/no column tools: nothing/),
   );
-  other.schema = { version: 20, oldestBeside: 19 };
+  other.schema = {
+    version: POSTGRES_SCHEMA_VERSION + 2,
+    oldestBeside: POSTGRES_SCHEMA_VERSION + 1,
+  };
   await assert.rejects(
     copyToPostgres(filePath, server.url),
     unavailable(/made by a newer version/),

@@ -69,7 +69,10 @@ test("a database that cannot be used is refused in words, and no connection to i
   locks.taken = false;
   await assert.rejects(open({ isServer: true }), unavailable(/^another server runs on PostgreSQL/));
   locks.taken = true;
-  state["schema"] = { version: 20, oldestBeside: 19 };
+  state["schema"] = {
+    version: POSTGRES_SCHEMA_VERSION + 2,
+    oldestBeside: POSTGRES_SCHEMA_VERSION + 1,
+  };
   await assert.rejects(open({ isServer: true }), unavailable(/made by a newer version of Parley/));
   state["schema"] = { version: POSTGRES_SCHEMA_VERSION, oldestBeside: 1 };
   answers.hasTables = false;
@@ -104,7 +107,10 @@ test("a look tells a newer schema, what could not be written, and a name that an
   const { server, locks, state, answers, open } = await newDatabase(t);
   const store = await open({ isServer: true, nodeName: "one" });
   assert.deepEqual(await store.look(), { fault: undefined, warning: undefined });
-  state["schema"] = { version: 20, oldestBeside: 19 };
+  state["schema"] = {
+    version: POSTGRES_SCHEMA_VERSION + 2,
+    oldestBeside: POSTGRES_SCHEMA_VERSION + 1,
+  };
   assert.equal((await store.look()).fault?.reason, "the database was migrated by a newer version");
   state["schema"] = { version: POSTGRES_SCHEMA_VERSION, oldestBeside: 1 };
   answers.refuse = (sql) => {

@@ -162,7 +162,7 @@ test("a start tells once of each model that goes, with how many agents speak by 
   }
   const log = new RecordingLogger();
   await warnOfRetiringModels({ database, clock, log });
-  const told = log.lines.filter(({ message }) => message.includes("retires"));
+  const told = log.lines.filter(({ message }) => message.includes("is retiring"));
   assert.deepEqual(
     told.map(({ fields }) => fields),
     [
