@@ -333,7 +333,8 @@ const analysisField = v.pipe(
 );
 
 const PRE_CALL_TIMEOUT_MIN_MS = 100;
-const PRE_CALL_TIMEOUT_MAX_MS = 5_000;
+/** Vonage waits 5 s for the answer to a webhook, of which the request is only a part. */
+const PRE_CALL_TIMEOUT_MAX_MS = 3_000;
 const PRE_CALL_TIMEOUT_PRESET_MS = 2_000;
 /** `whsec_` and base64 of 24 to 64 bytes. */
 const SIGNING_SECRET = /^whsec_[A-Za-z0-9+/]{32,88}={0,2}$/;

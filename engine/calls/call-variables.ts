@@ -18,6 +18,9 @@ export const SYSTEM_VARIABLES = [
   "weekday",
 ] as const;
 
+/** What the telephone network says of the parties: a caller can forge it. */
+const CALLER_VARIABLES: ReadonlySet<string> = new Set(["caller", "called", "callerName"]);
+
 /** Blanks inside the braces are allowed. A default is everything from the bar to the braces. */
 const PLACEHOLDER = /\{\{\s*([A-Za-z]\w{0,39})\s*(?:\|([^{}]{0,200}))?\}\}/g;
 
@@ -89,16 +92,17 @@ export class CallVariables implements CallTexts {
    */
   fill(text: string, written: (value: string) => string = (value) => value): string {
     return text.replace(PLACEHOLDER, (_place, name: string, fallback = "") =>
-      written(this.#given.get(name) ?? this.#system.get(name) ?? fallback),
+      written(this.#given.get(name) ?? (this.#system.get(name) || fallback)),
     );
   }
 
-  /** As a part of instructions: given values are quoted, so that they read as data. */
+  /** As a part of instructions: given values, and those that a caller can forge, are quoted, so that they read as data. */
   fillPrompt(text: string): { readonly text: string; readonly hasQuoted: boolean } {
     let hasQuoted = false;
     const filled = text.replace(PLACEHOLDER, (_place, name: string, fallback = "") => {
-      const value = this.#given.get(name);
-      if (value === undefined) return this.#system.get(name) ?? fallback;
+      const system = this.#system.get(name) || undefined;
+      const value = this.#given.get(name) ?? (CALLER_VARIABLES.has(name) ? system : undefined);
+      if (value === undefined) return system ?? fallback;
       hasQuoted = true;
       return JSON.stringify(value);
     });

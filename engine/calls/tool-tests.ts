@@ -1,3 +1,4 @@
+import { randomUUID } from "node:crypto";
 import type { JsonObject } from "../../storage/records.js";
 import type { HttpTool } from "../../storage/tenancy/agent-tool.js";
 import { RequestError } from "../request-error.js";
@@ -68,7 +69,7 @@ export class ToolTests {
     const texts = new CallVariables(agent.persona, variables, facts);
     const tools = agentHttpTools(agent, cipher, { callId: "test", texts });
     const argumentsJson = JSON.stringify(given);
-    const request = tools.requestOf(tool, { id: "1", name, argumentsJson });
+    const request = tools.requestOf(tool, { id: randomUUID(), name, argumentsJson });
     const shown = {
       method: tool.method,
       url: request?.url ?? tool.url,

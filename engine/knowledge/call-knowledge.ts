@@ -4,7 +4,7 @@ import type {
   KnowledgeStore,
 } from "../../storage/knowledge/knowledge-store.js";
 import type { Clock } from "../time/clock.js";
-import { searchTerms } from "./search-terms.js";
+import { questionTerms } from "./search-terms.js";
 
 /** Small documents together: the prompt of every turn has them. */
 export const WHOLE_CHARACTERS_MAX = 12_000;
@@ -128,7 +128,7 @@ export class CallKnowledge {
 
   #search(question: string): Search {
     const { store, onError } = this.#deps;
-    const terms = searchTerms(this.#orgId, question);
+    const terms = questionTerms(this.#orgId, question);
     const query = { documentIds: this.#searchedIds, terms, limit: PASSAGES_MAX };
     const done = store.search(this.#orgId, query).then(
       (found) => {

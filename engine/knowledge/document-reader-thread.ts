@@ -8,6 +8,8 @@ import { searchTerms } from "./search-terms.js";
 
 /** Sent at a time, so that no message keeps the thread of calls for long. */
 const PASSAGES_PER_MESSAGE = 20;
+/** A document of 1,000,000 characters has some 1,500; many tiny sections have more, and each takes room in the index. */
+const PASSAGES_MAX = 5_000;
 /** A smaller document has its whole text told, too. */
 const WHOLE_CHARACTERS_MAX = 4_000;
 
@@ -24,6 +26,14 @@ if (text instanceof UnreadableDocument) {
   parentPort?.postMessage({ kind: "unreadable", reason: text.reason });
 } else {
   const passages = passagesOf(text);
+  if (passages.length > PASSAGES_MAX) {
+    const most = PASSAGES_MAX.toLocaleString("en-US");
+    parentPort?.postMessage({
+      kind: "unreadable",
+      reason: `has more than ${most} sections: split it`,
+    });
+    process.exit();
+  }
   for (let start = 0; start < passages.length; start += PASSAGES_PER_MESSAGE) {
     const some = passages.slice(start, start + PASSAGES_PER_MESSAGE).map((passage) => ({
       text: passage,

@@ -24,13 +24,13 @@ const VENDOR = "page";
 
 const Payload = v.object({ documentId: v.string() });
 
-const FORMATS: Readonly<Record<string, DocumentFormat>> = {
-  "text/html": "html",
-  "application/xhtml+xml": "html",
-  "text/markdown": "md",
-  "text/plain": "txt",
-  "application/pdf": "pdf",
-};
+const FORMATS: ReadonlyMap<string, DocumentFormat> = new Map([
+  ["text/html", "html"],
+  ["application/xhtml+xml", "html"],
+  ["text/markdown", "md"],
+  ["text/plain", "txt"],
+  ["application/pdf", "pdf"],
+]);
 
 const REASONS: Readonly<Record<string, string>> = {
   timeout: `could not be fetched within ${FETCH_MAX_MS / 1_000} s`,
@@ -82,6 +82,12 @@ export class KnowledgeJob implements JobHandler {
     const document = await database.knowledge.find(orgId, documentId);
     if (document === undefined || document.url === null) return { kind: "done" };
     const { name, url, refreshHours } = document;
+    // A claim counts before it runs: this document ended the process each time, and would at each start.
+    if (job.attempts > this.triesMax) {
+      const error = `"${name}" stopped the server while it was read`;
+      await database.knowledge.fail(document, error, clock.epochMs());
+      return { kind: "done" };
+    }
     const page = await this.#fetch({ orgId, name, url }, signal);
     if ("error" in page && page.isRetryable && job.attempts < this.triesMax) {
       return { kind: "retry", error: "the page could not be fetched" };
@@ -151,7 +157,7 @@ export class KnowledgeJob implements JobHandler {
       };
     }
     const type = contentType.split(";", 1)[0]?.trim().toLowerCase() ?? "";
-    const format = FORMATS[type] ?? formatOf(target.pathname);
+    const format = FORMATS.get(type) ?? formatOf(target.pathname);
     if (format === undefined) {
       return { error: `"${name}" is neither HTML, Markdown, text nor PDF`, isRetryable: false };
     }

@@ -13,29 +13,32 @@ import type { Clock } from "../time/clock.js";
 import { namesPrivateHost } from "../vendors/transport/private-addresses.js";
 import type { DocumentReader } from "./document-reader.js";
 import type { DocumentFormat } from "./document-text.js";
-import { searchTerms } from "./search-terms.js";
+import { questionTerms } from "./search-terms.js";
 
 export const DOCUMENTS_MAX = 100;
 /** Limits all documents of an organization together. */
 export const ORGANIZATION_CHARACTERS_MAX = 10_000_000;
+const ORGANIZATION_FULL = `the documents of an organization can have ${ORGANIZATION_CHARACTERS_MAX.toLocaleString("en-US")} characters together`;
 /** An upload that is older was lost with the process that read it. */
 const ABANDONED_AFTER_MS = 5 * 60 * 1_000;
+/** All tries of a fetch are over by then; a page that is still not read was given up. */
+const FETCHING_MAX_MS = 30 * 60 * 1_000;
 const ABANDONED = "the server stopped while it read the document: upload it again";
 const FOUND_MAX = 5;
 
-const FORMATS: Readonly<Record<string, DocumentFormat>> = {
-  md: "md",
-  markdown: "md",
-  txt: "txt",
-  text: "txt",
-  html: "html",
-  htm: "html",
-  pdf: "pdf",
-};
+const FORMATS: ReadonlyMap<string, DocumentFormat> = new Map([
+  ["md", "md"],
+  ["markdown", "md"],
+  ["txt", "txt"],
+  ["text", "txt"],
+  ["html", "html"],
+  ["htm", "html"],
+  ["pdf", "pdf"],
+]);
 
 /** By the end of a file's name; undefined for one that is not read. */
 export function formatOf(name: string): DocumentFormat | undefined {
-  return FORMATS[/\.([a-z]+)$/i.exec(name)?.[1]?.toLowerCase() ?? ""];
+  return FORMATS.get(/\.([a-z]+)$/i.exec(name)?.[1]?.toLowerCase() ?? "");
 }
 
 export interface DocumentView extends DocumentRecord {
@@ -109,6 +112,12 @@ export class Knowledge {
       isRead = true;
       await storeContent(database.knowledge, document, content, clock.epochMs());
     } catch (error) {
+      // The client repeats the upload, and each try would leave a failed document.
+      if (error instanceof RequestError && error.code === "overloaded") {
+        const entry = this.#entry(document, "document.delete", actor);
+        await database.knowledge.remove(orgId, document.id, entry);
+        throw error;
+      }
       const reason = isRead ? "could not be stored" : "could not be read now: upload it again";
       await database.knowledge
         .fail(document, `"${name}" ${reason}`, clock.epochMs())
@@ -137,10 +146,10 @@ export class Knowledge {
     const { database, clock, newId } = this.#options;
     const document = await this.get(orgId, id);
     if (document.source !== "url") throw new RequestError("conflict", "the document was uploaded");
-    if (document.status === "processing") {
+    const nowMs = clock.epochMs();
+    if (document.status === "processing" && nowMs - document.updatedAtMs < FETCHING_MAX_MS) {
       throw new RequestError("conflict", "the document is being fetched already");
     }
-    const nowMs = clock.epochMs();
     const job = knowledgeJob(orgId, id, nowMs, newId());
     await database.knowledge.refresh(document, job, nowMs);
     return this.get(orgId, id);
@@ -166,7 +175,7 @@ export class Knowledge {
     const known = new Set((await knowledge.list(orgId)).map(({ id }) => id));
     const wanted = documentIds ?? [...known];
     requireDocuments(wanted, known, "documentIds");
-    const terms = searchTerms(orgId, question);
+    const terms = questionTerms(orgId, question);
     return knowledge.search(orgId, { documentIds: wanted, terms, limit: FOUND_MAX });
   }
 
@@ -180,9 +189,7 @@ export class Knowledge {
     const { database, newId } = this.#options;
     const { orgId, source, createdAtMs } = document;
     if ((await database.knowledge.characters(orgId)) >= ORGANIZATION_CHARACTERS_MAX) {
-      const most = ORGANIZATION_CHARACTERS_MAX.toLocaleString("en-US");
-      const words = `the documents of an organization can have ${most} characters together`;
-      throw new RequestError("limit_reached", words);
+      throw new RequestError("limit_reached", ORGANIZATION_FULL);
     }
     const entry = this.#entry(document, "document.create", actor);
     const job =
@@ -226,16 +233,24 @@ export class Knowledge {
   }
 }
 
-/** Writes down what was read of a document, or why nothing was. */
+/** Stores what was read of a document, or why nothing was: also where the organization has no room for it. */
 export async function storeContent(
-  store: Pick<Database["knowledge"], "finish" | "fail">,
-  document: Pick<DocumentRecord, "orgId" | "id">,
+  store: Pick<Database["knowledge"], "characters" | "finish" | "fail">,
+  document: Pick<DocumentRecord, "orgId" | "id" | "name" | "characters">,
   content: DocumentContent | { readonly error: string },
   atMs: number,
   next?: Parameters<Database["knowledge"]["finish"]>[3],
 ): Promise<void> {
-  if ("error" in content) await store.fail(document, content.error, atMs, next);
-  else await store.finish(document, content, atMs, next);
+  if ("error" in content) {
+    await store.fail(document, content.error, atMs, next);
+    return;
+  }
+  const others = (await store.characters(document.orgId)) - document.characters;
+  if (others + content.characters > ORGANIZATION_CHARACTERS_MAX) {
+    await store.fail(document, `"${document.name}" does not fit: ${ORGANIZATION_FULL}`, atMs, next);
+    return;
+  }
+  await store.finish(document, content, atMs, next);
 }
 
 function noSuchDocument(): RequestError {

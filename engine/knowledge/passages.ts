@@ -1,6 +1,8 @@
 /** A passage is what the LLM gets at once: a few sentences. */
 const PASSAGE_CHARACTERS_MAX = 700;
 const HEADING_CHARACTERS_MAX = 120;
+/** Of the headings above a passage: the nearest ones count. */
+const TITLES_CHARACTERS_MAX = 200;
 const HEADING = /^(#{1,6})\s+(.+)$/;
 const SENTENCE_END = /(?<=[.!?。！？।]["'”»)]?)\s+|(?<=[。！？])/u;
 
@@ -10,7 +12,10 @@ export function passagesOf(text: string): readonly string[] {
   const headings: string[] = [];
   let body = "";
   const finish = () => {
-    const titles = headings.filter((heading) => heading !== "").join(" > ");
+    const titles = headings
+      .filter((heading) => heading !== "")
+      .join(" > ")
+      .slice(-TITLES_CHARACTERS_MAX);
     if (body !== "") passages.push(titles === "" ? body : `${titles}\n${body}`);
     body = "";
   };

@@ -1,5 +1,7 @@
-/** Terms of one passage or one question; a question of a caller has far fewer. */
+/** Terms of one passage. */
 export const TERMS_MAX = 1_000;
+/** Terms of one question, some twelve words: the time of a search grows with them. Of a longer one the last words count. */
+export const QUESTION_TERMS_MAX = 64;
 /** Shorter words carry nothing that a search could use. */
 const WORD_CHARACTERS_MIN = 2;
 /** Inner parts of this length let a compound be found by its parts, and a word by its other forms. */
@@ -25,6 +27,11 @@ export function searchTerms(orgId: string, text: string): readonly string[] {
     );
   }
   return [...hashed];
+}
+
+/** The terms by which a question is searched. */
+export function questionTerms(orgId: string, question: string): readonly string[] {
+  return searchTerms(orgId, question).slice(-QUESTION_TERMS_MAX);
 }
 
 /** As `searchTerms`, to be read by people. */

@@ -147,20 +147,22 @@ export function preCallAnswer(
   return { error: path === "" ? message : `${oneLine(path.slice(0, 80))}: ${message}` };
 }
 
-/** Only what is there: a record gets no empty fields. What stands later in `values` counts more. */
+/** Only what is there: a record gets no empty fields. Later values win, also where all together are too many variables. */
 export function mergedValues(...values: readonly (CallValues | undefined)[]): CallValues {
-  const variables: Record<string, string> = {};
+  const all = new Map<string, string>();
   let overrides: CallOverrides = {};
   let preCall: PreCallResult | undefined;
   for (const each of values) {
     for (const [name, value] of Object.entries(each?.variables ?? {})) {
-      variables[name] = oneLine(value);
+      all.delete(name);
+      all.set(name, oneLine(value));
     }
     overrides = { ...overrides, ...given(each?.overrides) };
     preCall = each?.preCall ?? preCall;
   }
+  const variables = Object.fromEntries([...all].slice(-VARIABLES_MAX));
   return {
-    ...(Object.keys(variables).length > 0 && { variables }),
+    ...(all.size > 0 && { variables }),
     ...(Object.keys(overrides).length > 0 && { overrides }),
     ...(preCall !== undefined && { preCall }),
   };

@@ -157,7 +157,7 @@ export function agentToolbox(
 ): Toolbox {
   if (agent.tools.length === 0) return EMPTY_TOOLBOX;
   const headers = openToolHeaders(agent, cipher);
-  const deps = { agent, headers, context, call, running: new Map() };
+  const deps = { agent, headers, context, call, running: new Map(), seenIds: new Map() };
   return {
     definitions: toolDefinitions(agent.tools),
     secrets: [...headers.values()].flatMap((each) => Object.values(each)),
@@ -183,6 +183,8 @@ interface ToolDeps {
   readonly call: ToolsCall;
   /** What HTTP tools are doing, by name and arguments. */
   readonly running: Map<string, Promise<ToolOutcome>>;
+  /** How often each id of an HTTP tool call came: an LLM that gives none has the same ones in every reply. */
+  readonly seenIds: Map<string, number>;
 }
 
 function run(
@@ -215,7 +217,10 @@ async function runFilled(
   call: ToolCall,
   signal: AbortSignal,
 ): Promise<ToolOutcome> {
-  const request = filledRequest(deps, tool, call);
+  const id = call.id.slice(0, TOOL_CALL_ID_CHARACTERS_MAX);
+  const seen = (deps.seenIds.get(id) ?? 0) + 1;
+  deps.seenIds.set(id, seen);
+  const request = filledRequest(deps, tool, { ...call, id: seen === 1 ? id : `${id}.${seen}` });
   if (request === undefined) return failed("a value of this call cannot stand in the address");
   return runHttpTool(request, deps.context, signal);
 }
@@ -260,7 +265,7 @@ function filledRequest(
 
 /** The same for each try of one tool call. A vendor's id of a tool call may hold anything. */
 function idempotencyKey(callId: string, toolCallId: string): string {
-  return `${callId}/${encodeURIComponent(toolCallId.slice(0, TOOL_CALL_ID_CHARACTERS_MAX))}`;
+  return `${callId}/${encodeURIComponent(toolCallId)}`;
 }
 
 /** Answers when the last key has been sent: what the agent says next would be heard behind it. */

@@ -30,7 +30,9 @@ export function filledAddress(
   const target = URL.canParse(filled) ? new URL(filled) : undefined;
   const isSamePlace =
     target?.origin === expected.origin &&
-    target.pathname.split("/").length === expected.pathname.split("/").length;
+    target.pathname.split("/").length === expected.pathname.split("/").length &&
+    // A last segment that is empty, or a dot, is another place, too.
+    target.pathname.endsWith("/") === expected.pathname.endsWith("/");
   return isSamePlace ? filled : undefined;
 }
 

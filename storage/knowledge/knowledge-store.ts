@@ -1,4 +1,4 @@
-import { type Compilable, type Kysely, type Selectable, sql } from "kysely";
+import { type Kysely, type Selectable, sql } from "kysely";
 import type { NewJob } from "../jobs/job-record.js";
 import type { JobsAdded } from "../jobs/job-store.js";
 import { jobInsert } from "../jobs/job-store.js";
@@ -270,11 +270,23 @@ export class KnowledgeStore {
       .set(columns)
       .where("id", "=", id)
       .where("orgId", "=", orgId);
-    const queries: readonly Compilable[] =
-      job === undefined ? [update] : [update, afterChange(jobInsert(this.#db, job))];
-    const [updated] = await this.#atomic.run(queries);
-    if (job !== undefined) this.#added.tell();
-    return (updated?.changes ?? 0) > 0;
+    if (job === undefined) {
+      const [updated] = await this.#atomic.run([update]);
+      return updated.changes > 0;
+    }
+    // A document has one queued job at most: with those of earlier refreshes it would be fetched more and more often.
+    const queued = this.#db
+      .deleteFrom("jobs")
+      .where("state", "=", sql.lit("queued" as const))
+      .where("queue", "=", job.queue)
+      .where("id", "like", `knowledge_${id}_%`);
+    const [, updated] = await this.#atomic.run([
+      queued,
+      update,
+      afterChange(jobInsert(this.#db, job)),
+    ]);
+    this.#added.tell();
+    return updated.changes > 0;
   }
 
   /** Those before the position. */

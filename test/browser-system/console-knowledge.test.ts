@@ -12,7 +12,7 @@ test("documents are uploaded, chosen for an agent, and deleted once no agent use
   const viewer = await visitConsole(browser, server, customer);
   const { page } = viewer;
   await page.getByRole("link", { name: "Knowledge" }).click();
-  await page.getByRole("heading", { name: "No document yet" }).waitFor();
+  await page.getByRole("heading", { name: "No documents yet" }).waitFor();
   await page.getByLabel("Documents", { exact: true }).setInputFiles([
     { name: "hours.md", mimeType: "text/markdown", buffer: Buffer.from("# Hours\nOpen at nine.") },
     { name: "lie.pdf", mimeType: "application/pdf", buffer: Buffer.from("words") },

@@ -25,7 +25,7 @@ test("a card says how it stands with a vendor, what went wrong last, and whose a
   const failed = page.getByRole("article").filter({ hasText: "calls use their fallbacks" });
   await failed.getByText("Last fault: key rejected").waitFor();
   await failed.getByText("Used by Reception").waitFor();
-  const standIn = page.getByRole("article").filter({ hasText: "Stands in for Reception" });
+  const standIn = page.getByRole("article").filter({ hasText: "Fallback for Reception" });
   await standIn.getByText("active").first().waitFor();
   assert.equal(await standIn.getByText("Last fault").count(), 0);
   assert.deepEqual(await barriers(viewer), []);

@@ -84,13 +84,13 @@ test("a server that does not answer is told above every page, until it does", as
   await page.route("**/api/**", (route) => route.abort());
   await page.getByRole("link", { name: "Usage" }).click();
   await page.getByRole("link", { name: "Home" }).click();
-  await page.getByText("It does not answer").waitFor();
+  await page.getByText("The server does not respond").waitFor();
   const notice = page.getByRole("status").filter({ hasText: "The server does not respond." });
   await notice.waitFor();
   assert.deepEqual(await barriers(viewer), []);
   await page.unroute("**/api/**");
   await notice.waitFor({ state: "detached" });
-  await page.getByText("Up, and takes calls").waitFor();
+  await page.getByText("Accepting calls").waitFor();
   assert.deepEqual(viewer.faults, []);
 });
 
@@ -100,9 +100,9 @@ test("who is offline is told so, and what was typed is kept", async () => {
   const viewer = await visitConsole(browser, server, customer);
   const { page } = viewer;
   await page.context().setOffline(true);
-  await page.getByText("Not known while you are offline").waitFor();
+  await page.getByText("You are offline").waitFor();
   await page.context().setOffline(false);
-  await page.getByText("Up, and takes calls").waitFor();
+  await page.getByText("Accepting calls").waitFor();
   await page.goto(`${server.url}/console/agents/${agent.id}`);
   await page.getByLabel("First sentence").fill("Typed before the line broke.");
   await page.context().setOffline(true);

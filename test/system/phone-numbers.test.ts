@@ -20,11 +20,11 @@ after(() => server.close());
 const accountUrl = (vendor: string) => `${server.url}/api/telephony/voice?vendor=${vendor}`;
 
 /** A customer with two agents, of which the second answers the number. */
-async function withNumber(): Promise<Customer> {
+async function withNumber(vendor?: string): Promise<Customer> {
   const customer = await server.customer();
   await server.agent(customer, { persona: { greeting: "The first agent." } });
   const second = await server.agent(customer, { persona: { greeting: "The second agent." } });
-  await server.tenancy.phoneNumbers.allow(customer.email, CALLED);
+  await server.tenancy.phoneNumbers.allow(customer.email, CALLED, vendor);
   const assigned = await fetch(
     `${server.url}/api/dashboard/phone-numbers/${encodeURIComponent(CALLED)}`,
     {
@@ -33,7 +33,11 @@ async function withNumber(): Promise<Customer> {
       body: JSON.stringify({ agentId: second.id }),
     },
   );
-  assert.deepEqual(await assigned.json(), { number: CALLED, vendor: null, agentId: second.id });
+  assert.deepEqual(await assigned.json(), {
+    number: CALLED,
+    vendor: vendor ?? null,
+    agentId: second.id,
+  });
   return customer;
 }
 
@@ -54,9 +58,10 @@ for (const title of [
   "Jambonz in 16-bit samples",
 ]) {
   test(`${title}: the called number picks the agent, at one address without a key`, async (t) => {
-    await withNumber();
-    t.after(free);
     const [caller, vendor] = callerOf(title);
+    // Its simulator writes numbers without the plus, as some carriers do.
+    await withNumber(vendor === "jambonz" ? vendor : undefined);
+    t.after(free);
     const call = await caller.ring(accountUrl(vendor));
     assert.equal(await call.said(1), "The second agent.");
     call.drop();

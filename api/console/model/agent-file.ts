@@ -23,7 +23,8 @@ export function newAgentOf(draft: AgentDraft, name: string): NewAgent {
 }
 
 export function agentFile(draft: AgentDraft, providers: Providers): string {
-  const agent = newAgentOf(draft, draft.name);
+  // Documents belong to the organization: another one does not have them.
+  const agent = { ...newAgentOf(draft, draft.name), knowledge: { documentIds: [] } };
   const ids = new Set([
     ...CATEGORIES.map((category) => agent[`${category}ProviderId`]),
     ...CATEGORIES.flatMap((category) => draft.fallbacks[category].map((each) => each.providerId)),

@@ -114,7 +114,10 @@ function AgentEditor({ agent }: { agent: Agent }) {
               error={save.error}
               hasChanges={hasChanges}
               canSave={hasChanges && isSound && !save.isPending}
-              onUndo={() => setDraft(saved)}
+              onUndo={() => {
+                setDraft(saved);
+                save.reset();
+              }}
             />
           </form>
           {tab.id === "tools" ? <ToolTrials agentId={agent._id} /> : null}

@@ -703,20 +703,28 @@ function KnowledgeSection({ draft, onChange, wrongAt }: SectionProps) {
   const documents = useDocuments();
   const { documentIds } = draft.knowledge;
   const set = (id: string, isUsed: boolean) => {
-    const others = documentIds.filter((each) => each !== id);
+    // What was deleted meanwhile has no box to be unticked.
+    const others = documentIds.filter(
+      (each) => each !== id && documents.data?.some((one) => one.id === each) === true,
+    );
     onChange({ ...draft, knowledge: { documentIds: isUsed ? [...others, id] : others } });
   };
-  const fault = wrongAt("knowledge.documentIds") ?? wrongAt("knowledge.documentIds.0");
+  const fault = [
+    "knowledge.documentIds",
+    ...documentIds.map((_, at) => `knowledge.documentIds.${at}`),
+  ]
+    .map(wrongAt)
+    .find((message) => message !== undefined);
   return (
     <>
       <p className="soft">
-        The agent answers from these documents. Small ones stand whole in its prompt; large ones are
-        searched while the caller speaks. <Link href="/knowledge">Knowledge</Link> has all of them.
+        The agent answers from these documents. Small documents are part of its prompt; large ones
+        are searched during each turn. <Link href="/knowledge">Knowledge</Link> has all of them.
       </p>
       <Loaded query={documents} what="The documents">
         {(all) =>
           all.length === 0 ? (
-            <p>There is no document yet.</p>
+            <p>No documents yet.</p>
           ) : (
             all.map(({ id, name, status }) => (
               <CheckField

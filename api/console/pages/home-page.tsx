@@ -230,11 +230,12 @@ function LatestCalls({ isTold }: LiveProps) {
 function ServerState() {
   const ready = useReady();
   const link = useSyncExternalStore(onConnection, connection);
-  if (link === "offline") return <span className="state">Not known while you are offline</span>;
-  if (link === "unanswered") return <span className="state fault">It does not answer</span>;
+  if (link === "offline") return <span className="state">You are offline</span>;
+  if (link === "unanswered")
+    return <span className="state fault">The server does not respond</span>;
   if (ready.error !== null) return <span className="state fault">{ready.error.message}</span>;
-  if (ready.data === undefined) return <span className="state">Asking the server</span>;
-  return <span className="state good">Up, and takes calls</span>;
+  if (ready.data === undefined) return <span className="state">Checking the server</span>;
+  return <span className="state good">Accepting calls</span>;
 }
 
 function Tiles({ totals }: { totals: Answered<"getStats"> }) {

@@ -35,7 +35,14 @@ export function KnowledgePage() {
   const input = useRef<HTMLInputElement>(null);
   const uploads = useMutation({
     mutationFn: async (files: readonly File[]) => {
-      for (const file of files) await upload(file);
+      const refused: string[] = [];
+      for (const file of files) {
+        // One that is refused does not stop the others.
+        await upload(file).catch((error: unknown) =>
+          refused.push(`${file.name}: ${error instanceof Error ? error.message : String(error)}`),
+        );
+      }
+      if (refused.length > 0) throw new Error(refused.join(" "));
     },
     onSettled: renewDocuments,
   });
@@ -73,7 +80,7 @@ export function KnowledgePage() {
       <Loaded query={documents}>
         {(all) =>
           all.length === 0 ? (
-            <Empty title="No document yet">
+            <Empty title="No documents yet">
               <p>
                 Upload Markdown, text, HTML or PDF, or add a web page. An agent then answers from
                 it.
@@ -169,15 +176,18 @@ function FetchAgain({ document: { id, name, status } }: { document: Document }) 
     onSettled: renewDocuments,
   });
   return (
-    <button
-      type="button"
-      className="button"
-      aria-label={`Fetch ${name} again`}
-      disabled={fetching.isPending || status === "processing"}
-      onClick={() => fetching.mutate()}
-    >
-      Fetch again
-    </button>
+    <>
+      <button
+        type="button"
+        className="button"
+        aria-label={`Fetch ${name} again`}
+        disabled={fetching.isPending || status === "processing"}
+        onClick={() => fetching.mutate()}
+      >
+        Fetch again
+      </button>
+      {fetching.error === null ? null : <Fault error={fetching.error} />}
+    </>
   );
 }
 

@@ -41,7 +41,7 @@ export function NumbersPage() {
               <h2>Outbound call</h2>
               {all.length === 0 ? (
                 <p className="soft">
-                  <Link href="/start">Make an agent first</Link>: it is the one who calls.
+                  <Link href="/start">Make an agent first</Link>; it places the call.
                 </p>
               ) : (
                 <PlaceCall agents={all} allowed={numbers} />
@@ -114,10 +114,12 @@ function AnsweringAgent({ agents, number: { number, agentId } }: AnsweringAgentP
         className="chip"
         aria-label={`Agent that answers ${number}`}
         value={chosen ?? ""}
-        disabled={change.isPending}
-        onChange={({ target }) =>
-          change.mutate({ agentId: target.value === "" ? null : target.value })
-        }
+        aria-busy={change.isPending}
+        onChange={({ target }) => {
+          // Not disabled meanwhile: that would take the keyboard's focus away.
+          if (!change.isPending)
+            change.mutate({ agentId: target.value === "" ? null : target.value });
+        }}
       >
         <option value="">{FIRST_AGENT}</option>
         {agents.map(({ _id, name }) => (
@@ -177,7 +179,7 @@ function AllowedNumbers({ allowed }: { allowed: Allowed }) {
       )}
       <Figures figures={figures} />
       <p className="soft">
-        The people who run this server allow numbers, with <code>npm run admin -- number</code>.
+        The server's operator allows numbers with <code>npm run admin -- number</code>.
       </p>
     </>
   );

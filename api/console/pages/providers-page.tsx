@@ -105,13 +105,13 @@ export function ProviderCard({ provider, entry, agents, standInAgents }: Provide
 
 function UsersOf({ agents, standInAgents }: Pick<ProviderCardProps, "agents" | "standInAgents">) {
   if (agents === undefined || standInAgents === undefined) {
-    return <p className="soft">Which agents use it could not be loaded.</p>;
+    return <p className="soft">Agents could not be loaded.</p>;
   }
   if (agents.length + standInAgents.length === 0) return <p className="soft">No agent uses it.</p>;
   return (
     <>
       <AgentNames lead="Used by" agents={agents} />
-      <AgentNames lead="Stands in for" agents={standInAgents} />
+      <AgentNames lead="Fallback for" agents={standInAgents} />
     </>
   );
 }
@@ -153,7 +153,7 @@ function ProviderTest({ provider: { _id: id, name, lastTest } }: { provider: Pro
           aria-label={`Test ${name}`}
           onClick={() => test.mutate()}
         >
-          {test.isPending ? "Asking the vendor" : "Test"}
+          {test.isPending ? "Testing…" : "Test"}
         </button>
         <CopyButton text={id} what={`the id of ${name}`} label="Copy ID" />
       </div>

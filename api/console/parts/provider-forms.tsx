@@ -280,7 +280,7 @@ function ProviderForm({ entries, actions, title, onClose }: ProviderFormProps) {
               if (entry !== undefined) test.mutate(entry);
             }}
           >
-            {test.isPending ? "Asking the vendor" : "Test"}
+            {test.isPending ? "Testing…" : "Test"}
           </button>
         </div>
       )}

@@ -33,6 +33,7 @@ export function Tabs({ label, tabs, currentId, addressOf, faultyIds = [] }: Tabs
           className={faultyIds.includes(id) ? "faulty" : ""}
         >
           {title}
+          {faultyIds.includes(id) ? <span className="hidden"> (has an error)</span> : null}
         </Link>
       ))}
     </nav>

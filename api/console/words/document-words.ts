@@ -1,6 +1,6 @@
 export const DOCUMENT_STATES = {
   processing: { words: "is being read", look: "warn" },
-  ready: { words: "ready", look: "ok" },
+  ready: { words: "ready", look: "good" },
   failed: { words: "could not be read", look: "fault" },
 } as const;
 

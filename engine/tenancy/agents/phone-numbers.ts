@@ -21,6 +21,9 @@ export interface NumberOfOrganization extends PhoneNumberRecord {
   readonly organization: OrganizationRecord;
 }
 
+/** They write E.164 without its plus. */
+const VENDORS_WITHOUT_PLUS: ReadonlySet<string> = new Set(["plivo", "vonage"]);
+
 /**
  * Which organization has which number: it is called there, and may call from there. All of them are numbers of the platform's
  * account at the vendor, which itself would let any customer call in the name of any other: the operator says whose each is.
@@ -58,8 +61,12 @@ export class PhoneNumbers {
   /** Whose the number is that a vendor's webhook names; undefined for nobody's. */
   async findCalled(to: string, vendor: string): Promise<PhoneNumberRecord | undefined> {
     const number = calledNumber(to);
-    const found = number && (await this.#database.phoneNumbers.find(number));
-    return found && (found.vendor === null || found.vendor === vendor) ? found : undefined;
+    if (number === undefined) return undefined;
+    const found = await this.#database.phoneNumbers.find(number);
+    if (found === undefined || found.vendor === vendor) return found;
+    // Digits alone may be a national number: then only a number that the operator assigned with this vendor is meant.
+    const isWhole = /^(?:\+|sips?:)/i.test(to) || VENDORS_WITHOUT_PLUS.has(vendor);
+    return found.vendor === null && isWhole ? found : undefined;
   }
 
   /** Which agent answers the number; null: the first active one. RequestError `not_found`, `agent_not_found`. */
@@ -109,7 +116,12 @@ export class PhoneNumbers {
       return { organization, isNew: true };
     } catch (error) {
       if (!(error instanceof UniqueViolationError)) throw error;
-      if (await this.isAllowed(organization.id, number)) return { organization, isNew: false };
+      const found = await this.#database.phoneNumbers.find(number);
+      if (found?.orgId === organization.id) {
+        if (vendor === undefined || vendor === found.vendor) return { organization, isNew: false };
+        const message = `the number already has ${found.vendor === null ? "no vendor" : `the vendor ${found.vendor}`}: revoke it first`;
+        throw new RequestError("conflict", message);
+      }
       throw new RequestError(
         "number_taken",
         "the number belongs to another organization: revoke it there first",

@@ -90,3 +90,16 @@ test("a name that not every call has needs a default", () => {
   assert.equal(nameWithoutDefault("{{caller}} {{name|there}} {{other|}} {{bad-name}}"), undefined);
   assert.equal(nameWithoutDefault("{{caller}} {{ name }} {{other}}"), "name");
 });
+
+test("what a call does not know has its default, and what a caller can forge is quoted in the prompt", () => {
+  assert.equal(greetingOf("Hello {{callerName|there}}."), "Hello ADA L.");
+  const web: CallFacts = { ...FACTS, channel: "web", callInfo: undefined };
+  assert.equal(
+    personaOf({ greeting: "Hello {{callerName|there}}." }, {}, web).greeting,
+    "Hello there.",
+  );
+  const named = personaOf({ systemPrompt: "You talk with {{callerName|somebody}}." });
+  assert.equal(named.systemPrompt.split("\n\n")[0], 'You talk with "ADA L".');
+  const unnamed = personaOf({ systemPrompt: "You talk with {{callerName|somebody}}." }, {}, web);
+  assert.equal(unnamed.systemPrompt, "You talk with somebody.");
+});

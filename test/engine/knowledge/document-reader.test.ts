@@ -59,6 +59,7 @@ test("a document that cannot be used says why, by its name", async () => {
       /5000 pages, more than 1,000/,
     ],
     ["empty.md", "md", " \n ", /^"empty\.md" has no text/],
+    ["tiny.md", "md", "# a\ny\n".repeat(5_001), /^"tiny\.md" has more than 5,000 sections/],
     ["latin.txt", "txt", Buffer.from("caf\xe9", "latin1"), /is not text in UTF-8/],
     ["much.txt", "txt", "words ".repeat(200_000), /more than 1,000,000 characters/],
     [

@@ -62,3 +62,13 @@ test("the record of a call keeps its values, and what is unreadable there is lef
   const broken = { ...metadata, variables: { "a b": 1 }, preCall: { outcome: "x" } };
   assert.deepEqual(callInfoIn(broken), { direction: "inbound" });
 });
+
+test("values of several ways that are too many together keep the later ones, and are read again", () => {
+  const later = Object.fromEntries(Array.from({ length: 30 }, (_, n) => [`later${n}`, "y"]));
+  const merged = mergedValues({ variables: many(30) }, { variables: { ...later, name29: "z" } });
+  assert.equal(Object.keys(merged.variables ?? {}).length, VARIABLES_MAX);
+  assert.equal(merged.variables?.["later0"], "y");
+  assert.equal(merged.variables["name29"], "z");
+  assert.equal(merged.variables["name0"], undefined);
+  assert.deepEqual(callInfoIn({ direction: "inbound", ...merged })?.variables, merged.variables);
+});

@@ -140,6 +140,13 @@ test("a call's values fill address, headers and fixed parameters, which the mode
   assert.equal(request.headers["x-name"], "a/b");
   assert.equal(request.headers["idempotency-key"], "call-1/tool%207");
   assert.deepEqual(JSON.parse(String(request.body)), { order: "1", customer: "a/b" });
+  // An LLM without ids of its own: its next reply has the same one for something else.
+  await toolbox.run(
+    { ...called("find", { order: "2" }), id: "tool 7" },
+    new RecordingCaller(),
+    never(),
+  );
+  assert.equal(server.requests[1]?.headers["idempotency-key"], "call-1/tool%207.2");
 });
 
 test("the same call with the same arguments is not started twice while it runs", async (context) => {

@@ -26,6 +26,9 @@ test("values stand percent-encoded in path and query, and lead to no other path"
   assert.equal(addressOf(url, {})?.includes("/customers/none/orders"), true);
   for (const id of ["..", "."]) assert.equal(addressOf(url, { id }), undefined);
   assert.equal(addressOf("https://a.example/x/{{a|}}{{b|}}", { a: ".", b: "." }), undefined);
+  for (const id of ["..", ".", ""]) {
+    assert.equal(addressOf("https://a.example/customers/{{id|none}}", { id }), undefined, id);
+  }
   assert.equal(addressOf("https://a.example/x", {}), "https://a.example/x");
 });
 

@@ -152,6 +152,32 @@ test("the job that fetches a page is stored with the document, and only then", a
   assert.equal((await database.jobs.list("org", queued)).length, 1);
 });
 
+test("a page that is fetched again has one queued job at most", async (context) => {
+  const database = await opened(context);
+  const { knowledge, jobs } = database;
+  await knowledge.insertWithin(
+    documentRecord(),
+    1,
+    undefined,
+    knowledgeJob("org", "document", NOON_MS, "first"),
+  );
+  await knowledge.insertWithin(
+    documentRecord({ id: "other" }),
+    2,
+    undefined,
+    knowledgeJob("org", "other", NOON_MS, "first"),
+  );
+  const again = knowledgeJob("org", "document", NOON_MS + 1, "second");
+  assert.equal(await knowledge.refresh(documentRecord(), again, NOON_MS + 1), true);
+  const next = knowledgeJob("org", "document", NOON_MS + 2, "third");
+  await knowledge.fail(documentRecord(), "failed", NOON_MS + 2, next);
+  const queued = await jobs.list("org", { state: "queued", skip: 0, limit: 5 });
+  assert.deepEqual(queued.map(({ id }) => id).toSorted(), [
+    "knowledge_document_third",
+    "knowledge_other_first",
+  ]);
+});
+
 test("uploads that were lost with their process are marked as failed", async (context) => {
   const { knowledge } = await opened(context, {}, { id: "page", source: "url" });
   assert.equal(await knowledge.failAbandoned(NOON_MS, "lost"), 0);

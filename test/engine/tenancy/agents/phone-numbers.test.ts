@@ -41,6 +41,41 @@ test("a number is one organization's, until it is revoked", async () => {
   assert.equal(await numbers.isAllowed(otherId, number), true);
 });
 
+test("a number that is allowed keeps its vendor until it is revoked", async () => {
+  const platform = await sharedPlatform();
+  const numbers = numbersOf(platform);
+  const { organization } = await platform.tenantOn("free");
+  const { ownerEmail } = organization;
+  const number = newNumber();
+  await numbers.allow(ownerEmail, number);
+  await assert.rejects(numbers.allow(ownerEmail, number, "telnyx"), refusal("conflict"));
+  await numbers.revoke(number);
+  await numbers.allow(ownerEmail, number, "telnyx");
+  assert.equal((await numbers.allow(ownerEmail, number, "telnyx")).isNew, false);
+  assert.equal((await numbers.findCalled(number, "telnyx"))?.orgId, organization.id);
+  assert.equal(await numbers.findCalled(number, "jambonz"), undefined);
+});
+
+test("digits without a plus are a number in E.164 only at vendors that write it so", async () => {
+  const platform = await sharedPlatform();
+  const numbers = numbersOf(platform);
+  const { organization } = await platform.tenantOn("free");
+  const number = newNumber();
+  await numbers.allow(organization.ownerEmail, number);
+  const digits = number.slice(1);
+  for (const vendor of ["plivo", "vonage"]) {
+    assert.equal((await numbers.findCalled(digits, vendor))?.number, number, vendor);
+  }
+  assert.equal(
+    await numbers.findCalled(digits, "jambonz"),
+    undefined,
+    "it may be a national number",
+  );
+  await numbers.revoke(number);
+  await numbers.allow(organization.ownerEmail, number, "jambonz");
+  assert.equal((await numbers.findCalled(digits, "jambonz"))?.number, number);
+});
+
 test("the list tells whose each number is", async () => {
   const platform = await sharedPlatform();
   const numbers = numbersOf(platform);
