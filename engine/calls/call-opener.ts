@@ -611,7 +611,7 @@ export class CallOpener {
     signal: AbortSignal,
   ): Promise<CallValues> {
     const known = conversation.callInfo ?? callInfo;
-    const given = mergedValues(known, terms);
+    const given = mergedValues(conversation.values, known, terms);
     if (given.preCall !== undefined || admitted.agent.preCall === null) return given;
     const info = known && { ...known, ...given };
     const facts = { callId, channel, callInfo: info };

@@ -4,6 +4,7 @@ import type { CallRecord, HistoryMessage } from "../../storage/records.js";
 import { CALLER_LEFT } from "../conversation/call-end.js";
 import { derivedUuid } from "../security/derived-uuid.js";
 import { type CallInfo, callInfoIn } from "../telephony/call-info.js";
+import { type CallValues, valuesIn } from "../telephony/call-values.js";
 import type { TransferResult } from "../telephony/transfer-report.js";
 import type { Clock } from "../time/clock.js";
 import { isBrokenOff, onceEnded } from "./broken-call.js";
@@ -36,6 +37,8 @@ export interface Conversation {
   readonly failedTransfer?: TransferResult | undefined;
   /** Who calls whom, as the record of that call says it. */
   readonly callInfo?: CallInfo | undefined;
+  /** What the call before had, so that the organization's service is asked once for a conversation. */
+  readonly values?: CallValues | undefined;
   /** The id of that call, where it has lost its caller for certain, so that its slot can be this one's. */
   readonly replaces?: string | undefined;
   /** The id of that call, where it lives: where the plan is full, this caller is taken for the same one. */
@@ -150,6 +153,7 @@ export class Conversations {
       messages: messages ?? [],
       resumed: messages !== undefined && !wasBroken,
       before: before?.id,
+      values: before && valuesIn(before.metadata),
       wasBroken,
       beside: isLive ? before?.id : undefined,
     };

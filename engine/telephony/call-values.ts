@@ -101,6 +101,12 @@ export const StoredCallValues = {
   ),
 };
 
+/** The values of an earlier call, as its record has them. */
+export function valuesIn(metadata: JsonObject): CallValues {
+  const parsed = v.safeParse(v.object(StoredCallValues), metadata);
+  return parsed.success ? mergedValues(parsed.output) : {};
+}
+
 const TEXT = `text of at most ${VARIABLE_CHARACTERS_MAX} characters`;
 const NAMES = "names of a letter and up to 39 letters, digits and underscores";
 

@@ -87,6 +87,19 @@ test("who comes back ten minutes after a call broke is told of it, later he goes
   assert.deepEqual(await found(), { before: "broken", wasBroken: false, resumed: false });
 });
 
+test("a conversation that goes on has the values of its call before, so that no service is asked again", async (context) => {
+  const { database, journal, clock, find } = await stand(context);
+  const { sessionId } = await find();
+  const values = {
+    variables: { firstName: "Ada" },
+    preCall: { outcome: "ok", durationMs: 12, callId: "first" },
+  } as const;
+  const start = { callId: "first", orgId: "org", agentId: "agent", historyKey: KEY } as const;
+  await journal.begin({ ...start, sessionId, channel: "web", values });
+  await database.calls.closeAbandoned("another run", clock.epochMs());
+  assert.deepEqual((await find()).values, values);
+});
+
 test("a second client of a call that lives here goes on beside it, at once and without a word", async (context) => {
   const { find, store } = await stand(context);
   await store("live");
