@@ -1,7 +1,7 @@
 /** A passage is what the LLM gets at once: a few sentences. */
 const PASSAGE_CHARACTERS_MAX = 700;
 const HEADING_CHARACTERS_MAX = 120;
-/** Of the headings above a passage: the nearest ones count. */
+/** Headings above a passage take so much room in it at most; the nearest ones count. */
 const TITLES_CHARACTERS_MAX = 200;
 const HEADING = /^(#{1,6})\s+(.+)$/;
 const SENTENCE_END = /(?<=[.!?。！？।]["'”»)]?)\s+|(?<=[。！？])/u;
