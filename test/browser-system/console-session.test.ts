@@ -84,7 +84,7 @@ test("a server that does not answer is told above every page, until it does", as
   await page.route("**/api/**", (route) => route.abort());
   await page.getByRole("link", { name: "Usage" }).click();
   await page.getByRole("link", { name: "Home" }).click();
-  await page.getByText("The server does not respond").waitFor();
+  await page.getByText("The server does not respond", { exact: true }).waitFor();
   const notice = page.getByRole("status").filter({ hasText: "The server does not respond." });
   await notice.waitFor();
   assert.deepEqual(await barriers(viewer), []);
@@ -100,7 +100,7 @@ test("who is offline is told so, and what was typed is kept", async () => {
   const viewer = await visitConsole(browser, server, customer);
   const { page } = viewer;
   await page.context().setOffline(true);
-  await page.getByText("You are offline").waitFor();
+  await page.getByText("You are offline", { exact: true }).waitFor();
   await page.context().setOffline(false);
   await page.getByText("Accepting calls").waitFor();
   await page.goto(`${server.url}/console/agents/${agent.id}`);
