@@ -1,6 +1,6 @@
 import { randomUUID } from "node:crypto";
 import { passagesOf } from "../../engine/knowledge/passages.js";
-import { searchTerms } from "../../engine/knowledge/search-terms.js";
+import { questionTerms, searchTerms } from "../../engine/knowledge/search-terms.js";
 import type { Database } from "../../storage/database.js";
 import { quantile } from "../quantile.js";
 import { ENGLISH_DOCUMENTS } from "./english-documents.js";
@@ -45,7 +45,7 @@ export async function recallTrial(
     let [questions, first, fifth] = [0, 0, 0];
     for (const document of own) {
       for (const [question, answer] of document.questions) {
-        const terms = searchTerms(orgId, question);
+        const terms = questionTerms(orgId, question);
         const query = { documentIds, terms, limit: FOUND_MAX };
         const startedAtMs = performance.now();
         const found = await database.knowledge.search(orgId, query);
