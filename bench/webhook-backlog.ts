@@ -49,7 +49,7 @@ const cluster = database === "postgresql" ? await PostgresCluster.start() : unde
 const [deadPort] = await freePorts(1);
 const folders: string[] = [];
 
-/** A server whose endpoint is down, with so many deliveries that wait for it. */
+/** A server with the given number of deliveries waiting for an endpoint that is down. */
 async function serverWith(backlog: number): Promise<AttackedServer> {
   const dataDir = await mkdtemp(join(tmpdir(), "parley-webhook-backlog-"));
   folders.push(dataDir);
@@ -114,7 +114,7 @@ try {
   console.log(
     `${rows} deliveries were stored in ${((performance.now() - beganMs) / 1_000).toFixed(0)} s`,
   );
-  // What is compiled and opened by the first calls is in nobody's measure.
+  // The first calls compile code and open connections, so they are not measured.
   for (const server of servers) await connectMs(server);
   const [plain = [], loaded = []] = await alternate(rounds, [
     () => connectMs(without),

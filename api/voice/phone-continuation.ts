@@ -164,9 +164,9 @@ interface TurnedAway {
 }
 
 /**
- * The caller gets no stream: that is a call of its own where the one before it has its record, and else the end of the one whose
- * stream came to nobody. A placed call that has no record yet gets one when its vendor says that it is over, and one that was
- * to be transferred has told its end.
+ * Records a caller who gets no stream: as a call of its own if the stream before it has a record, else as the end of the call
+ * whose stream never arrived. A placed call without a record gets one when its vendor reports its end, and a call that was to
+ * be transferred already has its terminal event.
  */
 async function noteTurnedAway(
   { tenant, claims, next, reason }: TurnedAway,

@@ -75,7 +75,7 @@ export class KilledVendor {
   }
 }
 
-/** Makes short calls at servers that may be killed at any moment, and remembers what it was told of them. */
+/** Makes short calls to servers that may be killed at any moment, and records the servers' responses. */
 export class WebhookCalls {
   readonly placed = new Set<string>();
   readonly refusedAgents = new Set<string>();

@@ -235,7 +235,7 @@ async function startStand(
   };
 }
 
-/** Between the first call and the last, whenever so many calls have begun as chance says. */
+/** Kills a server after random numbers of started calls, between the first call and the last. */
 async function killAtRandom(
   { servers, front }: Stand,
   calls: WebhookCalls,

@@ -1,7 +1,7 @@
 import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
 
-/** A receiver of webhooks that acknowledges everything at once; a process of its own, so that it is in nobody's measure. */
+/** A receiver of webhooks that acknowledges everything at once; a process of its own, so that its CPU is not measured. */
 const server = createServer((request, response) => {
   request.resume();
   request.on("end", () => response.writeHead(204).end());

@@ -14,7 +14,7 @@ import {
 import { callEventId, type NewEvent, newEvent } from "../../storage/webhooks/event-record.js";
 import type { AgentLlm } from "../conversation/runner.js";
 import { schemaMisfit } from "../conversation/toolbox.js";
-import type { JobHandler, JobOutcome } from "../jobs/job-runner.js";
+import { type FixedLimits, FixedLimitsJob, type JobOutcome } from "../jobs/job-runner.js";
 import type { Clock } from "../time/clock.js";
 import { type ChatMessage, VendorError } from "../vendors/contracts.js";
 import type { AgentForJob, AgentLlms } from "./agent-llms.js";
@@ -31,10 +31,12 @@ const CHARS_MAX = 20_000;
 /** Requests in one try: the second one tells the LLM the error in its answer. */
 const ASKED_MAX = 2;
 
-const RUNNING_MAX = 8;
-const RUNNING_PER_ORGANIZATION_MAX = 4;
-/** From each failed try to the next. */
-const DELAYS_MS = [10_000, 60_000, 10 * 60_000, 60 * 60_000];
+/** Each organization has a queue of its own. */
+const LIMITS: FixedLimits = {
+  runningMax: 8,
+  runningPerQueueMax: 4,
+  delaysMs: [10_000, 60_000, 10 * 60_000, 60 * 60_000],
+};
 
 const Payload = v.object({ callId: v.string(), runId: v.exactOptional(v.string()) });
 const Answer = v.object({
@@ -120,24 +122,15 @@ export interface AnalysisJobOptions {
 }
 
 /** Analyzes ended calls as their agents want it. A failed analysis stands in the call's record, too. */
-export class AnalysisJob implements JobHandler {
-  readonly runningMax = RUNNING_MAX;
-  readonly triesMax = DELAYS_MS.length + 1;
+export class AnalysisJob extends FixedLimitsJob {
   readonly #options: AnalysisJobOptions;
 
   constructor(options: AnalysisJobOptions) {
+    super(LIMITS);
     this.#options = options;
   }
 
-  runningPerQueue(): number {
-    return RUNNING_PER_ORGANIZATION_MAX;
-  }
-
-  delayMs(tries: number): number {
-    return DELAYS_MS[tries - 1] ?? 0;
-  }
-
-  async run(job: ClaimedJob, signal: AbortSignal): Promise<JobOutcome> {
+  override async run(job: ClaimedJob, signal: AbortSignal): Promise<JobOutcome> {
     const { database, llms } = this.#options;
     const { callId, runId } = v.parse(Payload, job.payload);
     const call = await database.calls.findById(job.orgId, callId);

@@ -2,14 +2,18 @@ import * as v from "valibot";
 import type { AnalysisRun } from "../../storage/calls/call-analyses.js";
 import type { Database } from "../../storage/database.js";
 import type { ClaimedJob } from "../../storage/jobs/job-record.js";
-import type { JobHandler, JobOutcome } from "../jobs/job-runner.js";
+import { type FixedLimits, FixedLimitsJob, type JobOutcome } from "../jobs/job-runner.js";
 import { RequestError } from "../request-error.js";
 import type { Clock } from "../time/clock.js";
 
 /** Runs of an agent that are listed. */
 const RUNS_LISTED_MAX = 20;
 
-const DELAYS_MS = [1_000, 10_000, 60_000];
+const LIMITS: FixedLimits = {
+  runningMax: 1,
+  runningPerQueueMax: 1,
+  delaysMs: [1_000, 10_000, 60_000],
+};
 
 const Payload = v.object({ runId: v.string() });
 
@@ -64,24 +68,15 @@ export class AnalysisRuns {
 }
 
 /** Makes the jobs that analyze the calls of a run, page by page. */
-export class AnalysisRunJob implements JobHandler {
-  readonly runningMax = 1;
-  readonly triesMax = DELAYS_MS.length + 1;
+export class AnalysisRunJob extends FixedLimitsJob {
   readonly #options: Pick<AnalysisRunsOptions, "database" | "clock">;
 
   constructor(options: Pick<AnalysisRunsOptions, "database" | "clock">) {
+    super(LIMITS);
     this.#options = options;
   }
 
-  runningPerQueue(): number {
-    return 1;
-  }
-
-  delayMs(tries: number): number {
-    return DELAYS_MS[tries - 1] ?? 0;
-  }
-
-  async run({ orgId, payload }: ClaimedJob, signal: AbortSignal): Promise<JobOutcome> {
+  override async run({ orgId, payload }: ClaimedJob, signal: AbortSignal): Promise<JobOutcome> {
     const { database, clock } = this.#options;
     const { runId } = v.parse(Payload, payload);
     while (!signal.aborted) {

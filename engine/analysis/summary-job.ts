@@ -2,7 +2,7 @@ import * as v from "valibot";
 import type { Database } from "../../storage/database.js";
 import type { ClaimedJob } from "../../storage/jobs/job-record.js";
 import type { Sentiment, TranscriptMessage } from "../../storage/records.js";
-import type { JobHandler, JobOutcome } from "../jobs/job-runner.js";
+import { type FixedLimits, FixedLimitsJob, type JobOutcome } from "../jobs/job-runner.js";
 import type { Clock } from "../time/clock.js";
 import { type ChatMessage, VendorError } from "../vendors/contracts.js";
 import type { AgentLlms } from "./agent-llms.js";
@@ -59,10 +59,11 @@ export function parseSummary(text: string): CallSummary {
 }
 
 /** Summaries are worth less than the replies of calls in progress, so they get few of the vendor's requests. */
-const RUNNING_MAX = 8;
-const RUNNING_PER_ORGANIZATION_MAX = 4;
-/** From each failed try to the next. */
-const DELAYS_MS = [10_000, 60_000, 5 * 60_000, 30 * 60_000, 2 * 60 * 60_000];
+const LIMITS: FixedLimits = {
+  runningMax: 8,
+  runningPerQueueMax: 4,
+  delaysMs: [10_000, 60_000, 5 * 60_000, 30 * 60_000, 2 * 60 * 60_000],
+};
 const TOKENS_MAX = 300;
 const CHARS_MAX = 8_000;
 
@@ -75,24 +76,15 @@ export interface SummaryJobOptions {
 }
 
 /** Has ended calls summed up by the LLM of their own agent, off the path of every call. */
-export class SummaryJob implements JobHandler {
-  readonly runningMax = RUNNING_MAX;
-  readonly triesMax = DELAYS_MS.length + 1;
+export class SummaryJob extends FixedLimitsJob {
   readonly #options: SummaryJobOptions;
 
   constructor(options: SummaryJobOptions) {
+    super(LIMITS);
     this.#options = options;
   }
 
-  runningPerQueue(): number {
-    return RUNNING_PER_ORGANIZATION_MAX;
-  }
-
-  delayMs(tries: number): number {
-    return DELAYS_MS[tries - 1] ?? 0;
-  }
-
-  async run({ orgId, payload }: ClaimedJob, signal: AbortSignal): Promise<JobOutcome> {
+  override async run({ orgId, payload }: ClaimedJob, signal: AbortSignal): Promise<JobOutcome> {
     const { database, llms, clock } = this.#options;
     const { callId } = v.parse(Payload, payload);
     const call = await database.calls.findById(orgId, callId);

@@ -233,7 +233,7 @@ export class CallJournal {
    * Resolves when that is stored.
    */
   async refused(call: RefusedCall): Promise<void> {
-    // Whoever calls again and again must not take the place of what calls have said.
+    // A flood of refused callers must not displace transcripts in the queue.
     if (this.keptCount > 0) return;
     if (!(await this.#deps.wantedEvents.of(call.orgId))("call.failed")) return;
     const event = callRefusedEvent(call, this.#now().atMs);

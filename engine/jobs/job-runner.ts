@@ -37,6 +37,36 @@ export interface JobHandler {
   run(job: ClaimedJob, signal: AbortSignal): Promise<JobOutcome>;
 }
 
+export interface FixedLimits {
+  readonly runningMax: number;
+  readonly runningPerQueueMax: number;
+  /** From each failed try to the next; after the last one there is one more try. */
+  readonly delaysMs: readonly number[];
+}
+
+/** A handler whose limits and delays never change. */
+export abstract class FixedLimitsJob implements JobHandler {
+  readonly runningMax: number;
+  readonly triesMax: number;
+  readonly #limits: FixedLimits;
+
+  constructor(limits: FixedLimits) {
+    this.#limits = limits;
+    this.runningMax = limits.runningMax;
+    this.triesMax = limits.delaysMs.length + 1;
+  }
+
+  runningPerQueue(): number {
+    return this.#limits.runningPerQueueMax;
+  }
+
+  delayMs(tries: number): number {
+    return this.#limits.delaysMs[tries - 1] ?? 0;
+  }
+
+  abstract run(job: ClaimedJob, signal: AbortSignal): Promise<JobOutcome>;
+}
+
 export interface JobMeter {
   jobFailed(kind: JobKind): void;
   jobsCounted(counts: Awaited<ReturnType<JobStore["counts"]>>, nowMs: number): void;

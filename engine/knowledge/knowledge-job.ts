@@ -1,7 +1,7 @@
 import * as v from "valibot";
 import type { Database } from "../../storage/database.js";
 import { type ClaimedJob, knowledgeJob } from "../../storage/jobs/job-record.js";
-import type { JobHandler, JobOutcome } from "../jobs/job-runner.js";
+import { type FixedLimits, FixedLimitsJob, type JobOutcome } from "../jobs/job-runner.js";
 import type { Clock } from "../time/clock.js";
 import { VendorError } from "../vendors/contracts.js";
 import type { Connections } from "../vendors/transport/connections.js";
@@ -11,10 +11,12 @@ import { DOCUMENT_BYTES_MAX, type DocumentReader, type ReadingFault } from "./do
 import type { DocumentFormat } from "./document-text.js";
 import { formatOf, storeContent } from "./knowledge.js";
 
-const RUNNING_MAX = 2;
-const RUNNING_PER_ORGANIZATION_MAX = 1;
-/** From each failed try to the next. */
-const DELAYS_MS = [10_000, 60_000, 10 * 60_000];
+/** Each organization has a queue of its own. */
+const LIMITS: FixedLimits = {
+  runningMax: 2,
+  runningPerQueueMax: 1,
+  delaysMs: [10_000, 60_000, 10 * 60_000],
+};
 const HOUR_MS = 60 * 60 * 1_000;
 /** From the connection to the last byte. */
 const FETCH_MAX_MS = 30_000;
@@ -58,24 +60,15 @@ interface FetchFault extends ReadingFault {
 }
 
 /** Fetches a page and reads it; a page that is refreshed gets its next job in the same commit. */
-export class KnowledgeJob implements JobHandler {
-  readonly runningMax = RUNNING_MAX;
-  readonly triesMax = DELAYS_MS.length + 1;
+export class KnowledgeJob extends FixedLimitsJob {
   readonly #options: KnowledgeJobOptions;
 
   constructor(options: KnowledgeJobOptions) {
+    super(LIMITS);
     this.#options = options;
   }
 
-  runningPerQueue(): number {
-    return RUNNING_PER_ORGANIZATION_MAX;
-  }
-
-  delayMs(tries: number): number {
-    return DELAYS_MS[tries - 1] ?? 0;
-  }
-
-  async run(job: ClaimedJob, signal: AbortSignal): Promise<JobOutcome> {
+  override async run(job: ClaimedJob, signal: AbortSignal): Promise<JobOutcome> {
     const { database, reader, clock, newId } = this.#options;
     const { orgId } = job;
     const { documentId } = v.parse(Payload, job.payload);

@@ -4,7 +4,7 @@ import { useState } from "react";
 import { answered, api, wordsOfFault } from "../model/api.js";
 import type { Answered } from "../model/contract-paths.js";
 import { queryClient, useApiKeys } from "../model/queries.js";
-import { AskDialog } from "../parts/forms/ask-dialog.js";
+import { AskButton } from "../parts/forms/ask-dialog.js";
 import { CheckField, TextField } from "../parts/forms/field.js";
 import { FormDialog } from "../parts/forms/form-dialog.js";
 import { ShownSecret } from "../parts/forms/shown-secret.js";
@@ -143,40 +143,15 @@ function KeyTable({ keys }: { keys: readonly ApiKey[] }) {
   );
 }
 
-function RevokeKey({ apiKey }: { apiKey: ApiKey }) {
-  const [isAsking, setAsking] = useState(false);
-  const revoke = useMutation({
-    mutationFn: () => {
-      const params = { path: { id: apiKey.id } };
-      return answered(api.DELETE("/api/dashboard/api-keys/{id}", { params }));
-    },
-    onSuccess: async () => {
-      setAsking(false);
-      await queryClient.invalidateQueries({ queryKey: ["apiKeys"] });
-    },
-  });
+function RevokeKey({ apiKey: { id, name } }: { apiKey: ApiKey }) {
   return (
-    <>
-      <button
-        type="button"
-        className="button"
-        aria-label={`Revoke ${apiKey.name}`}
-        onClick={() => setAsking(true)}
-      >
-        Revoke
-      </button>
-      {isAsking ? (
-        <AskDialog
-          title={`Revoke ${apiKey.name}?`}
-          consequence="Programs that use it are refused from now on. Calls in progress continue."
-          keep="Keep it"
-          action="Revoke"
-          isBusy={revoke.isPending}
-          error={revoke.error}
-          onKeep={() => setAsking(false)}
-          onAct={() => revoke.mutate()}
-        />
-      ) : null}
-    </>
+    <AskButton
+      action="Revoke"
+      name={name}
+      consequence="Programs that use it are refused from now on. Calls in progress continue."
+      keep="Keep it"
+      act={() => answered(api.DELETE("/api/dashboard/api-keys/{id}", { params: { path: { id } } }))}
+      onDone={() => queryClient.invalidateQueries({ queryKey: ["apiKeys"] })}
+    />
   );
 }

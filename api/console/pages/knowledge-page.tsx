@@ -6,7 +6,7 @@ import { answered, api, faultOf, fetchAsUser } from "../model/api.js";
 import type { Answered } from "../model/contract-paths.js";
 import { queryClient, useDocuments } from "../model/queries.js";
 import { SERVER_URL } from "../model/server-address.js";
-import { AskDialog } from "../parts/forms/ask-dialog.js";
+import { AskButton } from "../parts/forms/ask-dialog.js";
 import { TextField } from "../parts/forms/field.js";
 import { FormDialog } from "../parts/forms/form-dialog.js";
 import { NumberField } from "../parts/forms/number-field.js";
@@ -192,40 +192,19 @@ function FetchAgain({ document: { id, name, status } }: { document: Document }) 
 }
 
 function DeleteDocument({ document: { id, name } }: { document: Document }) {
-  const [isAsking, setAsking] = useState(false);
-  const remove = useMutation({
-    mutationFn: () => {
-      const params = { path: { id } };
-      return answered(api.DELETE("/api/dashboard/knowledge/documents/{id}", { params }));
-    },
-    onSuccess: async () => {
-      setAsking(false);
-      await renewDocuments();
-    },
-  });
   return (
-    <>
-      <button
-        type="button"
-        className="button"
-        aria-label={`Delete ${name}`}
-        onClick={() => setAsking(true)}
-      >
-        Delete
-      </button>
-      {isAsking ? (
-        <AskDialog
-          title={`Delete ${name}?`}
-          consequence="All that was read of it is deleted. Calls keep the passages that they used."
-          keep="Keep it"
-          action="Delete"
-          isBusy={remove.isPending}
-          error={remove.error}
-          onKeep={() => setAsking(false)}
-          onAct={() => remove.mutate()}
-        />
-      ) : null}
-    </>
+    <AskButton
+      action="Delete"
+      name={name}
+      consequence="All that was read of it is deleted. Calls keep the passages that they used."
+      keep="Keep it"
+      act={() =>
+        answered(
+          api.DELETE("/api/dashboard/knowledge/documents/{id}", { params: { path: { id } } }),
+        )
+      }
+      onDone={renewDocuments}
+    />
   );
 }
 

@@ -7,7 +7,7 @@ import { isKnown } from "../model/known.js";
 import { newPassword } from "../model/new-password.js";
 import { queryClient, useMe, useMembers } from "../model/queries.js";
 import { signInWith } from "../model/session.js";
-import { AskDialog } from "../parts/forms/ask-dialog.js";
+import { AskButton } from "../parts/forms/ask-dialog.js";
 import { SelectField, TextField } from "../parts/forms/field.js";
 import { FormDialog } from "../parts/forms/form-dialog.js";
 import { Moment } from "../parts/moment.js";
@@ -277,39 +277,14 @@ function RoleChoice({ member: { id, name, role } }: { member: Member }) {
 }
 
 function RemoveMember({ member: { id, name } }: { member: Member }) {
-  const [isAsking, setAsking] = useState(false);
-  const remove = useMutation({
-    mutationFn: () => {
-      const params = { path: { id } };
-      return answered(api.DELETE("/api/dashboard/members/{id}", { params }));
-    },
-    onSuccess: async () => {
-      setAsking(false);
-      await refreshed();
-    },
-  });
   return (
-    <>
-      <button
-        type="button"
-        className="button"
-        aria-label={`Remove ${name}`}
-        onClick={() => setAsking(true)}
-      >
-        Remove
-      </button>
-      {isAsking ? (
-        <AskDialog
-          title={`Remove ${name}?`}
-          consequence="They are signed out and cannot sign in again. What they created stays, and API keys that they know stay valid."
-          keep="Keep"
-          action="Remove"
-          isBusy={remove.isPending}
-          error={remove.error}
-          onKeep={() => setAsking(false)}
-          onAct={() => remove.mutate()}
-        />
-      ) : null}
-    </>
+    <AskButton
+      action="Remove"
+      name={name}
+      consequence="They are signed out and cannot sign in again. What they created stays, and API keys that they know stay valid."
+      keep="Keep"
+      act={() => answered(api.DELETE("/api/dashboard/members/{id}", { params: { path: { id } } }))}
+      onDone={refreshed}
+    />
   );
 }

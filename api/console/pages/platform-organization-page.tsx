@@ -177,7 +177,7 @@ const LIMITS = [
 
 const LIMIT_PATHS = LIMITS.map(({ key }) => `limits.${key}`);
 
-/** Other limits for this organization alone: its plan becomes a copy that nobody else has. */
+/** Limits for this organization only. It gets a plan of its own, a copy of the current one. */
 function CustomPlan({ organization: { id, limits: stored } }: { organization: Organization }) {
   const [limits, setLimits] = useState(stored);
   const form = useRef<HTMLFormElement>(null);

@@ -1,15 +1,19 @@
 import * as v from "valibot";
 import type { CallStore } from "../../../storage/calls/call-store.js";
 import type { ClaimedJob } from "../../../storage/jobs/job-record.js";
-import type { JobHandler, JobOutcome } from "../../jobs/job-runner.js";
+import { type FixedLimits, FixedLimitsJob, type JobOutcome } from "../../jobs/job-runner.js";
 import type { Logger } from "../../log.js";
 import { StoredCallInfo } from "../../telephony/call-info.js";
 import { newCall } from "../call-journal.js";
 
-const RUNNING_MAX = 4;
 /** A database that is away comes back; nothing else fails. */
 const TRIES_MAX = 100;
 const TRY_AGAIN_MS = 10_000;
+const LIMITS: FixedLimits = {
+  runningMax: 4,
+  runningPerQueueMax: 4,
+  delaysMs: Array.from({ length: TRIES_MAX - 1 }, () => TRY_AGAIN_MS),
+};
 
 const Payload = v.object({
   callId: v.string(),
@@ -26,24 +30,15 @@ export interface PlacedCallJobOptions {
 }
 
 /** A placed call that has no record when its job runs has lost its process while it rang: it is recorded as failed. */
-export class PlacedCallJob implements JobHandler {
-  readonly runningMax = RUNNING_MAX;
-  readonly triesMax = TRIES_MAX;
+export class PlacedCallJob extends FixedLimitsJob {
   readonly #options: PlacedCallJobOptions;
 
   constructor(options: PlacedCallJobOptions) {
+    super(LIMITS);
     this.#options = options;
   }
 
-  runningPerQueue(): number {
-    return RUNNING_MAX;
-  }
-
-  delayMs(): number {
-    return TRY_AGAIN_MS;
-  }
-
-  async run({ orgId, payload, createdAtMs }: ClaimedJob): Promise<JobOutcome> {
+  override async run({ orgId, payload, createdAtMs }: ClaimedJob): Promise<JobOutcome> {
     const { calls, runId, log } = this.#options;
     const { callId, ...placed } = v.parse(Payload, payload);
     const { apiKeyId } = placed.callInfo;

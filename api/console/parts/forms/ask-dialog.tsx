@@ -1,3 +1,5 @@
+import { useMutation } from "@tanstack/react-query";
+import { useState } from "react";
 import { Fault } from "../states.js";
 import { Dialog } from "./dialog.js";
 
@@ -29,5 +31,53 @@ export function AskDialog(props: AskDialogProps) {
         </button>
       </div>
     </Dialog>
+  );
+}
+
+interface AskButtonProps {
+  /** What the button does, such as "Delete". */
+  readonly action: string;
+  /** What it does that to. */
+  readonly name: string;
+  readonly consequence: string;
+  readonly keep: string;
+  readonly act: () => Promise<unknown>;
+  /** After it was done, when the dialog is closed. */
+  readonly onDone: () => Promise<unknown>;
+}
+
+/** A button of a list's row that asks before it takes something away. */
+export function AskButton({ action, name, consequence, keep, act, onDone }: AskButtonProps) {
+  const [isAsking, setAsking] = useState(false);
+  const doing = useMutation({
+    mutationFn: act,
+    onSuccess: async () => {
+      setAsking(false);
+      await onDone();
+    },
+  });
+  return (
+    <>
+      <button
+        type="button"
+        className="button"
+        aria-label={`${action} ${name}`}
+        onClick={() => setAsking(true)}
+      >
+        {action}
+      </button>
+      {isAsking ? (
+        <AskDialog
+          title={`${action} ${name}?`}
+          consequence={consequence}
+          keep={keep}
+          action={action}
+          isBusy={doing.isPending}
+          error={doing.error}
+          onKeep={() => setAsking(false)}
+          onAct={() => doing.mutate()}
+        />
+      ) : null}
+    </>
   );
 }
