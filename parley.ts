@@ -1,11 +1,11 @@
 import { randomInt, randomUUID } from "node:crypto";
 import { join } from "node:path";
 import { sharedLimits } from "./api/cluster/cluster-limits.js";
+import { singleProcess } from "./api/cluster/cluster-member.js";
 import { joinNodes, soleWorker } from "./api/cluster/cluster-nodes.js";
 import { startJobs } from "./api/cluster/job-work.js";
 import { WorkerProcesses } from "./api/cluster/worker-processes.js";
 import { startWorkerServer, type WorkerSettings } from "./api/cluster/worker-server.js";
-import { singleProcess } from "./api/cluster/worker-side.js";
 import { freePort } from "./api/http/backend/free-port.js";
 import { localUrl } from "./api/start-up/local-url.js";
 import { refuseWrongBucket } from "./api/start-up/recordings-bucket.js";
@@ -120,7 +120,7 @@ export async function startServerWithWorkers(
     clock,
     log,
   });
-  database.recordChanges.tellOthersBy(() => primary.recordsChanged());
+  database.recordChanges.onChanged(() => primary.recordsChanged());
   const { workers: count, logLevel } = config;
   const addRun = (runId: string) => nodes?.addRun(runId) ?? Promise.resolve();
   const orders = { settings, keys, writers: database.writers, logLevel };
@@ -178,7 +178,7 @@ async function install(
 ) {
   const newId = randomUUID;
   const { dataDir } = config;
-  const isOneServers = database.mail === undefined;
+  const isOneServers = database.messageBus === undefined;
   if (isOneServers && !database.isSoleServer && config.databaseStart !== "restored") {
     await refuseBesideOther({ calls: database.calls, clock, log });
   }

@@ -9,7 +9,7 @@ const WAITING_BYTES_MAX = 1_048_576;
 const PIECE_BYTES_MAX = 4_096;
 const RETRY_MS = 100;
 /** At the end of the process a reader that does not read is waited for so often. */
-const LAST_TRIES_MAX = 10;
+const FINAL_WRITES_MAX = 10;
 /** At the end of the process: several times what a thread needs for a piece that is read. */
 const THREAD_MS = 50;
 
@@ -25,10 +25,10 @@ export class LogLines {
   #waitingBytes = 0;
   /** What the system is being asked to write, from the first byte that it has not taken yet. */
   #writing: Buffer | undefined;
-  #isAsked = false;
+  #isWriting = false;
   #lostLines = 0;
   #lossReason = "";
-  #isReaderGone = false;
+  #isReaderClosed = false;
 
   /**
    * `lossLine` creates the line, with its end, that reports dropped lines. Pending lines are written when the process
@@ -43,7 +43,7 @@ export class LogLines {
 
   /** `line` has its end. */
   write(line: string): void {
-    if (this.#isReaderGone) return;
+    if (this.#isReaderClosed) return;
     const hasRoom = this.#waitingBytes + line.length <= WAITING_BYTES_MAX;
     if (!hasRoom) return this.#lose(1, "the reader is slow");
     this.#add(line);
@@ -56,12 +56,12 @@ export class LogLines {
   }
 
   #next(): void {
-    this.#writing = this.#taken();
-    if (this.#writing !== undefined) this.#ask(this.#writing);
+    this.#writing = this.#nextBatch();
+    if (this.#writing !== undefined) this.#write(this.#writing);
   }
 
   /** The lines that come next, as one piece; undefined when none wait. */
-  #taken(): Buffer | undefined {
+  #nextBatch(): Buffer | undefined {
     if (this.#waiting.length === 0) return undefined;
     let count = 0;
     let sizeBytes = 0;
@@ -75,15 +75,15 @@ export class LogLines {
     return Buffer.from(lines.join(""));
   }
 
-  #ask(bytes: Buffer): void {
-    this.#isAsked = true;
+  #write(bytes: Buffer): void {
+    this.#isWriting = true;
     write(this.#fd, bytes, (error, count) => {
-      this.#isAsked = false;
+      this.#isWriting = false;
       if (error !== null) return this.#failed(error, bytes);
       const rest = bytes.subarray(count);
       if (rest.length === 0) return this.#wentThrough();
       this.#writing = rest;
-      this.#ask(rest);
+      this.#write(rest);
     });
   }
 
@@ -101,7 +101,7 @@ export class LogLines {
     if (isBusy(error)) {
       const cancel = this.#clock.every(RETRY_MS, () => {
         cancel();
-        this.#ask(bytes);
+        this.#write(bytes);
       });
       return;
     }
@@ -112,7 +112,7 @@ export class LogLines {
   /** The reader has gone, or there is no space for the lines. */
   #abandon(error: NodeJS.ErrnoException, bytes: Buffer): void {
     if (error.code === "EPIPE") {
-      this.#isReaderGone = true;
+      this.#isReaderClosed = true;
       this.#waiting = [];
       return;
     }
@@ -127,25 +127,25 @@ export class LogLines {
   #writeLast(): void {
     // Requested writes finish before the process ends, because its threads are awaited: the next write lets them go
     // first.
-    if (this.#isAsked) standStill(THREAD_MS);
+    if (this.#isWriting) blockThread(THREAD_MS);
     // Nobody is left to hear that it went through.
     this.#addLoss();
-    let bytes = (this.#isAsked ? undefined : this.#writing) ?? this.#taken();
-    for (let tries = 0; bytes !== undefined && tries < LAST_TRIES_MAX; ) {
+    let bytes = (this.#isWriting ? undefined : this.#writing) ?? this.#nextBatch();
+    for (let tries = 0; bytes !== undefined && tries < FINAL_WRITES_MAX; ) {
       try {
         bytes = bytes.subarray(writeSync(this.#fd, bytes));
-        if (bytes.length === 0) bytes = this.#taken();
+        if (bytes.length === 0) bytes = this.#nextBatch();
       } catch (error) {
         if (!(error instanceof Error) || !isBusy(error)) return;
         tries += 1;
-        standStill(RETRY_MS);
+        blockThread(RETRY_MS);
       }
     }
   }
 }
 
 /** For the end of the process alone, where no timer comes any more. */
-function standStill(durationMs: number): void {
+function blockThread(durationMs: number): void {
   Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, durationMs);
 }
 

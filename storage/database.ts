@@ -7,7 +7,7 @@ import { RecordingStore } from "./calls/recording-store.js";
 import { UsageStore } from "./calls/usage-store.js";
 import { JobStore, JobsAdded } from "./jobs/job-store.js";
 import { KnowledgeStore } from "./knowledge/knowledge-store.js";
-import { type Mail, RECORDS_CHANGED } from "./nodes/message-bus.js";
+import { type BusMessages, RECORDS_CHANGED } from "./nodes/message-bus.js";
 import { NodeStore } from "./nodes/node-store.js";
 import { OnceTokenStore } from "./nodes/once-token-store.js";
 import { SqliteStore } from "./sqlite/sqlite-store.js";
@@ -85,7 +85,7 @@ export async function openDatabase(options: DatabaseOptions): Promise<Database> 
       mustExist,
     });
     const database = new Database(store);
-    if (!isServer) database.recordChanges.tellOthersBy(() => tellServers(store.mail));
+    if (!isServer) database.recordChanges.onChanged(() => notifyServers(store.messageBus));
     return database;
   }
   const onFailure = options.onFailure ?? ((error: Error) => process.emitWarning(error));
@@ -93,8 +93,8 @@ export async function openDatabase(options: DatabaseOptions): Promise<Database> 
 }
 
 /** Tells servers what a command line has changed; where it cannot, they find out by themselves a moment later. */
-function tellServers(mail: Mail): Promise<void> {
-  return mail.post(RECORDS_CHANGED, "").catch((error: Error) => process.emitWarning(error));
+function notifyServers(messageBus: BusMessages): Promise<void> {
+  return messageBus.post(RECORDS_CHANGED, "").catch((error: Error) => process.emitWarning(error));
 }
 
 /** The database that another process of this server has open. */
@@ -173,8 +173,8 @@ export class Database {
   }
 
   /** Undefined where the database has one server. */
-  get mail(): Mail | undefined {
-    return this.#backend.mail;
+  get messageBus(): BusMessages | undefined {
+    return this.#backend.messageBus;
   }
 
   /** Requests that have been made and not been answered. */
@@ -197,8 +197,8 @@ export class Database {
   }
 
   /** Looks whether the database is still there, and still the one that was opened; writes nothing. */
-  look(): Promise<StoreCondition> {
-    return this.#backend.look();
+  checkHealth(): Promise<StoreCondition> {
+    return this.#backend.checkHealth();
   }
 
   get writers(): StatementPort["writers"] {

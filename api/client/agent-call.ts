@@ -3,7 +3,7 @@ import { type CallTarget, type Credential, callAddress, requireAddress } from ".
 import { asCallError, CallError } from "./call-error.js";
 import type { CallEvents, CallState, Connected } from "./call-events.js";
 import { CallConnection, type CallSocketClass, NOT_OPENED } from "./call-socket.js";
-import { type CancelTimer, type ClientClock, chance, ownClock } from "./client-clock.js";
+import { type CancelTimer, type ClientClock, chance, defaultClock } from "./client-clock.js";
 import { Dialogue } from "./dialogue.js";
 import { LevelMeter, levelOf, rmsOf, VoiceSense } from "./loudness.js";
 import { PageTools, type ToolHandler } from "./page-tools.js";
@@ -145,15 +145,15 @@ export class AgentCall {
   constructor(options: AgentCallOptions) {
     this.#options = options;
     this.#sound = options.sound;
-    this.#clock = options.clock ?? ownClock;
+    this.#clock = options.clock ?? defaultClock;
     this.#dialogue = new Dialogue(this.#events, this.#clock);
     this.#reconnection = new Reconnection(this.#clock, options.chance ?? chance);
     this.#tools = new PageTools(
       this.#clock,
       (message) => void (this.#isConnected && this.#connection?.sendText(message)),
-      (use) => this.#events.tell("tool", use),
+      (use) => this.#events.emit("tool", use),
     );
-    this.#meter = new LevelMeter(this.#clock, (levels) => this.#events.tell("levels", levels));
+    this.#meter = new LevelMeter(this.#clock, (levels) => this.#events.emit("levels", levels));
   }
 
   get state(): CallState {
@@ -188,9 +188,9 @@ export class AgentCall {
         sounding: (turn) => this.#dialogue.turnSounds(turn),
         played: (turn, ms) => this.#played(turn, ms),
         agentLoudness: (rms) => this.#meter.note({ agent: levelOf(rms) }),
-        microphone: (change) => this.#events.tell("microphone", change),
-        fault: (fault) => this.#events.tell("fault", fault),
-        mended: (code) => this.#events.tell("mended", code),
+        microphone: (change) => this.#events.emit("microphone", change),
+        fault: (fault) => this.#events.emit("fault", fault),
+        mended: (code) => this.#events.emit("mended", code),
       });
     } catch (error) {
       // Who has hung up meanwhile has nothing to mend.
@@ -252,8 +252,8 @@ export class AgentCall {
     } catch (error) {
       if (this.state === "ended") return;
       this.#lacksToken = true;
-      this.#events.tell("fault", asCallError(error, "tokenFailed", NO_TOKEN));
-      return this.#lost(BROKEN, NO_TOKEN);
+      this.#events.emit("fault", asCallError(error, "tokenFailed", NO_TOKEN));
+      return this.#onConnectionLost(BROKEN, NO_TOKEN);
     }
     if (this.state !== "connecting" && this.state !== "reconnecting") return;
     this.#lastError = "";
@@ -276,7 +276,7 @@ export class AgentCall {
       text: (message) => this.#take(serverMessage(message), connection),
       audio: (bytes) => this.#sound.play(new Int16Array(bytes)),
       closed: (code, reason) => {
-        if (this.#connection === connection) this.#lost(code, reason);
+        if (this.#connection === connection) this.#onConnectionLost(code, reason);
       },
     });
     return connection;
@@ -284,7 +284,7 @@ export class AgentCall {
 
   /** Tells the fault, and with it the end of the call. */
   #failed(fault: CallError): CallError {
-    this.#events.tell("fault", fault);
+    this.#events.emit("fault", fault);
     this.#end(NORMAL_END, fault.message);
     return fault;
   }
@@ -300,7 +300,7 @@ export class AgentCall {
       case "audioStart": {
         const own = this.#dialogue.turnBegun();
         this.#turns = { server: message.turnId, own, playedMs: 0 };
-        return this.#sound.begin(own, message.sampleRateHz);
+        return this.#sound.startTurn(own, message.sampleRateHz);
       }
       case "audioStop":
         this.#sound.stop();
@@ -310,7 +310,7 @@ export class AgentCall {
         return this.#dialogue.turnFinished();
       case "error":
         this.#lastError = message.message;
-        this.#events.tell(
+        this.#events.emit(
           "fault",
           new CallError("server", message.message, { serverCode: message.code }),
         );
@@ -329,40 +329,40 @@ export class AgentCall {
     this.#historyKey = historyKey;
     this.#dialogue.enter("listening");
     this.#tools.connected();
-    this.#events.tell("connected", { agentName, historyKey, callId, isAgain });
+    this.#events.emit("connected", { agentName, historyKey, callId, isAgain });
     if (!isAgain) return;
-    this.#events.tell("mended", "connectionLost");
+    this.#events.emit("mended", "connectionLost");
     // While the network was gone there was no token to be had either.
-    if (this.#lacksToken) this.#events.tell("mended", "tokenFailed");
+    if (this.#lacksToken) this.#events.emit("mended", "tokenFailed");
     this.#lacksToken = false;
   }
 
-  #lost(code: number, reason: string): void {
+  #onConnectionLost(code: number, reason: string): void {
     this.#cancelConnect?.();
     this.#connection = undefined;
     if (this.state === "ended") return;
     this.#sound.stop();
     this.#dialogue.brokenOff();
     const delayMs = this.#historyKey === undefined ? undefined : this.#reconnection.delayMs(code);
-    if (delayMs === undefined) return this.#givenUp(code, reason);
+    if (delayMs === undefined) return this.#endAfterRetries(code, reason);
     if (this.state !== "reconnecting") {
       this.#dialogue.enter("reconnecting");
-      this.#events.tell("fault", new CallError("connectionLost", "the connection was lost"));
+      this.#events.emit("fault", new CallError("connectionLost", "the connection was lost"));
     }
     // What it rejects with was told as a fault.
     this.#reconnection.retry(delayMs, () => void this.#connect().catch(() => {}));
   }
 
-  #givenUp(code: number, reason: string): void {
+  #endAfterRetries(code: number, reason: string): void {
     const words = reason || this.#lastError;
     if (code === BROKEN || code === 1005) {
       // The missing token was already reported.
       if (reason === NO_TOKEN) return this.#end(code, words);
-      this.#events.tell("fault", new CallError("cannotConnect", "the server cannot be reached"));
+      this.#events.emit("fault", new CallError("cannotConnect", "the server cannot be reached"));
     } else if (code === NO_ENTRY && this.state === "reconnecting") {
-      this.#events.tell("fault", new CallError("tokenEnded", TOKEN_ENDED));
+      this.#events.emit("fault", new CallError("tokenEnded", TOKEN_ENDED));
     } else if (code !== NORMAL_END && this.#lastError === "") {
-      this.#events.tell("fault", new CallError("refused", words || `closed with ${code}`));
+      this.#events.emit("fault", new CallError("refused", words || `closed with ${code}`));
     }
     this.#end(code, words);
   }
@@ -378,7 +378,7 @@ export class AgentCall {
     this.#connection = undefined;
     connection?.close();
     this.#sound.close();
-    this.#events.tell("ended", { code, reason });
+    this.#events.emit("ended", { code, reason });
   }
 
   #frame(samples: Int16Array<ArrayBuffer>): void {

@@ -12,7 +12,7 @@ export class Announcer<Events extends object> {
   }
 
   /** A listener that throws keeps no other from being told: what it threw is an uncaught error of the page. */
-  tell<Name extends keyof Events>(name: Name, event: Events[Name]): void {
+  emit<Name extends keyof Events>(name: Name, event: Events[Name]): void {
     for (const listener of this.#listeners[name] ?? []) {
       try {
         listener(event);

@@ -25,7 +25,7 @@ export interface CallLine {
 }
 
 /** Throws a CallError where there is none. */
-function ownSocketClass(): CallSocketClass {
+function defaultSocketClass(): CallSocketClass {
   const found: { WebSocket?: CallSocketClass } = globalThis;
   if (found.WebSocket !== undefined) return found.WebSocket;
   throw new CallError("protocol", "this environment has no WebSocket: pass one as an option");
@@ -50,12 +50,12 @@ export class CallConnection {
   readonly #clock: ClientClock;
   readonly #listener: SocketListener;
   /** When what was sent last went out, as far as that is known. */
-  #takenAtMs = 0;
+  #drainedAtMs = 0;
   #isOpen = false;
   #isOver = false;
 
   constructor(
-    { WebSocket = ownSocketClass(), address, clock }: CallLine,
+    { WebSocket = defaultSocketClass(), address, clock }: CallLine,
     listener: SocketListener,
   ) {
     this.#clock = clock;
@@ -65,7 +65,7 @@ export class CallConnection {
     socket.binaryType = "arraybuffer";
     socket.onopen = () => {
       this.#isOpen = true;
-      this.#takenAtMs = clock.monotonicMs();
+      this.#drainedAtMs = clock.monotonicMs();
     };
     // What there is to say of an error is said by the close that follows it.
     socket.onerror = () => {};
@@ -86,10 +86,10 @@ export class CallConnection {
     if (!this.#isOpen || this.#isOver) return;
     const unsentBytes = this.#socket.bufferedAmount;
     const nowMs = this.#clock.monotonicMs();
-    if (unsentBytes <= UNSENT_BYTES_MAX / 2) this.#takenAtMs = nowMs;
+    if (unsentBytes <= UNSENT_BYTES_MAX / 2) this.#drainedAtMs = nowMs;
     if (unsentBytes > UNSENT_BYTES_MAX) {
       // A page that stood still sends much at once, and its line is good: only time tells.
-      if (nowMs - this.#takenAtMs >= STUCK_MS) this.breakOff();
+      if (nowMs - this.#drainedAtMs >= STUCK_MS) this.breakOff();
       return;
     }
     this.#socket.send(new Uint8Array(samples.buffer, samples.byteOffset, samples.byteLength));

@@ -8,7 +8,7 @@ export interface ClientClock {
 }
 
 /** A browser's, and Node's. */
-export const ownClock: ClientClock = {
+export const defaultClock: ClientClock = {
   monotonicMs: () => performance.now(),
   after(delayMs, action) {
     const timer = setTimeout(action, delayMs);

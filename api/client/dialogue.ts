@@ -33,7 +33,7 @@ export class Dialogue {
   enter(state: CallState): void {
     if (state === this.#state || this.#state === "ended") return;
     this.#state = state;
-    this.#events.tell("state", state);
+    this.#events.emit("state", state);
   }
 
   /** The microphone has a voice in it, as it seems. */
@@ -44,7 +44,7 @@ export class Dialogue {
   callerWords(text: string, isFinal: boolean): void {
     this.#open.caller ??= this.#newId();
     const id = this.#open.caller;
-    this.#tellWords({ id, speaker: "caller", kind: isFinal ? "final" : "guess", text });
+    this.#emitWords({ id, speaker: "caller", kind: isFinal ? "final" : "guess", text });
     if (!isFinal) {
       if (this.#state === "thinking") this.enter("listening");
       return;
@@ -60,14 +60,14 @@ export class Dialogue {
       delete this.#open.agent;
       const unheard = open === undefined ? "" : textBehind(open.text, text);
       const id = open?.id ?? this.#newId();
-      this.#tellWords({ id, speaker: "agent", kind: "heard", text, unheard });
+      this.#emitWords({ id, speaker: "agent", kind: "heard", text, unheard });
       return;
     }
     // Words that do not go on where the open ones ended are of another turn, and nothing of those was heard.
     if (open !== undefined && !text.startsWith(open.text)) this.#settleUnheard();
     const id = this.#open.agent?.id ?? this.#newId();
     this.#open.agent = { id, text };
-    this.#tellWords({ id, speaker: "agent", kind: "said", text });
+    this.#emitWords({ id, speaker: "agent", kind: "said", text });
   }
 
   /** Answers the number of the turn in this call. */
@@ -75,7 +75,7 @@ export class Dialogue {
     this.#endTurn("finished");
     const turn = ++this.#turnCount;
     this.#turn = { turn, beganAtMs: this.#clock.monotonicMs(), isOver: false };
-    this.#events.tell("turn", { turn, phase: "begun" });
+    this.#events.emit("turn", { turn, phase: "begun" });
     return turn;
   }
 
@@ -84,7 +84,7 @@ export class Dialogue {
     if (current === undefined || current.turn !== turn || current.isOver) return;
     const nowMs = this.#clock.monotonicMs();
     const since = (atMs: number | undefined) => (atMs === undefined ? undefined : nowMs - atMs);
-    this.#events.tell("wait", {
+    this.#events.emit("wait", {
       turn,
       sinceVoiceMs: since(this.#voiceAtMs),
       sinceWordsMs: since(this.#wordsAtMs),
@@ -114,7 +114,7 @@ export class Dialogue {
     const current = this.#turn;
     if (current !== undefined && !current.isOver) {
       current.isOver = true;
-      this.#events.tell("turn", { turn: current.turn, phase });
+      this.#events.emit("turn", { turn: current.turn, phase });
     }
     if (this.#state === "speaking") this.enter("listening");
   }
@@ -124,11 +124,11 @@ export class Dialogue {
     if (open === undefined) return;
     delete this.#open.agent;
     const { id, text } = open;
-    this.#tellWords({ id, speaker: "agent", kind: "heard", text: "", unheard: text });
+    this.#emitWords({ id, speaker: "agent", kind: "heard", text: "", unheard: text });
   }
 
-  #tellWords(words: Omit<Words, "unheard"> & { readonly unheard?: string }): void {
-    this.#events.tell("words", { unheard: "", ...words });
+  #emitWords(words: Omit<Words, "unheard"> & { readonly unheard?: string }): void {
+    this.#events.emit("words", { unheard: "", ...words });
   }
 
   #newId(): number {

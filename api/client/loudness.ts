@@ -40,20 +40,20 @@ export class VoiceSense {
 /** How loud both sides are, told as often as an eye wants to know. */
 export class LevelMeter {
   readonly #clock: ClientClock;
-  readonly #tell: (levels: Levels) => void;
+  readonly #emit: (levels: Levels) => void;
   #levels: Levels = { caller: 0, agent: 0 };
-  #toldAtMs = 0;
+  #emittedAtMs = 0;
 
   constructor(clock: ClientClock, tell: (levels: Levels) => void) {
     this.#clock = clock;
-    this.#tell = tell;
+    this.#emit = tell;
   }
 
   note(change: Partial<Levels>): void {
     const nowMs = this.#clock.monotonicMs();
     this.#levels = { ...this.#levels, ...change };
-    if (nowMs - this.#toldAtMs < LEVELS_PERIOD_MS) return;
-    this.#toldAtMs = nowMs;
-    this.#tell(this.#levels);
+    if (nowMs - this.#emittedAtMs < LEVELS_PERIOD_MS) return;
+    this.#emittedAtMs = nowMs;
+    this.#emit(this.#levels);
   }
 }

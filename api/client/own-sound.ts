@@ -37,7 +37,7 @@ export class OwnSound implements Sound {
     this.#listener = listener;
   }
 
-  begin(turn: number, rateHz: number): void {
+  startTurn(turn: number, rateHz: number): void {
     this.#turn = turn;
     this.#rateHz = rateHz;
     this.#isNew = true;

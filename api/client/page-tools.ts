@@ -38,17 +38,17 @@ export class PageTools {
   offer(name: string, handler: ToolHandler): () => void {
     requireTool(name, this.#handlers);
     this.#handlers.set(name, handler);
-    this.#tell();
+    this.#sendList();
     return () => {
       if (this.#handlers.get(name) !== handler) return;
       this.#handlers.delete(name);
-      this.#tell();
+      this.#sendList();
     };
   }
 
   /** There is a new connection, whose server knows of none of them. */
   connected(): void {
-    if (this.#handlers.size > 0) this.#tell();
+    if (this.#handlers.size > 0) this.#sendList();
   }
 
   /** Never rejects. `answer` is the way back on the connection that the call came by. */
@@ -64,7 +64,7 @@ export class PageTools {
     this.#used({ name, ms: this.#clock.monotonicMs() - beganAtMs, error });
   }
 
-  #tell(): void {
+  #sendList(): void {
     this.#send(JSON.stringify({ type: "tools", names: [...this.#handlers.keys()] }));
   }
 }

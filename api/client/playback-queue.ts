@@ -43,7 +43,7 @@ export class PlaybackQueue {
   #isFlowing = false;
   #holdMs = HOLD_MIN_MS;
   /** Samples of the device since the first piece that is held back. */
-  #held = 0;
+  #bufferedSamples = 0;
 
   /** `onSounding` is told of the first sample of each turn. */
   constructor(rateHz: number, onSounding: (turn: number) => void) {
@@ -61,7 +61,7 @@ export class PlaybackQueue {
     return { turn, ms: Math.min(receivedMs, Math.max(dryMs, playedMs)) };
   }
 
-  begin(turn: number, rateHz: number): void {
+  startTurn(turn: number, rateHz: number): void {
     this.#current = {
       turn,
       rateHz,
@@ -77,7 +77,7 @@ export class PlaybackQueue {
   play(samples: Int16Array): void {
     const current = this.#current;
     if (current === undefined || samples.length === 0) return;
-    if (!this.#isFlowing && this.#queued === 0) this.#held = 0;
+    if (!this.#isFlowing && this.#queued === 0) this.#bufferedSamples = 0;
     // A turn that had begun to sound and ran dry was heard to stop: hold back more from now on.
     if (!this.#isFlowing && current.hasSounded && this.#queued === 0) {
       this.#holdMs = Math.min(OUTPUT_PAUSE_MAX_MS, this.#holdMs + HOLD_STEP_MS);
@@ -119,9 +119,9 @@ export class PlaybackQueue {
 
   #mayFlow(samples: number): boolean {
     if (this.#queued === 0) return false;
-    this.#held += samples;
+    this.#bufferedSamples += samples;
     const wantedSamples = (this.#holdMs * this.#rateHz) / 1_000;
-    return this.#queued >= wantedSamples || this.#held >= wantedSamples;
+    return this.#queued >= wantedSamples || this.#bufferedSamples >= wantedSamples;
   }
 
   #take(output: Float32Array): number {

@@ -22,7 +22,7 @@ export interface Sound {
   /** Rejects with a CallError. In a browser it has to be called in a click. */
   open(listener: SoundListener): Promise<void>;
   /** The audio that follows is of this turn: 16 bit at `rateHz`, mono. */
-  begin(turn: number, rateHz: number): void;
+  startTurn(turn: number, rateHz: number): void;
   play(samples: Int16Array<ArrayBuffer>): void;
   /** The turn is over: nothing more is said about how much of it was heard. */
   finish(): void;

@@ -26,13 +26,13 @@ export interface JoiningOptions {
 /** This server among those of its database; undefined where the database has one. */
 export async function joinNodes(options: JoiningOptions): Promise<Nodes | undefined> {
   const { database, nodeName: name, nodeUrl, callsMax: capacity } = options;
-  const { mail } = database;
-  if (mail === undefined) return undefined;
+  const { messageBus } = database;
+  if (messageBus === undefined) return undefined;
   const about = { name, address: nodeUrl ?? null, version: VERSION, capacity };
   const node = { startId: randomUUID(), ...about };
-  const nodes = new Nodes({ ...options, mail, node, isNameCertain: database.isSoleServer });
+  const nodes = new Nodes({ ...options, messageBus, node, isNameCertain: database.isSoleServer });
   await nodes.join();
-  database.recordChanges.tellOthersBy(() => nodes.recordsChanged());
+  database.recordChanges.onChanged(() => nodes.recordsChanged());
   return nodes;
 }
 

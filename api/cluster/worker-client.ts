@@ -1,8 +1,8 @@
-import type { Cluster } from "../../engine/calls/cluster.js";
+import type { Cluster } from "../../engine/calls/cluster-calls.js";
 import type { LiveCall, LiveCalls } from "../../engine/calls/live-calls.js";
 import type { OutboundCalls } from "../../engine/calls/outbound/outbound-calls.js";
 import type { PlacedCalls } from "../../engine/calls/outbound/placed-calls.js";
-import type { Elsewhere } from "../../engine/cluster/coordination.js";
+import type { AvailableServer } from "../../engine/cluster/coordination.js";
 import { type Handlers, type IpcMessage, Link } from "../../engine/cluster/ipc-link.js";
 import {
   type ClusterState,
@@ -31,11 +31,11 @@ import type { CallInfoStore } from "../../engine/telephony/call-info.js";
 import type { CancelTimer, Clock } from "../../engine/time/clock.js";
 import type { MaybePromise } from "../../engine/time/maybe-promise.js";
 import type { UseLimiter } from "../http/request/rate-limiter.js";
+import type { ClusterMember } from "./cluster-member.js";
 import type { WorkerServer } from "./worker-server.js";
-import type { WorkerSide } from "./worker-side.js";
 
 /** How soon the others learn that this process is late, or no longer. */
-const LOOK_MS = 250;
+const CHECK_INTERVAL_MS = 250;
 
 export interface ClusterWorkerOptions {
   /** This worker's among those of its server. */
@@ -52,7 +52,7 @@ export interface ClusterWorkerOptions {
 }
 
 /** A worker's side of its server: it asks the primary for what must be one for all workers. */
-export class ClusterWorker implements WorkerSide {
+export class ClusterWorker implements ClusterMember {
   readonly shared: Cluster;
   readonly streamTokens: StreamTokenRegistry;
   readonly streamUuids: StreamUuidRegistry;
@@ -82,23 +82,23 @@ export class ClusterWorker implements WorkerSide {
     this.shared = this.#sharedCluster();
     this.streamTokens = new WorkerStreamTokens(new StreamTokens({ secret, clock }), this.primary);
     this.streamUuids = {
-      mint: (claims) => this.primary.ask("mintUuid", claims),
-      redeem: (uuid) => this.primary.ask("redeemUuid", uuid),
+      mint: (claims) => this.primary.request("mintUuid", claims),
+      redeem: (uuid) => this.primary.request("redeemUuid", uuid),
     };
     this.callInfos = {
-      keep: (call, info) => this.primary.ask("keepCallInfo", { call, info }),
-      find: (call) => this.primary.ask("findCallInfo", call),
+      keep: (call, info) => this.primary.request("keepCallInfo", { call, info }),
+      find: (call) => this.primary.request("findCallInfo", call),
     };
     this.tokenUses = {
       take: (token, historyKey) =>
-        this.primary.ask("takeToken", { ...usedPart(token), historyKey }),
+        this.primary.request("takeToken", { ...usedPart(token), historyKey }),
       opened: (token, historyKey) =>
-        this.primary.tell("tokenOpened", { ...usedPart(token), historyKey }),
-      giveBack: (token) => this.primary.tell("giveTokenBack", usedPart(token)),
+        this.primary.notify("tokenOpened", { ...usedPart(token), historyKey }),
+      release: (token) => this.primary.notify("releaseToken", usedPart(token)),
     };
     this.answeredWebhooks = {
       answerTo: ({ id, isUnique }, make) =>
-        this.primary.ask("answerWebhook", { id, isUnique, answer: make() }),
+        this.primary.request("answerWebhook", { id, isUnique, answer: make() }),
     };
   }
 
@@ -107,19 +107,19 @@ export class ClusterWorker implements WorkerSide {
   }
 
   streamAddress(): Promise<string | undefined> {
-    return this.primary.ask("streamAddress", undefined);
+    return this.primary.request("streamAddress", undefined);
   }
 
   get otherServersTake(): boolean {
     return this.#cluster.otherServersTake;
   }
 
-  elsewhere(): Promise<Elsewhere | undefined> {
-    return this.primary.ask("elsewhere", undefined);
+  otherAvailableServer(): Promise<AvailableServer | undefined> {
+    return this.primary.request("otherAvailableServer", undefined);
   }
 
   limiterOf(limit: LimitName): UseLimiter {
-    return { take: (key) => this.primary.ask("take", { limit, key }) };
+    return { take: (key) => this.primary.request("take", { limit, key }) };
   }
 
   placedCalls(own: OutboundCalls, tokens: OutboundTokens): PlacedCalls {
@@ -132,7 +132,7 @@ export class ClusterWorker implements WorkerSide {
     this.#liveCalls = own;
     const elsewhere = (callId: string): LiveCall => ({
       callId,
-      end: (ending) => void this.#endElsewhere(callId, ending),
+      end: (ending) => void this.#endOnOtherWorker(callId, ending),
     });
     return { find: (callId) => own.find(callId) ?? elsewhere(callId) };
   }
@@ -140,19 +140,19 @@ export class ClusterWorker implements WorkerSide {
   endCall(own: LiveCalls, callId: string, ending: Ending): MaybePromise<boolean> {
     const call = own.find(callId);
     call?.end(ending);
-    return call === undefined ? this.primary.ask("endCall", { callId, ending }) : true;
+    return call === undefined ? this.primary.request("endCall", { callId, ending }) : true;
   }
 
   /** Resolves when the other workers know that what they keep may be out of date; never rejects. */
   async recordsChanged(): Promise<void> {
-    await this.primary.ask("recordsChanged", undefined).catch((error: unknown) => {
+    await this.primary.request("recordsChanged", undefined).catch((error: unknown) => {
       this.#options.log.warn({ error }, "failed to notify the other workers of a change");
     });
   }
 
   /** The metrics of all workers. */
   metricsText(): Promise<string> {
-    return this.primary.ask("metrics", undefined);
+    return this.primary.request("metrics", undefined);
   }
 
   /** The server listens: from now on the others know how it fares, and a late one leaves connections to them. */
@@ -160,19 +160,21 @@ export class ClusterWorker implements WorkerSide {
     const { clock, log } = this.#options;
     this.#metrics = calls.metrics;
     const look = () => {
-      this.#tell({ isServing: calls.isServing, isLate: calls.isLate });
-      http.takeConnections(!calls.isLate || !this.shared.othersTake).catch((error: unknown) => {
-        log.error({ error }, "failed to listen on the port again");
-      });
+      this.#send({ isServing: calls.isServing, isLate: calls.isOverloaded });
+      http
+        .takeConnections(!calls.isOverloaded || !this.shared.othersAccept)
+        .catch((error: unknown) => {
+          log.error({ error }, "failed to listen on the port again");
+        });
     };
-    this.#stopLooking = clock.every(LOOK_MS, look);
-    this.primary.tell("started", port);
+    this.#stopLooking = clock.every(CHECK_INTERVAL_MS, look);
+    this.primary.notify("started", port);
     look();
   }
 
   /** From now on the primary sees when the event loop of this process stands still. */
   sendHeartbeats(isDebugged: () => boolean): void {
-    const send = () => this.primary.tell("heartbeat", { isDebugged: isDebugged() });
+    const send = () => this.primary.notify("heartbeat", { isDebugged: isDebugged() });
     this.#stopBeating = this.#options.clock.every(HEARTBEAT_MS, send);
     send();
   }
@@ -182,11 +184,11 @@ export class ClusterWorker implements WorkerSide {
     this.#stopBeating?.();
   }
 
-  #tell(state: WorkerState): void {
+  #send(state: WorkerState): void {
     const { isServing, isLate } = this.#state;
     if (state.isServing === isServing && state.isLate === isLate) return;
     this.#state = state;
-    this.primary.tell("state", state);
+    this.primary.notify("state", state);
   }
 
   #sharedCluster(): Cluster {
@@ -196,26 +198,26 @@ export class ClusterWorker implements WorkerSide {
       slots: this.#slots,
       events: this.#events,
       breakers: this.#breakers,
-      hasCall: (callId) => this.#hasElsewhere(callId),
-      endCall: (callId, ending) => this.#endElsewhere(callId, ending),
+      hasCall: (callId) => this.#hasOtherNodes(callId),
+      endCall: (callId, ending) => this.#endOnOtherWorker(callId, ending),
       get callCount() {
         return state().callCount;
       },
       get isDrained() {
         return state().isDrained;
       },
-      get othersTake() {
+      get othersAccept() {
         return state().taking.some((other) => other !== name);
       },
     };
   }
 
-  #hasElsewhere(callId: string): Promise<boolean> {
-    return this.#ifAnswered(callId, this.primary.ask("hasCall", callId));
+  #hasOtherNodes(callId: string): Promise<boolean> {
+    return this.#ifAnswered(callId, this.primary.request("hasCall", callId));
   }
 
-  #endElsewhere(callId: string, ending: Ending): Promise<boolean> {
-    return this.#ifAnswered(callId, this.primary.ask("endCall", { callId, ending }));
+  #endOnOtherWorker(callId: string, ending: Ending): Promise<boolean> {
+    return this.#ifAnswered(callId, this.primary.request("endCall", { callId, ending }));
   }
 
   async #ifAnswered(callId: string, answer: Promise<boolean>): Promise<boolean> {

@@ -8,4 +8,4 @@ process.on("SIGINT", () => undefined);
 // Without the primary nothing of a call can be stored.
 process.once("disconnect", () => process.exit());
 if (!process.connected) process.exit();
-await import("./worker-work.js");
+await import("./worker-runtime.js");

@@ -18,7 +18,7 @@ import { openBackend } from "../http/backend/open-backend.js";
 import { HttpServer } from "../http/server.js";
 import { CLOSE_CODE_BY_REFUSAL, closeReason } from "../voice/close-codes.js";
 import { errorMessage } from "../voice/voice-message.js";
-import type { FromPrimary, WorkerOrders } from "./worker-orders.js";
+import type { FromPrimary, WorkerRequests } from "./worker-requests.js";
 
 /**
  * Resolves when the process has ended, or could not be started, and all that it has said was taken. What it could not be told,
@@ -64,7 +64,7 @@ export interface RestartingPortOptions {
 export class RestartingPort {
   readonly #options: RestartingPortOptions;
   #server: HttpServer | undefined;
-  #isWanted = false;
+  #isOpenRequested = false;
   #work: Promise<void> = Promise.resolve();
 
   constructor(options: RestartingPortOptions) {
@@ -73,8 +73,8 @@ export class RestartingPort {
 
   /** Resolves when it listens, or does not any more; never rejects. */
   listen(isWanted: boolean): Promise<void> {
-    if (isWanted === this.#isWanted) return this.#work;
-    this.#isWanted = isWanted;
+    if (isWanted === this.#isOpenRequested) return this.#work;
+    this.#isOpenRequested = isWanted;
     this.#work = this.#work
       .then(() => this.#follow())
       .catch((error: unknown) => {
@@ -90,8 +90,8 @@ export class RestartingPort {
 
   async #follow(): Promise<void> {
     const { host, port } = this.#options;
-    if (this.#server !== undefined) return this.#server.takeConnections(this.#isWanted);
-    if (!this.#isWanted) return;
+    if (this.#server !== undefined) return this.#server.takeConnections(this.#isOpenRequested);
+    if (!this.#isOpenRequested) return;
     const server = await this.#newServer();
     await server.listen(host, port);
     this.#server = server;
@@ -153,7 +153,7 @@ const STARTING_NICE = 10;
 /** Where other programs take all cores, a process of low priority would never listen: after this it starts as usual. */
 export const STARTING_BEHIND_MAX_MS = 5_000;
 /** Looks for threads that are still behind: a first, one for those that were begun during it, and one to spare. */
-const LOOKS_MAX = 3;
+const CHECKS_MAX = 3;
 const NICE_LIMIT = /^Max nice priority\s+(\d+)/m;
 /** The limit counts from the lowest priority: with 20 a process may come back to a nice value of 0. */
 const NICE_OF_LIMIT_0 = 20;
@@ -167,7 +167,7 @@ export interface StartingProcess {
   readonly pid: number;
   readonly clock: Clock;
   /** Resolves when the process has ended. */
-  readonly gone: Promise<unknown>;
+  readonly exited: Promise<unknown>;
   readonly onFailure: (error: unknown) => void;
 }
 
@@ -176,7 +176,7 @@ export interface StartingProcess {
  * priority returns when the function that this returns is called, and after `STARTING_BEHIND_MAX_MS` in any case. Does
  * nothing where the system would not allow the usual priority again. A failure is reported and changes nothing else.
  */
-export function startedBehind({ pid, clock, gone, onFailure }: StartingProcess): () => void {
+export function startedBehind({ pid, clock, exited, onFailure }: StartingProcess): () => void {
   const usual = getPriority();
   const attempt = (act: () => void) => {
     try {
@@ -190,11 +190,11 @@ export function startedBehind({ pid, clock, gone, onFailure }: StartingProcess):
   attempt(() => setPriority(pid, STARTING_NICE));
   const comeForward = () => {
     cancel();
-    for (let look = 0; look < LOOKS_MAX; look += 1) attempt(() => bringForward(pid, usual));
+    for (let look = 0; look < CHECKS_MAX; look += 1) attempt(() => bringForward(pid, usual));
   };
   const cancel = clock.after(STARTING_BEHIND_MAX_MS, comeForward);
   // The system may give the id of a process that has ended to another one.
-  void gone.then(cancel);
+  void exited.then(cancel);
   return comeForward;
 }
 
@@ -247,7 +247,7 @@ const LAST_WORK_MAX_MS = 30_000;
 export interface WorkerProcessesOptions {
   readonly count: number;
   /** What all of them are told; the first is told which port is left to it. */
-  readonly orders: Omit<WorkerOrders, "name" | "runId" | "isFirst" | "isKeeper">;
+  readonly orders: Omit<WorkerRequests, "name" | "runId" | "isFirst" | "isKeeper">;
   readonly primary: ClusterPrimary;
   /** Told of each run before the first call that is opened under it. */
   readonly addRun: (runId: string) => Promise<void>;
@@ -259,7 +259,7 @@ export interface WorkerProcessesOptions {
 interface Running {
   readonly child: ChildProcess;
   readonly link: WorkerLink;
-  readonly gone: Promise<void>;
+  readonly exited: Promise<void>;
 }
 
 /** How a worker ended. */
@@ -304,9 +304,9 @@ export class WorkerProcesses {
     const processes = new WorkerProcesses(options, port);
     try {
       // The first puts right what an earlier run has left, before others have calls.
-      await processes.#begin(0, true);
+      await processes.#start(0, true);
       const others = Array.from({ length: options.count - 1 }, (_, index) => index + 1);
-      await Promise.all(others.map((place) => processes.#begin(place, false)));
+      await Promise.all(others.map((place) => processes.#start(place, false)));
       processes.#hasStarted = true;
       processes.#answerCallers();
     } catch (error) {
@@ -331,7 +331,7 @@ export class WorkerProcesses {
   }
 
   endAll(): void {
-    for (const { link } of this.#running.values()) link.tell("endAll", undefined);
+    for (const { link } of this.#running.values()) link.notify("endAll", undefined);
   }
 
   /** Drains all of them at once; one that takes too long is ended. */
@@ -341,14 +341,14 @@ export class WorkerProcesses {
     await this.#restartingPort.close();
     const { clock } = this.#options;
     const all = [...this.#running.values()];
-    for (const { link } of all) link.tell("stop", drainTimeoutMs);
-    const gone = Promise.all(all.map((each) => each.gone));
-    if (await within(clock, drainTimeoutMs + LAST_WORK_MAX_MS, gone)) return;
+    for (const { link } of all) link.notify("stop", drainTimeoutMs);
+    const exited = Promise.all(all.map((each) => each.exited));
+    if (await within(clock, drainTimeoutMs + LAST_WORK_MAX_MS, exited)) return;
     for (const { child } of all) child.kill("SIGKILL");
-    await gone;
+    await exited;
   }
 
-  async #begin(place: number, isFirst: boolean, isReplacement = false): Promise<void> {
+  async #start(place: number, isFirst: boolean, isReplacement = false): Promise<void> {
     const { orders, addRun, clock, log } = this.#options;
     const runId = randomUUID();
     await addRun(runId).catch((cause: unknown) => {
@@ -358,23 +358,23 @@ export class WorkerProcesses {
     const name = this.#lastName;
     const beganAtMs = clock.monotonicMs();
     const child = fork(SCRIPT, { serialization: "advanced", execArgv: process.execArgv });
-    const gone = childEnd(child);
-    const comeForward = this.#startBehind(child, gone, isReplacement);
-    const listening = new Promise<number>((resolve) => this.#join(name, child, gone, resolve));
+    const exited = childEnd(child);
+    const comeForward = this.#startBehind(child, exited, isReplacement);
+    const listening = new Promise<number>((resolve) => this.#join(name, child, exited, resolve));
     const settings = { ...orders.settings, port: this.#port };
     post(child, {
       kind: "begin",
       orders: { ...orders, settings, name, runId, isFirst, isKeeper: place === 0 },
     });
-    void gone.then(async () => {
+    void exited.then(async () => {
       const hasListened = this.#listening.delete(name);
       const isAlone = this.#listening.size === 0;
       this.#answerCallers();
       const livedMs = clock.monotonicMs() - beganAtMs;
-      this.#beginAgain(place, { hasListened, livedMs, isAlone });
+      this.#restart(place, { hasListened, livedMs, isAlone });
       await this.#ended(name, child, runId);
     });
-    const ended = gone.then(() => {
+    const ended = exited.then(() => {
       throw new Error("a worker exited before it was listening");
     });
     await Promise.race([listening, ended]);
@@ -385,16 +385,16 @@ export class WorkerProcesses {
   }
 
   /** While others have calls, what begins in the place of one that has ended takes no time from them. */
-  #startBehind({ pid }: ChildProcess, gone: Promise<void>, isReplacement: boolean): () => void {
+  #startBehind({ pid }: ChildProcess, exited: Promise<void>, isReplacement: boolean): () => void {
     if (pid === undefined || !isReplacement || this.#running.size === 0) return () => undefined;
     const { clock, log } = this.#options;
     const onFailure = (error: unknown) => {
       log.warn({ error }, "failed to set the priority of a worker");
     };
-    return startedBehind({ pid, clock, gone, onFailure });
+    return startedBehind({ pid, clock, exited, onFailure });
   }
 
-  #join(name: number, child: ChildProcess, gone: Promise<void>, started: (port: number) => void) {
+  #join(name: number, child: ChildProcess, exited: Promise<void>, started: (port: number) => void) {
     const { primary, log } = this.#options;
     const link: WorkerLink = primary.join(name, {
       post: (message) => post(child, { kind: "message", message }),
@@ -407,7 +407,7 @@ export class WorkerProcesses {
         child.kill("SIGKILL");
       },
     });
-    this.#running.set(name, { child, link, gone });
+    this.#running.set(name, { child, link, exited });
     child.on("message", (message: IpcMessage) => link.receive(message));
     child.on("error", (error) => log.error({ error, process: name }, "a worker failed"));
   }
@@ -447,18 +447,18 @@ export class WorkerProcesses {
     this.#waiting.add(cancel);
   }
 
-  #beginAgain(place: number, end: ProcessEnd): void {
+  #restart(place: number, end: ProcessEnd): void {
     if (this.#isStopping) return;
     const { log } = this.#options;
     const waitMs = this.#restartWaits[place]?.after(end) ?? RESTART_MIN_MS;
     log.info({ place, waitMs, hadListened: end.hasListened }, "restarting a worker");
     this.#later(waitMs, () => {
-      this.#begin(place, false, true).catch((error: unknown) => {
+      this.#start(place, false, true).catch((error: unknown) => {
         log.error({ error }, "failed to restart a worker");
         // What has run tells of its end itself.
         if (!(error instanceof RunNotAddedError)) return;
         const isAlone = this.#listening.size === 0;
-        this.#beginAgain(place, { hasListened: false, livedMs: 0, isAlone });
+        this.#restart(place, { hasListened: false, livedMs: 0, isAlone });
       });
     });
   }

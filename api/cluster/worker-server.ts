@@ -21,8 +21,8 @@ import { CallControl } from "../../engine/telephony/call-control.js";
 import { callControlApis } from "../../engine/telephony/phone-vendors.js";
 import type { TelephonySettings, WebhookKeys } from "../../engine/telephony/telephony-settings.js";
 import type { AgentForCall } from "../../engine/tenancy/agents/agent-for-call.js";
+import { ActiveCredentials } from "../../engine/tenancy/people/active-credentials.js";
 import { ClientAccess } from "../../engine/tenancy/people/client-access.js";
-import { Standing } from "../../engine/tenancy/people/standing.js";
 import { ProviderChecks } from "../../engine/tenancy/providers/provider-check.js";
 import { ProviderVoices } from "../../engine/tenancy/providers/provider-voices.js";
 import type { Tenancy } from "../../engine/tenancy/tenancy.js";
@@ -37,8 +37,8 @@ import type { HttpServer } from "../http/server.js";
 import { type HttpConfig, startServer } from "../http/start-server.js";
 import { localUrl } from "../start-up/local-url.js";
 import { type CloseRoutes, openVoiceRoutes } from "../voice/voice-routes.js";
+import type { ClusterMember } from "./cluster-member.js";
 import { vendorAccess } from "./vendor-access.js";
-import type { WorkerSide } from "./worker-side.js";
 
 /**
  * A connection that is broken off takes with it what its client has not read yet: why the call ended, or was refused. What the
@@ -87,7 +87,7 @@ export interface WorkerServerParts {
   readonly database: Database;
   readonly cipher: CredentialCipher;
   readonly tenancy: Tenancy;
-  readonly cluster: WorkerSide;
+  readonly cluster: ClusterMember;
   /** Whether it is the first of its server, which has to put right what an earlier run has left. */
   readonly isFirst: boolean;
   readonly leavesAudioSocket?: boolean;
@@ -207,7 +207,7 @@ async function serve(parts: WorkerServerParts, carrier: Carrier) {
       clientAccess,
       callReports: new CallReports({ database, clock }),
       callSupervision: new CallSupervision({
-        standing: new Standing({ database, clock }),
+        standing: new ActiveCredentials({ database, clock }),
         dialTargets: settings.isSandboxed ? undefined : tenancy.dialTargets,
         clock,
         calls: database.calls,
@@ -242,10 +242,10 @@ async function serve(parts: WorkerServerParts, carrier: Carrier) {
       const liveCalls = cluster.liveCalls(calls.liveCalls);
       const tokens = { streamTokens, streamUuids, callInfos, answeredWebhooks, tokenUses };
       const streamAddress = () => cluster.streamAddress();
-      const elsewhere = () => cluster.elsewhere();
+      const otherServer = () => cluster.otherAvailableServer();
       const isClosed = () =>
         cluster.otherServersTake && (calls.isStopping || cluster.shared?.isDrained === true);
-      const places = { streamAddress, elsewhere, isClosed };
+      const places = { streamAddress, otherServer, isClosed };
       const asked = { ...tokens, ...places, liveCalls, limiterOf, placedCalls, outboundTokens };
       const { leavesAudioSocket = false } = parts;
       const own = { database, tenancy, clientAccess, calls, callControl, leavesAudioSocket };
@@ -265,7 +265,7 @@ function basePathOf(publicBaseUrl: string | undefined): string {
   return publicBaseUrl === undefined ? "" : new URL(publicBaseUrl).pathname.replace(/\/$/, "");
 }
 
-function httpConfig(settings: WorkerSettings, { sharesPort }: WorkerSide): HttpConfig {
+function httpConfig(settings: WorkerSettings, { sharesPort }: ClusterMember): HttpConfig {
   const { authRequestsPerMinute, requestsPerMinute, vendorRequestsPerMinute, ...config } = settings;
   return {
     ...config,

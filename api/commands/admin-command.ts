@@ -224,8 +224,8 @@ async function drain(
   terminal.print(`${name} takes no new calls until it is started again; those in progress finish.`);
 }
 
-function requireNodes({ mail }: Database): void {
-  if (mail !== undefined) return;
+function requireNodes({ messageBus }: Database): void {
+  if (messageBus !== undefined) return;
   throw new CommandError(
     "a SQLite file has one server; several servers need PostgreSQL (DATABASE_URL)",
   );

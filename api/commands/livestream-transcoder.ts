@@ -59,7 +59,7 @@ async function main(): Promise<void> {
     clock,
     log,
   });
-  const bell = await ChangeNotifier.open(config.port, () => void transcoder.look());
+  const bell = await ChangeNotifier.open(config.port, () => void transcoder.poll());
   let isStopping = false;
   for (const signal of ["SIGTERM", "SIGINT"] as const) {
     process.on(signal, () => {

@@ -185,7 +185,7 @@ function descriptionField(subject: string) {
 }
 
 /** What every tool has that an agent's author names. */
-const ownToolFields = {
+const httpToolFields = {
   name: worded(
     v.pipe(
       v.string(),
@@ -328,7 +328,7 @@ const toolFields = worded(
         requestObject({ type: typeField("sendDigits") }),
         requestObject({
           type: typeField("http"),
-          ...ownToolFields,
+          ...httpToolFields,
           url: toolAddressField,
           method: choiceField("GET with the arguments in the query, or POST with them as JSON", [
             "GET",
@@ -349,7 +349,7 @@ const toolFields = worded(
             ),
           ),
         }),
-        requestObject({ type: typeField("client"), ...ownToolFields, timeoutMs: timeoutField }),
+        requestObject({ type: typeField("client"), ...httpToolFields, timeoutMs: timeoutField }),
       ],
       ({ path }) => `expected ${path === undefined ? TOOL_WORDS : TYPE_WORDS}`,
     ),

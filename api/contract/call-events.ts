@@ -10,7 +10,7 @@ import { Id, Timestamp } from "./fields.js";
 
 const callId = v.pipe(Id, v.description("of the call record (`_id`)"));
 
-const Began = v.object({
+const CallBegan = v.object({
   callId,
   agentId: Id,
   channel: CallSummary.entries.channel,
@@ -60,7 +60,7 @@ const Ended = v.pipe(
   v.description("the call is over and stored"),
 );
 
-const saidWords = {
+const transcriptFields = {
   role: v.picklist(["user", "assistant"]),
   text: v.pipe(
     v.string(),
@@ -72,10 +72,10 @@ const saidWords = {
   ),
 };
 
-const Words = v.object({ callId, ...saidWords });
+const Words = v.object({ callId, ...transcriptFields });
 
 const Present = v.pipe(
-  v.object({ callId, words: v.array(v.object(saidWords)) }),
+  v.object({ callId, words: v.array(v.object(transcriptFields)) }),
   v.description(
     "what was said so far and is in no stored turn; it replaces all earlier words. Sent when a viewer starts to watch the call",
   ),
@@ -95,7 +95,7 @@ const Pulse = v.pipe(
 /** Words are told of a call that is watched by itself. */
 export const CALL_EVENTS = {
   watching: Watching,
-  began: Began,
+  began: CallBegan,
   present: Present,
   words: Words,
   bargeIn: BargeIn,

@@ -197,13 +197,13 @@ interface SendOptions {
 }
 
 /** One request and the one answer to it. */
-export class Exchange implements IncomingRequest {
+export class RequestContext implements IncomingRequest {
   readonly endpoint: Endpoint;
   readonly head: RequestHead;
   readonly #response: HttpResponse;
   readonly #body: RequestBody | undefined;
   #isOver = false;
-  #gone: AbortController | undefined;
+  #isClosed: AbortController | undefined;
   #stream: AnswerStream | PacedStream | undefined;
 
   constructor(
@@ -240,8 +240,8 @@ export class Exchange implements IncomingRequest {
   }
 
   /** True when the client went away before its answer was whole. */
-  get hasGone(): boolean {
-    return this.#gone?.signal.aborted === true;
+  get isClosed(): boolean {
+    return this.#isClosed?.signal.aborted === true;
   }
 
   header(name: string): string {
@@ -266,8 +266,8 @@ export class Exchange implements IncomingRequest {
   }
 
   get signal(): AbortSignal {
-    this.#gone ??= new AbortController();
-    return this.#gone.signal;
+    this.#isClosed ??= new AbortController();
+    return this.#isClosed.signal;
   }
 
   abort(): void {
@@ -275,8 +275,10 @@ export class Exchange implements IncomingRequest {
     this.#stream?.abandon();
     this.#body?.abort();
     // Created even if it was not requested: a later reader has to find it aborted.
-    this.#gone ??= new AbortController();
-    this.#gone.abort(this.#stream instanceof PacedStream ? this.#stream.givenUp : undefined);
+    this.#isClosed ??= new AbortController();
+    this.#isClosed.abort(
+      this.#stream instanceof PacedStream ? this.#stream.slowClientError : undefined,
+    );
   }
 
   /** Resolves when all of it is sent, or the client has gone; rejects, with the connection broken off, as `produce` does. */

@@ -9,8 +9,8 @@ import type { HttpRequest, HttpResponse, RequestHandler, Verb } from "./backend/
 import type { Endpoint, Method } from "./endpoints/endpoint.js";
 import { addressGroup, type ClientAddresses, formatAddress } from "./request/client-address.js";
 import type { CorsPolicy } from "./request/cors.js";
-import { BodyRoom, RequestBody } from "./request/request-body.js";
-import { Exchange, type RequestHead } from "./request-context.js";
+import { BodyMemory, RequestBody } from "./request/request-body.js";
+import { RequestContext, type RequestHead } from "./request-context.js";
 import type { HttpServer } from "./server.js";
 
 /** After these statuses the client may still be sending a body, which the server does not read. */
@@ -92,7 +92,7 @@ const VERBS: Readonly<Record<Method, Verb>> = {
 const NO_HEADER_VALUES: readonly string[] = [];
 const NO_HEADERS: readonly HeaderLine[] = [];
 /** Only in the log: what other servers write too when the client did not wait for the answer. */
-const STATUS_CLIENT_GONE = 499;
+const STATUS_CLIENT_CLOSED = 499;
 
 /** Dispatches requests to endpoints and returns their answers; other paths are refused here. */
 export class Router {
@@ -100,7 +100,7 @@ export class Router {
   readonly #methodsByPath = new Map<string, Set<Method>>();
   /** Request ids need to be distinct, not secret: a prefix of the process and a counter are cheap. */
   readonly #idPrefix: string;
-  readonly #bodyRoom = new BodyRoom();
+  readonly #bodyMemory = new BodyMemory();
   #requestCount = 0;
 
   constructor(options: RouterOptions) {
@@ -150,7 +150,7 @@ export class Router {
     const handler: RequestHandler = (response, request) => {
       const head = this.#readHead(verb, endpoint, response, request);
       const body = endpoint.readsBody ? this.#bodyOf(endpoint, head, response, request) : undefined;
-      this.#serve(new Exchange(endpoint, head, response, body), response);
+      this.#serve(new RequestContext(endpoint, head, response, body), response);
     };
     if (endpoint.isLocal === true) this.#options.server.handleLocally(verb, path, handler);
     else this.#options.server.handle(verb, path, handler);
@@ -168,7 +168,7 @@ export class Router {
       encoding: request.getHeader("content-encoding"),
       owner: `address ${addressGroup(address)}`,
       clock: this.#options.clock,
-      room: this.#bodyRoom,
+      memory: this.#bodyMemory,
       ...(endpoint.bodyBytesMax === undefined ? {} : { bytesMax: endpoint.bodyBytesMax }),
     });
   }
@@ -205,7 +205,7 @@ export class Router {
     };
   }
 
-  #serve(exchange: Exchange, response: HttpResponse): void {
+  #serve(exchange: RequestContext, response: HttpResponse): void {
     let answer: ReturnType<Endpoint["answer"]>;
     try {
       answer = exchange.endpoint.answer(exchange);
@@ -222,20 +222,20 @@ export class Router {
       if (exchange.isOver) return;
       exchange.abort();
       server.requestClosed();
-      this.#log(exchange, STATUS_CLIENT_GONE);
+      this.#log(exchange, STATUS_CLIENT_CLOSED);
     });
     answer.then(
       (ready) => this.#sendLater(exchange, ready),
-      (error: unknown) => this.#refuseLater(exchange, error),
+      (error: unknown) => this.#refuseWhenRead(exchange, error),
     );
   }
 
-  #refuseLater(exchange: Exchange, error: unknown): void {
+  #refuseWhenRead(exchange: RequestContext, error: unknown): void {
     if (exchange.isOver) return;
     this.#sendLater(exchange, answerToError(error, exchange.requestId, this.#options.logger));
   }
 
-  #sendLater(exchange: Exchange, answer: Answer | StreamedAnswer | DownloadAnswer): void {
+  #sendLater(exchange: RequestContext, answer: Answer | StreamedAnswer | DownloadAnswer): void {
     if ("file" in answer) return void this.#stream(exchange, answer);
     if (exchange.isOver) return;
     if ("produce" in answer) {
@@ -247,25 +247,25 @@ export class Router {
   }
 
   /** Who has gone meanwhile was noted when it went. */
-  async #stream(exchange: Exchange, answer: StreamedAnswer | DownloadAnswer): Promise<void> {
+  async #stream(exchange: RequestContext, answer: StreamedAnswer | DownloadAnswer): Promise<void> {
     const { clock, logger, server } = this.#options;
     try {
       await ("file" in answer ? exchange.download(answer) : exchange.stream(answer, clock));
     } catch (error) {
       logger.error({ requestId: exchange.requestId, error }, "a streamed response was interrupted");
     }
-    if (exchange.hasGone) return;
+    if (exchange.isClosed) return;
     server.requestClosed();
     this.#log(exchange, answer.status);
   }
 
-  #send(exchange: Exchange, answer: Answer, isCorked: boolean): void {
+  #send(exchange: RequestContext, answer: Answer, isCorked: boolean): void {
     const { isDraining, server } = this.#options;
     exchange.send(answer, { closes: isDraining(), isCorked, server });
     this.#log(exchange, answer.status);
   }
 
-  #log({ endpoint, head }: Exchange, status: number): void {
+  #log({ endpoint, head }: RequestContext, status: number): void {
     const { clock, logger } = this.#options;
     const fields = {
       requestId: head.requestId,

@@ -54,7 +54,7 @@ export class EventFeed {
   }
 
   /** Changes are to be told in the order in which they happened. */
-  tell({ kind, json }: StreamChange): void {
+  publish({ kind, json }: StreamChange): void {
     if (this.#listeners.size === 0) return;
     if (this.#batch === "") {
       this.#cancelBatch = this.#options.clock.after(BATCH_MS, () => this.#sendBatch());

@@ -122,7 +122,7 @@ export class LiveStreams {
   }
 
   /** One small event for all of them: whole streams would be sent to every listener at each change of a number. */
-  tellViewers(viewersByStream: ReadonlyMap<string, number>): void {
+  notifyViewers(viewersByStream: ReadonlyMap<string, number>): void {
     const { registry, view, onChange } = this.#options;
     for (const [streamKey, viewers] of viewersByStream) {
       registry.count(streamKey, viewers);

@@ -159,7 +159,7 @@ function newCore({ config, log, clock }: LiveStreamParts): Core {
     view: new StreamView({ ...config, isPrivate }),
     clock,
     log,
-    onChange: (change) => feed.tell(change),
+    onChange: (change) => feed.publish(change),
   });
   const feed: EventFeed = new EventFeed({
     listenersMax: config.listenersMax,
@@ -176,7 +176,7 @@ function newCore({ config, log, clock }: LiveStreamParts): Core {
     clock,
     log,
     shown: (streamKey) => streams.viewersOf(streamKey),
-    onCounts: (viewersByStream) => streams.tellViewers(viewersByStream),
+    onCounts: (viewersByStream) => streams.notifyViewers(viewersByStream),
   });
   const metrics = new LiveStreamMetrics({
     streams: () => streams.count,

@@ -29,14 +29,14 @@ export class PlaylistWatch {
 
   constructor(options: PlaylistWatchOptions) {
     this.#options = options;
-    this.#stopWatching = options.clock.every(WATCH_PERIOD_MS, () => this.#lookAtAll());
+    this.#stopWatching = options.clock.every(WATCH_PERIOD_MS, () => this.#pollAll());
   }
 
   /** Resolves when the playlist has been looked at, whatever came of it. */
-  look(streamKey: string): Promise<void> {
+  poll(streamKey: string): Promise<void> {
     return new Promise((resolve) => {
       this.#enqueue(streamKey).push(resolve);
-      this.#goOn();
+      this.#resume();
     });
   }
 
@@ -46,13 +46,13 @@ export class PlaylistWatch {
     this.#waiting.clear();
   }
 
-  #lookAtAll(): void {
+  #pollAll(): void {
     const live = new Set(this.#options.liveKeys());
     for (const streamKey of this.#known.keys()) {
       if (!live.has(streamKey)) this.#known.delete(streamKey);
     }
     for (const streamKey of live) this.#enqueue(streamKey);
-    this.#goOn();
+    this.#resume();
   }
 
   #enqueue(streamKey: string): (() => void)[] {
@@ -61,7 +61,7 @@ export class PlaylistWatch {
     return resolves;
   }
 
-  #goOn(): void {
+  #resume(): void {
     for (const [streamKey, resolves] of this.#waiting) {
       if (this.#readCount >= READS_MAX) return;
       this.#waiting.delete(streamKey);
@@ -69,7 +69,7 @@ export class PlaylistWatch {
       void this.#read(streamKey).then(() => {
         this.#readCount -= 1;
         for (const resolve of resolves) resolve();
-        this.#goOn();
+        this.#resume();
       });
     }
   }

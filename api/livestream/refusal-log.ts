@@ -9,7 +9,7 @@ export class RefusalLog {
   readonly #log: Logger;
   readonly #clock: Clock;
   #quietUntilMs = Number.NEGATIVE_INFINITY;
-  #untoldCount = 0;
+  #suppressedCount = 0;
 
   constructor(log: Logger, clock: Clock) {
     this.#log = log;
@@ -20,11 +20,11 @@ export class RefusalLog {
   note(route: string, reason: string): void {
     const nowMs = this.#clock.monotonicMs();
     if (nowMs < this.#quietUntilMs) {
-      this.#untoldCount += 1;
+      this.#suppressedCount += 1;
       return;
     }
-    this.#log.warn({ route, reason, untoldCount: this.#untoldCount }, "webhook refused");
+    this.#log.warn({ route, reason, untoldCount: this.#suppressedCount }, "webhook refused");
     this.#quietUntilMs = nowMs + LINE_PERIOD_MS;
-    this.#untoldCount = 0;
+    this.#suppressedCount = 0;
   }
 }

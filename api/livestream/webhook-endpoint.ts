@@ -74,7 +74,11 @@ export function parseMediaMtxRequest(body: Buffer, contentType: string): AuthReq
     isWebRtcRead: asked.action === "read" && asked.protocol === "webrtc",
     streamKey: PATH.exec(asked.path)?.[1],
     ip: withoutPort(asked.ip),
-    secrets: given([asked.password, asked.token, ...secretsIn(new URLSearchParams(asked.query))]),
+    secrets: nonEmpty([
+      asked.password,
+      asked.token,
+      ...secretsIn(new URLSearchParams(asked.query)),
+    ]),
   };
 }
 
@@ -96,7 +100,7 @@ export function parseFormRequest(body: Buffer): AuthRequest {
     isWebRtcRead: false,
     streamKey,
     ip: withoutPort(form.get("addr") ?? ""),
-    secrets: given(secretsIn(form)),
+    secrets: nonEmpty(secretsIn(form)),
   };
 }
 
@@ -104,7 +108,7 @@ function secretsIn(fields: URLSearchParams): readonly string[] {
   return SECRET_NAMES.flatMap((name) => fields.getAll(name));
 }
 
-function given(secrets: readonly string[]): readonly string[] {
+function nonEmpty(secrets: readonly string[]): readonly string[] {
   return secrets.filter((secret) => secret !== "").slice(0, SECRETS_MAX);
 }
 
@@ -139,7 +143,7 @@ export function publishEndpoint(parts: WebhookParts): Endpoint {
       });
     }
     if (playlists !== undefined) {
-      await within(clock, PLAYLIST_WAIT_MAX_MS, playlists.look(streamKey));
+      await within(clock, PLAYLIST_WAIT_MAX_MS, playlists.poll(streamKey));
     }
     return { data: { outcome, streamKey } };
   });
@@ -198,7 +202,7 @@ export function authEndpoint(parts: WebhookParts, keys: PublishKeys): Endpoint {
     const asked = isForm(contentType)
       ? parseFormRequest(body)
       : parseMediaMtxRequest(body, contentType);
-    const isAllowed = mayGoOn(asked, keys, network, privateStreams);
+    const isAllowed = isAllowedRequest(asked, keys, network, privateStreams);
     const what = asked.isPublish ? "publish" : "read";
     metrics.count("authentications", `${what} ${isAllowed ? "allowed" : "refused"}`);
     if (!isAllowed)
@@ -212,7 +216,7 @@ export function authEndpoint(parts: WebhookParts, keys: PublishKeys): Endpoint {
  * may have addresses of the ingest's network, too (those of a local network, and all whom a container engine passes on): a private
  * stream is read from there with a token only.
  */
-function mayGoOn(
+function isAllowedRequest(
   { isPublish, isWebRtcRead, streamKey, ip, secrets }: AuthRequest,
   keys: PublishKeys,
   network: IngestNetwork,

@@ -45,7 +45,7 @@ export function trialRoutes({
     testNewProvider: ({ tenant, body, signal }) => providerChecks.checkNew(tenant, body, signal),
     testProvider: ({ tenant, id, signal }) => providerChecks.check(tenant, id, signal),
     chatWithAgent: async ({ tenant, id, body, signal }) => {
-      const chat = await agentChats.begin(tenant, id, body.messages, signal);
+      const chat = await agentChats.start(tenant, id, body.messages, signal);
       return {
         produce: async (send) => {
           try {

@@ -133,11 +133,11 @@ export function callRoutes(
       inboundNumber(await phoneNumbers.assignAgent(tenant, id, body.agentId)),
     placeCall: ({ tenant, body }) => outboundCalls.place(tenant, body),
     listCalls: async ({ tenant, query }) => {
-      const { items, total } = await reports.list(tenant.organization.id, wishOf(query));
+      const { items, total } = await reports.list(tenant.organization.id, callFilterOf(query));
       return { items: items.map(callSummary), total, skip: query.skip, limit: query.limit };
     },
     countCalls: async ({ tenant, query }) => ({
-      count: await reports.count(tenant.organization.id, wishOf(query)),
+      count: await reports.count(tenant.organization.id, callFilterOf(query)),
     }),
     getCall: async ({ tenant, id }) => {
       const call = await reports.get(tenant.organization.id, id);
@@ -168,7 +168,7 @@ export function callRoutes(
   };
 }
 
-interface WordedWish {
+interface CallQueryTimes {
   readonly startedAfter?: string | undefined;
   readonly startedBefore?: string | undefined;
   readonly attention?: "true" | "false" | undefined;
@@ -177,7 +177,11 @@ interface WordedWish {
 }
 
 /** The query of a list or of its count, as the reports take it. */
-function wishOf<Query extends WordedWish>({ startedAfter, startedBefore, ...query }: Query) {
+function callFilterOf<Query extends CallQueryTimes>({
+  startedAfter,
+  startedBefore,
+  ...query
+}: Query) {
   const { attention, analysisSuccess, analysisField } = query;
   return {
     ...query,

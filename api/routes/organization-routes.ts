@@ -38,14 +38,14 @@ export function accountRoutes(
 }
 
 function accountView({ user, organization }: Account) {
-  return { user: userView(user), organization: ownOrganizationView(organization) };
+  return { user: userView(user), organization: organizationViewOf(organization) };
 }
 
 function userView({ id, email, name, role }: UserRecord) {
   return { id, email, name, role };
 }
 
-function ownOrganizationView({ id, name, status }: OrganizationRecord) {
+function organizationViewOf({ id, name, status }: OrganizationRecord) {
   return { id, name, status };
 }
 

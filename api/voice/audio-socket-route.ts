@@ -19,7 +19,7 @@ const UUID_KIND = 0x01;
 export interface AudioSocketCallerOptions {
   readonly socket: Socket;
   /** The connection has said its UUID; the leg takes what follows. */
-  readonly begin: (socket: LegSocket, wire: PhoneWire, started: StreamStarted) => PhoneLeg;
+  readonly startLeg: (socket: LegSocket, wire: PhoneWire, started: StreamStarted) => PhoneLeg;
   /** Why a connection that never became a call was closed. */
   readonly onRefused: (reason: string) => void;
   readonly clock: Clock;
@@ -83,7 +83,7 @@ export class AudioSocketCaller implements LegSocket {
     for (const event of this.#wire.fromWire(bytes)) {
       if (event.type === "started") {
         this.#cancelTimer();
-        this.#leg = this.#options.begin(this, this.#wire, event);
+        this.#leg = this.#options.startLeg(this, this.#wire, event);
       } else if (this.#leg !== undefined) this.#leg.take(event);
       else return this.#refuse("it did not begin with a UUID");
     }
@@ -112,7 +112,7 @@ export const AUDIO_SOCKET = "audiosocket";
 export interface AudioSocketRouteOptions {
   readonly host: string;
   readonly port: number;
-  readonly phoneCalls: Pick<PhoneCalls, "begin">;
+  readonly phoneCalls: Pick<PhoneCalls, "startLeg">;
   readonly streamUuids: Pick<StreamUuidRegistry, "redeem">;
   readonly connectionsMax?: number;
   readonly clock: Clock;
@@ -163,7 +163,7 @@ export class AudioSocketRoute {
     const { phoneCalls, streamUuids, clock, log } = this.#options;
     const caller = new AudioSocketCaller({
       socket,
-      begin: (phone, wire, started) => {
+      startLeg: (phone, wire, started) => {
         const redeem = async () => {
           const claims = await streamUuids.redeem(started.streamId);
           if (claims === undefined) {
@@ -171,7 +171,7 @@ export class AudioSocketRoute {
           }
           return claims;
         };
-        return phoneCalls.begin({ vendor: AUDIO_SOCKET, socket: phone, wire, started, redeem });
+        return phoneCalls.startLeg({ vendor: AUDIO_SOCKET, socket: phone, wire, started, redeem });
       },
       onRefused: (reason) => log.warn({ reason }, "an AudioSocket connection was closed"),
       clock,

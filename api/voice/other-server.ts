@@ -1,11 +1,11 @@
 import type { CallRefusedError, RefusalReason } from "../../engine/calls/call-refused-error.js";
-import type { Elsewhere } from "../../engine/cluster/coordination.js";
+import type { AvailableServer } from "../../engine/cluster/coordination.js";
 import { RequestError } from "../../engine/request-error.js";
 import type { MaybePromise } from "../../engine/time/maybe-promise.js";
 import { CLOSED_ROUTE_MESSAGE } from "../http/backend/http-backend.js";
 
 /** Another server of the same database that takes callers; undefined when there is none. */
-export type OtherServer = () => MaybePromise<Elsewhere | undefined>;
+export type OtherServer = () => MaybePromise<AvailableServer | undefined>;
 
 /** What lies in this server alone: the caller is welcome at another one. */
 const OF_THIS_SERVER: ReadonlySet<RefusalReason> = new Set(["serverStopping", "overloaded"]);
@@ -15,12 +15,12 @@ const RETRY_AFTER_SEC = 1;
  * Where a caller who is refused here is taken; undefined when nowhere. Throws the RequestError `unavailable` where the other server
  * has no address of its own: the proxy in front of both asks it then.
  */
-export async function addressElsewhere(
+export async function otherServerAddress(
   { reason }: CallRefusedError,
-  elsewhere: OtherServer,
+  otherServer: OtherServer,
 ): Promise<string | undefined> {
   if (!OF_THIS_SERVER.has(reason)) return undefined;
-  const other = await elsewhere();
+  const other = await otherServer();
   if (other === undefined || other.address !== undefined) return other?.address;
   throw new RequestError("unavailable", CLOSED_ROUTE_MESSAGE, { retryAfterSec: RETRY_AFTER_SEC });
 }

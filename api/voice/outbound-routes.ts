@@ -22,7 +22,7 @@ import {
   SIGNED_HEADERS,
   type SignatureOptions,
   type SignedRequest,
-} from "./webhook-signature.js";
+} from "./require-signature.js";
 
 /** A report has some thirty short fields. */
 const BODY_BYTES_MAX = 64 * 1024;

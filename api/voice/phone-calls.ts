@@ -4,7 +4,10 @@ import { Pacer } from "../../engine/audio/pacer.js";
 import type { CallOpener, OpenRequest } from "../../engine/calls/call-opener.js";
 import { callRefusedErrorOf } from "../../engine/calls/call-refused-error.js";
 import { type Continuations, placedCallOf } from "../../engine/calls/continuations.js";
-import { CallNotTakenError, type PlacedCalls } from "../../engine/calls/outbound/placed-calls.js";
+import {
+  CallNotAcceptedError,
+  type PlacedCalls,
+} from "../../engine/calls/outbound/placed-calls.js";
 import type { LiveConversation } from "../../engine/conversation/actor.js";
 import { unsupportedAudio } from "../../engine/conversation/call-end.js";
 import { phoneAudio } from "../../engine/conversation/leg-audio.js";
@@ -49,7 +52,7 @@ export interface PhoneCallsOptions {
 }
 
 /** A vendor whose stream broke asks at once what comes next. */
-const ASKED_BY_THEN_MS = 2_000;
+const WEBHOOK_EXPECTED_MS = 2_000;
 
 /** A media stream whose vendor has said what it carries. */
 export interface StartedStream {
@@ -99,14 +102,14 @@ export class PhoneCalls {
   }
 
   /** Whether a stream has just broken, so that its vendor may be about to ask. */
-  get isAboutToBeAsked(): boolean {
-    return this.#options.clock.monotonicMs() - this.#brokeAtMs < ASKED_BY_THEN_MS;
+  get isWebhookExpected(): boolean {
+    return this.#options.clock.monotonicMs() - this.#brokeAtMs < WEBHOOK_EXPECTED_MS;
   }
 
   /** Resolves when every leg that is there now is gone: after its call, a leg waits until its caller has heard the last words. */
   async empty(): Promise<void> {
     const gone = [...this.#legs].map(
-      ({ gone }) =>
+      ({ closed: gone }) =>
         new Promise((resolve) => {
           gone.addEventListener("abort", resolve, { once: true });
         }),
@@ -115,7 +118,7 @@ export class PhoneCalls {
   }
 
   /** The leg is there at once, and takes what the vendor sends; its session follows, or its close. */
-  begin(stream: StartedStream): PhoneLeg {
+  startLeg(stream: StartedStream): PhoneLeg {
     const { socket, wire, started, vendor } = stream;
     // The webhook's data, not the stream's: a customer could name another customer's call.
     let claims: StreamClaims | undefined;
@@ -128,12 +131,13 @@ export class PhoneCalls {
     this.#legs.add(leg);
     const onGone = () => {
       this.#legs.delete(leg);
-      if (leg.isAskedFor) this.#brokeAtMs = clock.monotonicMs();
+      if (leg.isClaimed) this.#brokeAtMs = clock.monotonicMs();
     };
-    leg.gone.addEventListener("abort", onGone, { once: true });
+    leg.closed.addEventListener("abort", onGone, { once: true });
     const redeem = async () => {
       claims = await stream.redeem();
-      if (claims !== undefined && this.#options.continuations.mayGoOn(claims)) leg.goOnWhenBroken();
+      if (claims !== undefined && this.#options.continuations.mayGoOn(claims))
+        leg.reconnectWhenBroken();
       return claims;
     };
     void this.#welcome(leg, redeem, started);
@@ -166,7 +170,7 @@ export class PhoneCalls {
       const placedCallId = waitingCallOf(claims, parameters);
       const conversation = continuations.conversationOf(claims);
       const agentId = claims.agentId === "" ? undefined : claims.agentId;
-      const refuse = () => Promise.reject(new CallNotTakenError(unsupportedAudio(format)));
+      const refuse = () => Promise.reject(new CallNotAcceptedError(unsupportedAudio(format)));
       if (placedCallId === undefined) {
         const callInfo = await this.#callInfoOf(claims, undefined);
         await opener.recordUnsupported({ tenant, agentId, conversation, callInfo }, format);
@@ -211,7 +215,7 @@ export class PhoneCalls {
         callId === undefined ? await open() : await outbound.connect(callId, claims.orgId, open);
       if (session === undefined) return leg.close(CLOSE_UNAUTHORIZED, "the placed call is over");
       leg.connect(session);
-      if (leg.gone.aborted) session.hangUp();
+      if (leg.closed.aborted) session.hangUp();
     } catch (error) {
       const refusal = callRefusedErrorOf(error);
       if (refusal !== undefined) {
@@ -243,7 +247,7 @@ export class PhoneCalls {
       placedCallId,
       callInfo,
     } as const;
-    return opener.open(request, leg, ({ tap }) => leg.observe(tap), leg.gone);
+    return opener.open(request, leg, ({ tap }) => leg.observe(tap), leg.closed);
   }
 
   /**

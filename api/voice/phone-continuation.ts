@@ -17,8 +17,8 @@ import type { Organizations } from "../../engine/tenancy/organizations.js";
 import type { Tenant } from "../../engine/tenancy/tenant.js";
 import type { Answer } from "../http/answer/answer.js";
 import type { Endpoint, IncomingRequest } from "../http/endpoints/endpoint.js";
-import { heldAnswer } from "./held-caller.js";
-import { addressElsewhere, type OtherServer } from "./other-server.js";
+import { onHoldAnswer } from "./on-hold-caller.js";
+import { type OtherServer, otherServerAddress } from "./other-server.js";
 import { PLACED_CALL_PARAMETER, PLACED_CALL_WAITS } from "./outbound-routes.js";
 import { type PhoneCallsOptions, transfersByRest } from "./phone-calls.js";
 import {
@@ -30,9 +30,9 @@ import {
   turnedAway,
 } from "./phone-document.js";
 import { phoneTenant } from "./phone-tenant.js";
+import { requireSignature, SIGNED_HEADERS, type SignatureOptions } from "./require-signature.js";
 import { httpBase } from "./stream-address.js";
 import { type StreamOpeningOptions, streamTokenFor } from "./stream-opening.js";
-import { requireSignature, SIGNED_HEADERS, type SignatureOptions } from "./webhook-signature.js";
 
 /** The vendor's report on a call has some thirty short fields. */
 const BODY_BYTES_MAX = 64 * 1024;
@@ -46,7 +46,7 @@ export interface PhoneContinuationOptions extends SignatureOptions, StreamOpenin
   readonly organizations: Pick<Organizations, "find">;
   readonly answeredWebhooks: WebhookAnswers;
   readonly streamAddress: StreamAddress;
-  readonly elsewhere: OtherServer;
+  readonly otherServer: OtherServer;
   readonly callControl: PhoneCallsOptions["callControl"];
   readonly baseUrl: PhoneCallsOptions["baseUrl"];
   readonly log: Logger;
@@ -109,9 +109,9 @@ async function answer(
     return documentAnswer(documents, documents.hangUp());
   }
   const noteRefusal = (reason: Parameters<CallOpener["noteRefusal"]>[1]) =>
-    noteTurnedAway({ tenant, claims, next, reason }, options);
-  if (opener.stopping && (await options.elsewhere()) === undefined) {
-    const held = heldAnswer(request, CONTINUATION_PATH, documents, options.publicBaseUrl);
+    noteRefusedStream({ tenant, claims, next, reason }, options);
+  if (opener.stopping && (await options.otherServer()) === undefined) {
+    const held = onHoldAnswer(request, CONTINUATION_PATH, documents, options.publicBaseUrl);
     log.info(
       { vendor, orgId, isHeld: held !== undefined },
       "a call lost its stream while the server was stopping",
@@ -134,7 +134,7 @@ async function answer(
   if (next.kind === "askedAgain" || transferred !== undefined) {
     // What was refused would be refused again; the vendor would ask again, too.
     const refusal = await opener.refusal({ tenant, agentId: claims.agentId || undefined });
-    otherAddress = refusal && (await addressElsewhere(refusal, options.elsewhere));
+    otherAddress = refusal && (await otherServerAddress(refusal, options.otherServer));
     if (refusal !== undefined && otherAddress === undefined) {
       await noteRefusal(refusal.reason);
       return turnedAway(documents, refusal.callerWords);
@@ -156,7 +156,7 @@ async function answer(
   return documentAnswer(documents, document ?? documents.hangUp());
 }
 
-interface TurnedAway {
+interface RefusedStream {
   readonly tenant: Tenant;
   readonly claims: StreamClaims;
   readonly next: NextStream;
@@ -168,8 +168,8 @@ interface TurnedAway {
  * whose stream never arrived. A placed call without a record gets one when its vendor reports its end, and a call that was to
  * be transferred already has its terminal event.
  */
-async function noteTurnedAway(
-  { tenant, claims, next, reason }: TurnedAway,
+async function noteRefusedStream(
+  { tenant, claims, next, reason }: RefusedStream,
   { opener, continuations, callInfos }: PhoneContinuationOptions,
 ): Promise<void> {
   if (next.kind === "transfer") return;

@@ -1,6 +1,6 @@
 import type { Continuations } from "../../engine/calls/continuations.js";
 import type { StreamClaims } from "../../engine/security/stream-token.js";
-import type { CallDocuments, StreamTarget } from "../../engine/telephony/call-documents.js";
+import type { CallInstructions, StreamTarget } from "../../engine/telephony/call-instructions.js";
 import { DEFAULT_PHONE_VENDOR, phoneVendor } from "../../engine/telephony/phone-vendors.js";
 import type { MaybePromise } from "../../engine/time/maybe-promise.js";
 import type { Answer } from "../http/answer/answer.js";
@@ -30,12 +30,12 @@ export type StreamAddress = () => MaybePromise<string | undefined>;
 const NO_CONTENT = 204;
 
 /** What a vendor's webhook is answered with. */
-export function documentAnswer({ contentType }: CallDocuments, body: string): Answer {
+export function documentAnswer({ contentType }: CallInstructions, body: string): Answer {
   return { status: body === "" ? NO_CONTENT : 200, contentType, body };
 }
 
 /** The caller hears the reason, and the call ends. */
-export function turnedAway(documents: CallDocuments, reason: string): Answer {
+export function turnedAway(documents: CallInstructions, reason: string): Answer {
   const text = `This call cannot be taken: ${reason}. Goodbye.`;
   return documentAnswer(documents, documents.farewell({ text }));
 }
@@ -43,7 +43,7 @@ export function turnedAway(documents: CallDocuments, reason: string): Answer {
 /** Opens the stream that `claims` are of; the vendor is told where to ask what comes after it. See `socketBase`. */
 export function connectDocument(
   request: IncomingRequest,
-  documents: CallDocuments,
+  documents: CallInstructions,
   claims: StreamClaims,
   streamToken: string,
   options: PhoneDocumentOptions,

@@ -76,7 +76,7 @@ export class PhoneLeg implements CallerChannel {
   readonly #outbound: RawFormat;
   readonly #paced: PacedStream;
   readonly #clock: Clock;
-  readonly #gone = new AbortController();
+  readonly #closed = new AbortController();
   readonly #leg: LegControl;
   #session: LegSession | undefined;
   #tap: CallAudioTap | undefined;
@@ -92,12 +92,12 @@ export class PhoneLeg implements CallerChannel {
   /** When the vendor last said that it had played a sentence. */
   #playedAtMs = Number.NEGATIVE_INFINITY;
   /** Audio is paused for either reason, and resumes when there is none. */
-  #sessionHolds = false;
+  #isReconnectable = false;
   #vendorIsFull = false;
   #isTooSlow = false;
   #isBroken = false;
-  #goesOn = false;
-  #isAskedFor = false;
+  #reconnects = false;
+  #isClaimed = false;
 
   /** `wire` has been started. */
   constructor(socket: LegSocket, wire: PhoneWire, { pacer, clock }: LegTiming, leg: LegControl) {
@@ -131,8 +131,8 @@ export class PhoneLeg implements CallerChannel {
     return this.#outbound;
   }
 
-  get gone(): AbortSignal {
-    return this.#gone.signal;
+  get closed(): AbortSignal {
+    return this.#closed.signal;
   }
 
   /** From now on it is told what the caller hears. */
@@ -141,13 +141,13 @@ export class PhoneLeg implements CallerChannel {
   }
 
   /** A call that breaks is not hung up: its vendor asks what comes next, and gets another stream. */
-  goOnWhenBroken(): void {
-    this.#goesOn = true;
+  reconnectWhenBroken(): void {
+    this.#reconnects = true;
   }
 
   /** Whether its stream is gone, and the vendor asks what comes next. */
-  get isAskedFor(): boolean {
-    return this.#isAskedFor;
+  get isClaimed(): boolean {
+    return this.#isClaimed;
   }
 
   connect(session: LegSession): void {
@@ -172,7 +172,7 @@ export class PhoneLeg implements CallerChannel {
         return this.#sentencePlayed(event.name);
       case "flow":
         this.#vendorIsFull = !event.isOpen;
-        return this.#holdOrGoOn();
+        return this.#holdOrResume();
       case "ended":
         return this.close(CLOSE_CODE_BY_ENDING.callerLeft, "the call has ended");
       case "started":
@@ -185,7 +185,7 @@ export class PhoneLeg implements CallerChannel {
 
   send(message: ClientMessage): void {
     if (message.type !== "audioStop" || this.#isEnding) return;
-    this.#sessionHolds = false;
+    this.#isReconnectable = false;
     this.#vendorIsFull = false;
     this.#paced.clear();
     this.#cutKeys();
@@ -201,13 +201,13 @@ export class PhoneLeg implements CallerChannel {
   }
 
   pauseOutput(): void {
-    this.#sessionHolds = true;
-    this.#holdOrGoOn();
+    this.#isReconnectable = true;
+    this.#holdOrResume();
   }
 
   resumeAudio(): void {
-    this.#sessionHolds = false;
-    this.#holdOrGoOn();
+    this.#isReconnectable = false;
+    this.#holdOrResume();
   }
 
   sendDigits(digits: string): Promise<DtmfOutcome> {
@@ -239,9 +239,9 @@ export class PhoneLeg implements CallerChannel {
     if (!this.#isOpen || this.#isEnding) return;
     const code = CLOSE_CODE_BY_ENDING[ending.reason];
     // The telephone's call goes on without this stream.
-    this.#isAskedFor = this.#goesOn && (ending.transferTo !== undefined || isBreak(ending));
-    if (this.#isAskedFor && isBreak(ending)) return this.close(code, ending.message);
-    const goesOn = ending.transferTo !== undefined || this.#isAskedFor;
+    this.#isClaimed = this.#reconnects && (ending.transferTo !== undefined || isBreak(ending));
+    if (this.#isClaimed && isBreak(ending)) return this.close(code, ending.message);
+    const goesOn = ending.transferTo !== undefined || this.#isClaimed;
     const delayMs = this.#unplayedMs;
     const hangUp = () => {
       if (goesOn) this.close(code, ending.message);
@@ -269,7 +269,7 @@ export class PhoneLeg implements CallerChannel {
     this.#paced.close();
     this.#cutKeys();
     this.#socket.end(code, closeReason(reason));
-    this.#gone.abort();
+    this.#closed.abort();
     this.#session?.hangUp();
   }
 
@@ -280,9 +280,9 @@ export class PhoneLeg implements CallerChannel {
     // The stream broke before the hang-up, and the telephone's call may not have.
     if (this.#isOpen && this.#hangsUpByRest) void this.#leg.hangUp();
     this.#cutKeys();
-    this.#isAskedFor ||= this.#isOpen && this.#goesOn;
+    this.#isClaimed ||= this.#isOpen && this.#reconnects;
     this.#isOpen = false;
-    this.#gone.abort();
+    this.#closed.abort();
     this.#session?.hangUp();
     this.#session = undefined;
   }
@@ -301,7 +301,7 @@ export class PhoneLeg implements CallerChannel {
   /** Resolves at once where nothing was sent for that long, and when the leg is gone. */
   async #playedOut(): Promise<void> {
     const delayMs = this.#unplayedMs;
-    const { signal } = this.#gone;
+    const { signal } = this.#closed;
     if (delayMs <= 0 || signal.aborted) return;
     const gone = new Promise((resolve) => {
       signal.addEventListener("abort", resolve, { once: true });
@@ -345,8 +345,8 @@ export class PhoneLeg implements CallerChannel {
     else this.close(CLOSE_INTERNAL_ERROR, LEG_BROKEN.message);
   }
 
-  #holdOrGoOn(): void {
-    if (this.#sessionHolds || this.#vendorIsFull) this.#paced.hold();
+  #holdOrResume(): void {
+    if (this.#isReconnectable || this.#vendorIsFull) this.#paced.hold();
     else this.#paced.resume();
   }
 

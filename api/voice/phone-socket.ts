@@ -116,7 +116,7 @@ export class PhoneSocket {
     const format = refusedFormat(started);
     if (format !== undefined) return this.#refuse(socket, stream, { ...started, format });
     const redeem = () => this.#redeem(started, stream);
-    stream.leg = this.#options.phoneCalls.begin({ vendor, socket, wire, started, redeem });
+    stream.leg = this.#options.phoneCalls.startLeg({ vendor, socket, wire, started, redeem });
   }
 
   #refuse(

@@ -5,8 +5,8 @@ import type { Logger } from "../../engine/log.js";
 import { RequestError } from "../../engine/request-error.js";
 import { newCallKey } from "../../engine/security/stream-token.js";
 import type { WebhookAnswers } from "../../engine/telephony/answered-webhooks.js";
-import type { CallDocuments } from "../../engine/telephony/call-documents.js";
 import { type BestEffortCallInfos, callInfoOf } from "../../engine/telephony/call-info.js";
+import type { CallInstructions } from "../../engine/telephony/call-instructions.js";
 import {
   mergedValues,
   VARIABLE_CHARACTERS_MAX,
@@ -25,8 +25,8 @@ import type { Endpoint, IncomingRequest } from "../http/endpoints/endpoint.js";
 import { CREDENTIAL_HEADERS, shownApiKey } from "../http/request/authentication.js";
 import { addressGroup } from "../http/request/client-address.js";
 import type { UseLimiter } from "../http/request/rate-limiter.js";
-import { heldAnswer } from "./held-caller.js";
-import { addressElsewhere, type OtherServer } from "./other-server.js";
+import { onHoldAnswer } from "./on-hold-caller.js";
+import { type OtherServer, otherServerAddress } from "./other-server.js";
 import {
   connectDocument,
   DIALS_TRANSFERS,
@@ -35,13 +35,13 @@ import {
   turnedAway,
 } from "./phone-document.js";
 import { phoneTenant } from "./phone-tenant.js";
-import { type StreamOpeningOptions, streamTokenFor } from "./stream-opening.js";
 import {
   requireSignature,
   SIGNED_HEADERS,
   type SignatureOptions,
   type SignedRequest,
-} from "./webhook-signature.js";
+} from "./require-signature.js";
+import { type StreamOpeningOptions, streamTokenFor } from "./stream-opening.js";
 
 const WEBHOOK_PATH = "/api/telephony/voice";
 const NO_SUCH_NUMBER = "this number is not in service";
@@ -57,7 +57,7 @@ export interface PhoneWebhookOptions extends SignatureOptions, StreamOpeningOpti
   readonly callInfos: Pick<BestEffortCallInfos, "keep">;
   readonly answeredWebhooks: WebhookAnswers;
   readonly streamAddress: StreamAddress;
-  readonly elsewhere: OtherServer;
+  readonly otherServer: OtherServer;
   /** Whose calls are taken. */
   readonly telephonyVendors: readonly string[];
   /** By key; and by address, for clients that guess keys. */
@@ -123,9 +123,9 @@ async function answer(request: IncomingRequest, options: PhoneWebhookOptions): P
     return turnedAway(documents, TOO_MANY_CALLS);
   }
   const refusal = await options.opener.refusal({ tenant, agentId });
-  const otherAddress = refusal && (await addressElsewhere(refusal, options.elsewhere));
+  const otherAddress = refusal && (await otherServerAddress(refusal, options.otherServer));
   if (refusal !== undefined && otherAddress === undefined) {
-    const held = heldHere(request, recipient, documents, refusal, options);
+    const held = ringingHere(request, recipient, documents, refusal, options);
     const { reason, message: detail } = refusal;
     const isHeld = held !== undefined;
     options.log.info({ orgId, reason, detail, isHeld }, "a telephone call was refused");
@@ -168,7 +168,7 @@ async function answer(request: IncomingRequest, options: PhoneWebhookOptions): P
   return documentAnswer(documents, answered);
 }
 
-interface AskedWebhook {
+interface VerifiedWebhook {
   readonly request: IncomingRequest;
   readonly query: URLSearchParams;
   readonly vendor: string;
@@ -186,7 +186,7 @@ interface Recipient {
 
 /** Whose call it is: of the key's organization, or of the one that has the called number. Undefined where none has it. */
 async function recipientOf(
-  asked: AskedWebhook,
+  asked: VerifiedWebhook,
   options: PhoneWebhookOptions,
 ): Promise<Recipient | undefined> {
   const { request, query, vendor, signed, calledNumber } = asked;
@@ -210,15 +210,15 @@ async function recipientOf(
 }
 
 /** The next start of this server takes the caller, whose vendor asks again at the same address. */
-function heldHere(
+function ringingHere(
   request: IncomingRequest,
   { isInAddress }: Recipient,
-  documents: CallDocuments,
+  documents: CallInstructions,
   { reason }: CallRefusedError,
   { publicBaseUrl }: PhoneWebhookOptions,
 ): Answer | undefined {
   if (reason !== "serverStopping" || !isInAddress) return undefined;
-  return heldAnswer(request, WEBHOOK_PATH, documents, publicBaseUrl);
+  return onHoldAnswer(request, WEBHOOK_PATH, documents, publicBaseUrl);
 }
 
 async function authenticate(

@@ -48,7 +48,7 @@ export interface VoiceRoutesOptions {
   readonly answeredWebhooks: WebhookAnswers;
   readonly tokenUses: TokenUseRegistry;
   readonly streamAddress: StreamAddress;
-  readonly elsewhere: OtherServer;
+  readonly otherServer: OtherServer;
   /** This server takes no calls, and another one does. */
   readonly isClosed: () => boolean;
   readonly limiterOf: LimiterOf;
@@ -125,6 +125,6 @@ export async function openVoiceRoutes(options: VoiceRoutesOptions): Promise<Clos
     await within(clock, LAST_CLOSES_MAX_MS, empty);
     if (audioSocket) await audioSocket.close();
     voice.close();
-    return voice.hasToldOfStop || phoneCalls.isAboutToBeAsked;
+    return voice.hasAnnouncedStop || phoneCalls.isWebhookExpected;
   };
 }

@@ -57,7 +57,7 @@ export interface Entry {
   /** The call could not be opened. */
   failed(): void;
   /** The client has gone. */
-  left(): void;
+  onLeft(): void;
 }
 
 export interface CallerAuthenticationOptions {
@@ -133,13 +133,13 @@ export class CallerAuthentication {
     this.#publicCalls.set(addressGroup, count + 1);
     const { tenant } = visit;
     const terms = { callMaxSec: PUBLIC_CALL_MAX_SEC, variables: {} };
-    return entry({ tenant, agentId, terms, left: () => this.#publicCallLeft(addressGroup) });
+    return entry({ tenant, agentId, terms, onLeft: () => this.#publicCallLeft(addressGroup) });
   }
 
   #usesOf(token: ClientToken): Pick<Entry, "opened" | "failed"> {
     return {
       opened: (historyKey) => this.#uses.opened(token, historyKey),
-      failed: () => this.#uses.giveBack(token),
+      failed: () => this.#uses.release(token),
     };
   }
 
@@ -152,7 +152,7 @@ export class CallerAuthentication {
 
 function entry(parts: Pick<Entry, "tenant" | "agentId"> & Partial<Entry>): Entry {
   const nothing = () => {};
-  return { terms: undefined, opened: nothing, failed: nothing, left: nothing, ...parts };
+  return { terms: undefined, opened: nothing, failed: nothing, onLeft: nothing, ...parts };
 }
 
 function refusalOf(tenant: Tenant) {
@@ -214,7 +214,7 @@ export class VoiceSocket {
   readonly #legs = new Set<WebLeg>();
   readonly #stopTicking: CancelTimer;
   readonly #onEmpty: (() => void)[] = [];
-  #hasToldOfStop = false;
+  #hasAnnouncedStop = false;
 
   constructor(options: VoiceSocketOptions) {
     this.#options = options;
@@ -228,8 +228,8 @@ export class VoiceSocket {
   }
 
   /** Whether a client was closed since the server stops: it may not have read that yet. */
-  get hasToldOfStop(): boolean {
-    return this.#hasToldOfStop;
+  get hasAnnouncedStop(): boolean {
+    return this.#hasAnnouncedStop;
   }
 
   /** Resolves when every leg is closed on this side. */
@@ -273,7 +273,7 @@ export class VoiceSocket {
       refused: (socket) => socket.getUserData().leg?.receiveTooMuch(),
       drained: (socket) => socket.getUserData().leg?.drained(),
       close: (socket, code, reason) => {
-        if (code === CLOSE_CODE_BY_ENDING.serverStopping) this.#hasToldOfStop = true;
+        if (code === CLOSE_CODE_BY_ENDING.serverStopping) this.#hasAnnouncedStop = true;
         const { leg } = socket.getUserData();
         if (leg === undefined) return;
         this.#legs.delete(leg);
@@ -314,8 +314,8 @@ export class VoiceSocket {
   }
 
   async #enter(entry: Entry, caller: Caller, leg: WebLeg): Promise<void> {
-    if (leg.gone.aborted) entry.left();
-    else leg.gone.addEventListener("abort", () => entry.left(), { once: true });
+    if (leg.closed.aborted) entry.onLeft();
+    else leg.closed.addEventListener("abort", () => entry.onLeft(), { once: true });
     try {
       await this.#open(entry, caller, leg);
     } catch (error) {
@@ -345,10 +345,10 @@ export class VoiceSocket {
         entry.opened(opened.historyKey);
         leg.announce(opened);
       },
-      leg.gone,
+      leg.closed,
     );
     leg.connect(session);
-    if (leg.gone.aborted) session.hangUp();
+    if (leg.closed.aborted) session.hangUp();
   }
 
   #tick(): void {

@@ -349,7 +349,7 @@ export type LegSession = Pick<LiveConversation, "hear" | "played" | "write" | "e
 export class WebLeg implements CallerChannel {
   readonly #socket: CallerSocket;
   readonly #intake = new AudioIntake();
-  readonly #gone = new AbortController();
+  readonly #closed = new AbortController();
   readonly #tools = new ClientTools((message) => this.#write(message, false));
   /** Undefined: the client is sent whole sentences. */
   readonly #voice: StreamedVoice | undefined;
@@ -374,8 +374,8 @@ export class WebLeg implements CallerChannel {
   }
 
   /** Aborted when the client has gone or was closed. */
-  get gone(): AbortSignal {
-    return this.#gone.signal;
+  get closed(): AbortSignal {
+    return this.#closed.signal;
   }
 
   get isOpen(): boolean {
@@ -477,14 +477,14 @@ export class WebLeg implements CallerChannel {
     this.#isOpen = false;
     this.#voice?.clear();
     this.#socket.end(code, closeReason(reason));
-    this.#gone.abort();
+    this.#closed.abort();
   }
 
   /** The socket is closed, by whichever side and for that reason: nothing can be sent any more. */
   socketClosed(reason: string): void {
     this.#isOpen = false;
     this.#voice?.clear();
-    this.#gone.abort();
+    this.#closed.abort();
     this.#session?.end(reason === REFUSED_MESSAGE ? FRAME_TOO_BIG : CALLER_LEFT);
     this.#session = undefined;
   }

@@ -99,7 +99,7 @@ export class KilledCaller {
   async #goOn(): Promise<void> {
     this.#isBroken = true;
     await sleep(NETWORK_MS);
-    this.#caller = await this.#caller.goOn();
+    this.#caller = await this.#caller.continue();
     await this.#hear(APOLOGY);
     this.backAtMs = performance.now();
   }

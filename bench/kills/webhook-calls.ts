@@ -6,7 +6,7 @@ import { Caller } from "../../engine/sandbox/caller.js";
 import { Exchange } from "../../engine/sandbox/exchange.js";
 import { noFaults } from "../../engine/sandbox/faults.js";
 import { PhoneCaller } from "../../engine/sandbox/telephone/phone-caller.js";
-import { CallTurnedAwayError } from "../../engine/sandbox/telephone/phone-webhook.js";
+import { CallRefusedByServerError } from "../../engine/sandbox/telephone/phone-webhook.js";
 import { TwilioSimulator } from "../../engine/sandbox/telephone/twilio-simulator.js";
 
 export const TWILIO_ACCOUNT = {
@@ -141,7 +141,7 @@ export class WebhookCalls {
       const caller = await this.#ring(number, randomUUID());
       caller.drop();
     } catch (error) {
-      if (!(error instanceof CallTurnedAwayError)) throw error;
+      if (!(error instanceof CallRefusedByServerError)) throw error;
       this.refusedNumbers.add(numberOf(number));
     }
   }

@@ -7,11 +7,11 @@ import type { VoiceVendor } from "../load/turn-timing.js";
 const GAP_MIN_MS = 20;
 
 const Arrival = v.pipe(
-  v.object({ durationMs: v.number(), elapsedMs: v.number(), leastLeftMs: v.nullable(v.number()) }),
+  v.object({ durationMs: v.number(), elapsedMs: v.number(), minMarginMs: v.nullable(v.number()) }),
   v.transform(
-    ({ leastLeftMs, ...arrival }): SentenceArrival => ({
+    ({ minMarginMs, ...arrival }): SentenceArrival => ({
       ...arrival,
-      leastLeftMs: leastLeftMs ?? Number.POSITIVE_INFINITY,
+      minMarginMs: minMarginMs ?? Number.POSITIVE_INFINITY,
     }),
   ),
 );
@@ -50,8 +50,8 @@ export function rigGaps(journal: unknown, voice: VoiceVendor, phrases: readonly 
   const gapsOf = (which: keyof Pace) =>
     gapsByRule(entries, (request) => paces.get(request)?.[which], firsts);
   const lateMs = Array.from(paces)
-    .filter(([request, { sent }]) => firsts.has(request) && Number.isFinite(sent.leastLeftMs))
-    .map(([, { planned, sent }]) => planned.leastLeftMs - sent.leastLeftMs);
+    .filter(([request, { sent }]) => firsts.has(request) && Number.isFinite(sent.minMarginMs))
+    .map(([, { planned, sent }]) => planned.minMarginMs - sent.minMarginMs);
   return { sent: gapsOf("sent"), planned: gapsOf("planned"), lateMs };
 }
 
@@ -69,7 +69,7 @@ function gapsByRule(
     if (arrival === undefined) continue;
     if (kind === "firstByte") delaysMs.set(request, rule.of(arrival.durationMs));
     if (kind !== "lastByte") continue;
-    const missingMs = -arrival.leastLeftMs - (delaysMs.get(request) ?? 0);
+    const missingMs = -arrival.minMarginMs - (delaysMs.get(request) ?? 0);
     if (counted.has(request) && missingMs > GAP_MIN_MS) gaps += 1;
     rule.observe(arrival);
   }

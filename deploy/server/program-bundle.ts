@@ -6,7 +6,7 @@ import { build, type Plugin } from "esbuild";
 /** What is started by its path: processes, and threads of them. Paths are relative to the folder of the build. */
 export const PROGRAMS = [
   "main.js",
-  "api/cluster/worker-work.js",
+  "api/cluster/worker-runtime.js",
   "api/commands/admin.js",
   "api/commands/backup.js",
   "api/commands/call.js",
@@ -25,7 +25,7 @@ export const PROGRAMS = [
 ];
 
 /** What carries calls has all of it in one file: with shared files a fresh server's first callers waited longer (decision 044). */
-const CARRIES_CALLS = new Set(["main.js", "api/cluster/worker-work.js"]);
+const CARRIES_CALLS = new Set(["main.js", "api/cluster/worker-runtime.js"]);
 
 /** Packages that look for files beside their own, or have a binary. */
 const LEFT_WHERE_THEY_ARE = [

@@ -1,7 +1,7 @@
 import type { Database } from "../../storage/database.js";
 import type { AgentRecord } from "../../storage/records.js";
 import { agentLlm, type ChainDeps } from "../calls/agent-vendors.js";
-import type { AgentLlm } from "../conversation/runner.js";
+import type { AgentLlm } from "../conversation/effect-runner.js";
 import { providerIdsOf, usableAnalyst } from "../tenancy/agents/agent-access.js";
 import { agentForJob } from "../tenancy/agents/agent-for-call.js";
 import { findOrganizationWithPlan } from "../tenancy/tenant.js";

@@ -12,7 +12,7 @@ import {
   type JsonObject,
 } from "../../storage/records.js";
 import { callEventId, type NewEvent, newEvent } from "../../storage/webhooks/event-record.js";
-import type { AgentLlm } from "../conversation/runner.js";
+import type { AgentLlm } from "../conversation/effect-runner.js";
 import { schemaMisfit } from "../conversation/toolbox.js";
 import { type FixedLimits, FixedLimitsJob, type JobOutcome } from "../jobs/job-runner.js";
 import type { Clock } from "../time/clock.js";
@@ -140,10 +140,10 @@ export class AnalysisJob extends FixedLimitsJob {
     if (analysis === null) {
       // The agent's analysis was removed after the call, and no run counts this result.
       if (runId === undefined) return this.#leaveOut(job, { callId, runId });
-      return this.#giveUp(job, { call, runId }, "analysisRemoved");
+      return this.#fail(job, { call, runId }, "analysisRemoved");
     }
     if (!isWanted(call, analysis, runId)) return this.#leaveOut(job, { callId, runId });
-    if (found?.llm === undefined) return this.#giveUp(job, { call, runId }, "noLlm");
+    if (found?.llm === undefined) return this.#fail(job, { call, runId }, "noLlm");
     const { llm, answeredBy } = found;
     return this.#analyze(job, { call, runId }, { analysis, llm, answeredBy }, signal);
   }
@@ -189,9 +189,9 @@ export class AnalysisJob extends FixedLimitsJob {
         const afterMs = error.retryAfterMs ?? 0;
         return { kind: "retry", error: `the LLM failed: ${error.fault}`, afterMs };
       }
-      return this.#giveUp(job, about, "llmFailed", spent);
+      return this.#fail(job, about, "llmFailed", spent);
     }
-    if (this.#isLastTry(job)) return this.#giveUp(job, about, "invalidAnswer", spent);
+    if (this.#isLastTry(job)) return this.#fail(job, about, "invalidAnswer", spent);
     return { kind: "retry", error: `the LLM's answer is invalid: ${fault}` };
   }
 
@@ -208,7 +208,7 @@ export class AnalysisJob extends FixedLimitsJob {
     return { kind: "done" };
   }
 
-  async #giveUp(
+  async #fail(
     job: ClaimedJob,
     about: Analyzed,
     error: AnalysisError,

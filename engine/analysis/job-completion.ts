@@ -4,7 +4,7 @@ import {
   type BackgroundRequest,
   completeInBackground,
 } from "../calls/background-llm.js";
-import type { AgentLlm } from "../conversation/runner.js";
+import type { AgentLlm } from "../conversation/effect-runner.js";
 import type { Clock } from "../time/clock.js";
 import { utcDate } from "../time/utc-date.js";
 

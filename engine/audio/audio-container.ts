@@ -28,11 +28,11 @@ const SIGNATURES: readonly (readonly [UnplayableKind, number, string])[] = [
 ];
 const TEXT_BEGINS = /^\s*(?:<(?:!doctype|html|\?xml)|\{\s*"[a-z_]+"\s*:)/i;
 /** So many bytes show what any of the above is, except for frames whose next header must be seen. */
-const LOOK_BYTES = 32;
+const PROBE_BYTES = 32;
 
 /** What audio these bytes begin; undefined where more of them must be seen, which `isAll` says there are not. */
 export function audioKindOf(bytes: Uint8Array, isAll: boolean): AudioKind | undefined {
-  const head = Buffer.from(bytes.buffer, bytes.byteOffset, Math.min(bytes.byteLength, LOOK_BYTES));
+  const head = Buffer.from(bytes.buffer, bytes.byteOffset, Math.min(bytes.byteLength, PROBE_BYTES));
   const text = head.toString("latin1");
   if (text.startsWith("RIFF")) {
     if (text.length < 12) return isAll ? "plain" : undefined;
@@ -43,7 +43,7 @@ export function audioKindOf(bytes: Uint8Array, isAll: boolean): AudioKind | unde
   if (known !== undefined) return known[0];
   if (TEXT_BEGINS.test(text)) return "text";
   const framed = frameKindOf(bytes, isAll);
-  if (framed !== "plain" || isAll || text.length >= LOOK_BYTES) return framed;
+  if (framed !== "plain" || isAll || text.length >= PROBE_BYTES) return framed;
   return couldBeMore(text) ? undefined : "plain";
 }
 
@@ -124,32 +124,33 @@ export class WavError extends ParleyError {
 /** A WAV that comes in pieces, cut anywhere; what follows its samples is left out. */
 export class WavReader {
   #format: WavFormat | undefined;
-  #held: Buffer = Buffer.alloc(0);
+  #pending: Buffer = Buffer.alloc(0);
   /** Samples that are still to come; a stream does not know how many, and says 0 or as many as can be written. */
-  #leftBytes: number | undefined;
+  #remainingBytes: number | undefined;
 
   get format(): WavFormat | undefined {
-    return this.#leftBytes === undefined ? undefined : this.#format;
+    return this.#remainingBytes === undefined ? undefined : this.#format;
   }
 
   /** The bytes of whole samples of all channels that these complete. Throws a WavError. */
   take(bytes: Uint8Array): Uint8Array {
-    this.#held =
-      this.#held.byteLength === 0 ? Buffer.from(bytes) : Buffer.concat([this.#held, bytes]);
-    if (this.#leftBytes === undefined) this.#readHeader();
-    if (this.#leftBytes === undefined || this.#format === undefined) return new Uint8Array(0);
+    this.#pending =
+      this.#pending.byteLength === 0 ? Buffer.from(bytes) : Buffer.concat([this.#pending, bytes]);
+    if (this.#remainingBytes === undefined) this.#readHeader();
+    if (this.#remainingBytes === undefined || this.#format === undefined) return new Uint8Array(0);
     const { channels, bitsPerSample } = this.#format;
     const frameBytes = (channels * bitsPerSample) / 8;
-    const dueBytes = Math.min(this.#held.byteLength, this.#leftBytes);
+    const dueBytes = Math.min(this.#pending.byteLength, this.#remainingBytes);
     const wholeBytes = dueBytes - (dueBytes % frameBytes);
-    const samples = this.#held.subarray(0, wholeBytes);
-    this.#leftBytes -= wholeBytes;
-    this.#held = this.#leftBytes === 0 ? Buffer.alloc(0) : this.#held.subarray(wholeBytes);
+    const samples = this.#pending.subarray(0, wholeBytes);
+    this.#remainingBytes -= wholeBytes;
+    this.#pending =
+      this.#remainingBytes === 0 ? Buffer.alloc(0) : this.#pending.subarray(wholeBytes);
     return samples;
   }
 
   #readHeader(): void {
-    const held = this.#held;
+    const held = this.#pending;
     let at = 12;
     while (at + 8 <= held.byteLength) {
       const name = held.toString("latin1", at, at + 4);
@@ -157,8 +158,8 @@ export class WavReader {
       if (name === "data") {
         if (this.#format === undefined) throw new WavError("has no format");
         const isOpen = sizeBytes === 0 || sizeBytes >= 0x7fff_f000;
-        this.#leftBytes = isOpen ? Number.POSITIVE_INFINITY : sizeBytes;
-        this.#held = held.subarray(at + 8);
+        this.#remainingBytes = isOpen ? Number.POSITIVE_INFINITY : sizeBytes;
+        this.#pending = held.subarray(at + 8);
         return;
       }
       const end = at + 8 + sizeBytes + (sizeBytes % 2);

@@ -8,7 +8,7 @@ export class AudioThread {
   /** Resolves when it is ready to work at once; rejects when it has died before. */
   readonly warm: Promise<void>;
   readonly #piscina: Piscina;
-  readonly #toldOfLoss = new Set<(error: unknown) => void>();
+  readonly #lossListeners = new Set<(error: unknown) => void>();
   #lastQueueId = 0;
   #hasEnded = false;
 
@@ -22,7 +22,7 @@ export class AudioThread {
       recordTiming: false,
     });
     this.#piscina.on("error", (error: unknown) => {
-      for (const tell of this.#toldOfLoss) tell(error);
+      for (const tell of this.#lossListeners) tell(error);
     });
     this.warm = this.#piscina.run(undefined, { name: "warmUp" });
     // Its users are notified, if there are any.
@@ -38,12 +38,12 @@ export class AudioThread {
     this.#lastQueueId += 1;
     const queueId = this.#lastQueueId;
     const piscina = this.#piscina;
-    this.#toldOfLoss.add(onLost);
+    this.#lossListeners.add(onLost);
     return {
       convert: (batch, signal) =>
         piscina.run({ queueId, ...batch } satisfies QueuedBatch, { name: "convert", signal }),
       detach: () => {
-        this.#toldOfLoss.delete(onLost);
+        this.#lossListeners.delete(onLost);
         // A thread that has died remembers nothing.
         void piscina.run(queueId, { name: "forget" }).catch(() => undefined);
       },

@@ -181,7 +181,7 @@ export class ConversionQueue {
     }
     const waiting = this.#waiting[priority];
     const stepsMax = priority === "speech" ? STEPS_WAITING_MAX : BACKGROUND_STEPS_WAITING_MAX;
-    if (waiting.length >= stepsMax && !this.#makeRoom(waiting, conversion.owner)) {
+    if (waiting.length >= stepsMax && !this.#evict(waiting, conversion.owner)) {
       conversion.fail(
         new AudioPoolOverloadedError(`${stepsMax} pieces of audio are already waiting`),
       );
@@ -192,7 +192,7 @@ export class ConversionQueue {
   }
 
   /** The newest sentence of the owner that has most waiting fails, where that is more than one more than the newcomer has. */
-  #makeRoom(waiting: readonly Waiting[], newcomer: string): boolean {
+  #evict(waiting: readonly Waiting[], newcomer: string): boolean {
     const counts = new Map<string, number>();
     for (const { conversion } of waiting) {
       counts.set(conversion.owner, (counts.get(conversion.owner) ?? 0) + 1);
@@ -245,11 +245,11 @@ export class ConversionQueue {
   #take(): readonly Waiting[] {
     const { speech, background } = this.#waiting;
     if (speech.length === 0) return this.#takeBackground(background);
-    const begun = speech.filter(({ conversion }) => conversion.hasGiven);
+    const begun = speech.filter(({ conversion }) => conversion.hasOutput);
     const inOrder =
       begun.length === 0
         ? inTurns(speech)
-        : [...inTurns(speech.filter(({ conversion }) => !conversion.hasGiven)), ...inTurns(begun)];
+        : [...inTurns(speech.filter(({ conversion }) => !conversion.hasOutput)), ...inTurns(begun)];
     let workBytes = 0;
     let count = 0;
     for (const { conversion, step } of inOrder) {
@@ -274,7 +274,7 @@ export class ConversionQueue {
       const result = results[index] ?? { error: "the audio thread did not respond" };
       if (!this.#open.has(step.id)) continue;
       if (!(result instanceof Uint8Array)) conversion.fail(new Error(result.error));
-      else conversion.give(result, step.isLast);
+      else conversion.deliver(result, step.isLast);
       if (step.isLast) this.#open.delete(step.id);
     }
   }
@@ -327,7 +327,7 @@ class QueuedConversion implements Conversion {
   readonly byteWork: number;
   readonly owner: string;
   /** Some of its sound is on its way to whoever waits for it. */
-  hasGiven = false;
+  hasOutput = false;
   readonly #id: number;
   readonly #listener: ConversionListener;
   readonly #ways: ConversionWays;
@@ -365,9 +365,9 @@ class QueuedConversion implements Conversion {
     this.#ways.drop();
   }
 
-  give(audio: Uint8Array, isLast: boolean): void {
+  deliver(audio: Uint8Array, isLast: boolean): void {
     if (audio.byteLength > 0) {
-      this.hasGiven = true;
+      this.hasOutput = true;
       this.#listener.onAudio(audio);
     }
     if (!isLast || this.#isOver) return;

@@ -111,9 +111,9 @@ export class PacedStream {
   #marksQueued = 0;
   /** When the next frame is to be heard. */
   #nextFrameMs = Number.NEGATIVE_INFINITY;
-  #isHeld = false;
+  #isPaused = false;
   /** Since the last frame: a silence now is meant. */
-  #wasHeld = false;
+  #wasPaused = false;
 
   constructor(clock: Clock, format: PacedFormat, sink: PacedSink, onClose: () => void) {
     this.#clock = clock;
@@ -153,13 +153,13 @@ export class PacedStream {
 
   /** Nothing leaves until `resume`; what has been sent ahead is still heard. */
   hold(): void {
-    this.#isHeld = true;
+    this.#isPaused = true;
   }
 
   resume(): void {
-    if (!this.#isHeld) return;
-    this.#isHeld = false;
-    this.#wasHeld = true;
+    if (!this.#isPaused) return;
+    this.#isPaused = false;
+    this.#wasPaused = true;
     this.sendDue(this.#clock.monotonicMs());
   }
 
@@ -168,8 +168,8 @@ export class PacedStream {
     this.#pieces = [];
     this.#queuedBytes = 0;
     this.#marksQueued = 0;
-    this.#isHeld = false;
-    this.#wasHeld = false;
+    this.#isPaused = false;
+    this.#wasPaused = false;
     this.#nextFrameMs = Number.NEGATIVE_INFINITY;
   }
 
@@ -185,14 +185,14 @@ export class PacedStream {
 
   /** Sends every frame that is to be heard before `nowMs` and the time sent ahead. */
   sendDue(nowMs: number): void {
-    if (this.#isHeld) return;
-    this.#tellMarks();
+    if (this.#isPaused) return;
+    this.#reportMarks();
     if (!this.#hasFrame) return;
     const { aheadMs = SEND_AHEAD_MS } = this.#format;
     if (this.#nextFrameMs < nowMs) this.#catchUp(nowMs);
     while (this.#hasFrame && this.#nextFrameMs < nowMs + aheadMs) {
       this.#sendFrame();
-      this.#wasHeld = false;
+      this.#wasPaused = false;
       this.#nextFrameMs += FRAME_MS;
     }
   }
@@ -201,7 +201,7 @@ export class PacedStream {
   #catchUp(nowMs: number): void {
     const lateMs = nowMs - this.#nextFrameMs;
     this.#nextFrameMs = nowMs;
-    if (!this.#wasHeld) this.#sink.late?.(lateMs);
+    if (!this.#wasPaused) this.#sink.late?.(lateMs);
   }
 
   /** What is queued fills a frame, or is the end of a sound. */
@@ -213,7 +213,7 @@ export class PacedStream {
     const { frameBytes } = this.#format;
     const frame = this.#take(frameBytes) ?? this.#gathered();
     this.#sink.frame(frame.byteLength === frameBytes ? frame : this.#filled(frame));
-    this.#tellMarks();
+    this.#reportMarks();
   }
 
   /** Without a copy, where one piece has all of it. */
@@ -248,7 +248,7 @@ export class PacedStream {
   }
 
   /** Lets go of the pieces that have been sent, and tells the marks that they end with. */
-  #tellMarks(): void {
+  #reportMarks(): void {
     for (;;) {
       const piece = this.#pieces[0];
       if (piece === undefined || piece.sentBytes < piece.audio.byteLength) return;

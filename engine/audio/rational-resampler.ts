@@ -21,17 +21,17 @@ const phasesOf = new Map<string, Phases>();
 export class RationalResampler {
   readonly #phases: Phases;
   /** The samples that results to come still need, and where in the input the first of them stands. */
-  #held = new Float64Array(0);
-  #heldFrom: number;
+  #buffered = new Float64Array(0);
+  #bufferStart: number;
   #pushedCount = 0;
-  #givenCount = 0;
+  #outputCount = 0;
 
   constructor(rateHz: number, targetHz: number) {
     this.#phases = phasesFor(rateHz, targetHz);
     // Before the first sample there is silence.
     const before = this.#phases.tapCount / 2 - 1;
-    this.#held = new Float64Array(before);
-    this.#heldFrom = -before;
+    this.#buffered = new Float64Array(before);
+    this.#bufferStart = -before;
   }
 
   push(pcm: Int16Array): Int16Array {
@@ -39,7 +39,7 @@ export class RationalResampler {
     this.#hold(pcm);
     const { step, phases, tapCount } = this.#phases;
     // A result needs half of the taps behind the place where it stands.
-    const settledTo = this.#heldFrom + this.#held.length - tapCount / 2;
+    const settledTo = this.#bufferStart + this.#buffered.length - tapCount / 2;
     return this.#results(Math.ceil((Math.max(0, settledTo) * phases) / step));
   }
 
@@ -50,28 +50,28 @@ export class RationalResampler {
   }
 
   #hold(pcm: Int16Array): void {
-    const held = new Float64Array(this.#held.length + pcm.length);
-    held.set(this.#held);
-    held.set(pcm, this.#held.length);
-    this.#held = held;
+    const held = new Float64Array(this.#buffered.length + pcm.length);
+    held.set(this.#buffered);
+    held.set(pcm, this.#buffered.length);
+    this.#buffered = held;
   }
 
   /** All that have not been given yet, up to the one before `to`. */
   #results(to: number): Int16Array {
     const { step, phases, taps, tapCount } = this.#phases;
     const before = tapCount / 2 - 1;
-    const results = new Int16Array(Math.max(0, to - this.#givenCount));
+    const results = new Int16Array(Math.max(0, to - this.#outputCount));
     for (let index = 0; index < results.length; index += 1) {
-      const position = (this.#givenCount + index) * step;
-      const at = Math.floor(position / phases) - before - this.#heldFrom;
+      const position = (this.#outputCount + index) * step;
+      const at = Math.floor(position / phases) - before - this.#bufferStart;
       const tapAt = (position % phases) * tapCount;
-      results[index] = toSample(productAt(this.#held, at, taps, tapAt, tapCount));
+      results[index] = toSample(productAt(this.#buffered, at, taps, tapAt, tapCount));
     }
-    this.#givenCount += results.length;
-    const neededFrom = Math.floor((this.#givenCount * step) / phases) - before;
-    const dropped = Math.min(this.#held.length, neededFrom - this.#heldFrom);
-    this.#held = this.#held.slice(dropped);
-    this.#heldFrom += dropped;
+    this.#outputCount += results.length;
+    const neededFrom = Math.floor((this.#outputCount * step) / phases) - before;
+    const dropped = Math.min(this.#buffered.length, neededFrom - this.#bufferStart);
+    this.#buffered = this.#buffered.slice(dropped);
+    this.#bufferStart += dropped;
     return results;
   }
 }

@@ -24,7 +24,7 @@ class DecimatingResampler implements Resampler {
   readonly #factor: number;
   readonly #state: Int16Array;
   #pushedCount = 0;
-  #givenCount = 0;
+  #outputCount = 0;
   #toSkip = DECIMATOR_DELAY;
 
   constructor(factor: number) {
@@ -34,20 +34,20 @@ class DecimatingResampler implements Resampler {
 
   push(pcm: Int16Array): Int16Array {
     this.#pushedCount += pcm.length;
-    return this.#given(decimate(pcm, this.#factor, this.#state));
+    return this.#counted(decimate(pcm, this.#factor, this.#state));
   }
 
   end(): Int16Array {
-    const missingCount = Math.ceil(this.#pushedCount / this.#factor) - this.#givenCount;
+    const missingCount = Math.ceil(this.#pushedCount / this.#factor) - this.#outputCount;
     const silence = new Int16Array((DECIMATOR_DELAY + 1) * this.#factor);
-    return this.#given(decimate(silence, this.#factor, this.#state)).subarray(0, missingCount);
+    return this.#counted(decimate(silence, this.#factor, this.#state)).subarray(0, missingCount);
   }
 
-  #given(results: Int16Array): Int16Array {
+  #counted(results: Int16Array): Int16Array {
     const skipped = Math.min(this.#toSkip, results.length);
     this.#toSkip -= skipped;
     const given = results.subarray(skipped);
-    this.#givenCount += given.length;
+    this.#outputCount += given.length;
     return given;
   }
 }

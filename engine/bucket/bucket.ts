@@ -136,7 +136,7 @@ export interface BucketDeps {
   readonly authorities: readonly string[];
 }
 
-interface Asked {
+interface BucketRequest {
   readonly headers?: Readonly<Record<string, string>>;
   readonly body?: AsyncIterable<Uint8Array>;
 }
@@ -178,7 +178,7 @@ export class Bucket {
     const brokenOff: unknown[] = [];
     const watchedBody = watched(body, watch, (error) => brokenOff.push(error));
     try {
-      const answer = await this.#ask("PUT", key, watch, { headers, body: watchedBody });
+      const answer = await this.#request("PUT", key, watch, { headers, body: watchedBody });
       await this.#emptied(answer, watch);
     } catch (error) {
       throw brokenOff[0] ?? error;
@@ -188,7 +188,7 @@ export class Bucket {
   /** Undefined when there is no such object. */
   async sizeOf(key: string): Promise<number | undefined> {
     const watch = new StallWatch(this.#clock, STALL_MAX_MS);
-    const answer = await this.#ask("HEAD", key, watch, {}, [NOT_FOUND]);
+    const answer = await this.#request("HEAD", key, watch, {}, [NOT_FOUND]);
     await this.#emptied(answer, watch);
     if (answer.statusCode === NOT_FOUND) return undefined;
     const sizeBytes = Number(answer.headers["content-length"]);
@@ -203,7 +203,7 @@ export class Bucket {
   async read(key: string, fromByte: number, sizeBytes: number): Promise<Uint8Array | undefined> {
     const watch = new StallWatch(this.#clock, STALL_MAX_MS);
     const headers = { range: `bytes=${fromByte}-${fromByte + sizeBytes - 1}` };
-    const answer = await this.#ask("GET", key, watch, { headers }, [NOT_FOUND]);
+    const answer = await this.#request("GET", key, watch, { headers }, [NOT_FOUND]);
     if (answer.statusCode !== NOT_FOUND) return this.#pieceOf(answer, sizeBytes, watch);
     await this.#emptied(answer, watch);
     return undefined;
@@ -212,7 +212,7 @@ export class Bucket {
   /** Nothing happens when there is no such object. */
   async remove(key: string): Promise<void> {
     const watch = new StallWatch(this.#clock, STALL_MAX_MS);
-    const answer = await this.#ask("DELETE", key, watch, {}, [NOT_FOUND]);
+    const answer = await this.#request("DELETE", key, watch, {}, [NOT_FOUND]);
     await this.#emptied(answer, watch);
   }
 
@@ -233,11 +233,11 @@ export class Bucket {
     await this.#agent.destroy();
   }
 
-  async #ask(
+  async #request(
     method: "PUT" | "HEAD" | "GET" | "DELETE",
     key: string,
     watch: StallWatch,
-    { headers = {}, body }: Asked,
+    { headers = {}, body }: BucketRequest,
     alsoGood: readonly number[] = [],
   ): Promise<Dispatcher.ResponseData> {
     const url = `${this.#root}${this.settings.prefix}${key}`;

@@ -193,7 +193,7 @@ export interface AdmissionGauges {
   /** On this server. */
   callCount(): number;
   /** Whether another worker of this server takes calls, so that none has to be refused by this one. */
-  othersTake(): boolean;
+  othersAccept(): boolean;
   /** An operator wants no new calls on this server. */
   isDrained(): boolean;
   /** p99 of the lateness of the event loop since the last look. */
@@ -202,10 +202,10 @@ export interface AdmissionGauges {
   audioPoolWaitMs(): number;
 }
 
-const LOOK_MS = 1_000;
+const SAMPLE_INTERVAL_MS = 1_000;
 /** One bad second may be a collection of garbage; two in a row are load. */
-const BAD_LOOKS_TO_CLOSE = 2;
-const GOOD_LOOKS_TO_OPEN = 3;
+const BAD_SAMPLES_TO_CLOSE = 2;
+const GOOD_SAMPLES_TO_OPEN = 3;
 /** Audio that waits longer than two frames is heard as a gap. */
 const AUDIO_POOL_WAIT_MAX_MS = 40;
 
@@ -217,14 +217,14 @@ export class Admission {
   readonly #limits: AdmissionLimits;
   readonly #gauges: AdmissionGauges;
   readonly #stop: CancelTimer;
-  #badLooks = 0;
-  #goodLooks = 0;
+  #badSamples = 0;
+  #goodSamples = 0;
   #isClosed = false;
 
   constructor(limits: AdmissionLimits, gauges: AdmissionGauges, clock: Clock) {
     this.#limits = limits;
     this.#gauges = gauges;
-    this.#stop = clock.every(LOOK_MS, () => this.#look());
+    this.#stop = clock.every(SAMPLE_INTERVAL_MS, () => this.#sample());
   }
 
   /** Why a new call is not taken now; undefined when it is. */
@@ -234,12 +234,12 @@ export class Admission {
     if (callsMax > 0 && this.#gauges.callCount() >= callsMax) {
       return "the server has reached its call limit";
     }
-    const isRefusing = this.#isClosed && !this.#gauges.othersTake();
+    const isRefusing = this.#isClosed && !this.#gauges.othersAccept();
     return isRefusing ? "the server is too busy for another call" : undefined;
   }
 
   /** Whether calls in progress would suffer from another one. */
-  get isLate(): boolean {
+  get isOverloaded(): boolean {
     return this.#isClosed;
   }
 
@@ -247,7 +247,7 @@ export class Admission {
     this.#stop();
   }
 
-  #look(): void {
+  #sample(): void {
     const { eventLoopDelayMaxMs } = this.#limits;
     // Also where it is not judged: the metrics show it.
     const eventLoopDelayMs = this.#gauges.takeEventLoopDelayMs();
@@ -255,9 +255,9 @@ export class Admission {
     const isBad =
       eventLoopDelayMs > eventLoopDelayMaxMs ||
       this.#gauges.audioPoolWaitMs() > AUDIO_POOL_WAIT_MAX_MS;
-    this.#badLooks = isBad ? this.#badLooks + 1 : 0;
-    this.#goodLooks = isBad ? 0 : this.#goodLooks + 1;
-    if (this.#badLooks >= BAD_LOOKS_TO_CLOSE) this.#isClosed = true;
-    if (this.#goodLooks >= GOOD_LOOKS_TO_OPEN) this.#isClosed = false;
+    this.#badSamples = isBad ? this.#badSamples + 1 : 0;
+    this.#goodSamples = isBad ? 0 : this.#goodSamples + 1;
+    if (this.#badSamples >= BAD_SAMPLES_TO_CLOSE) this.#isClosed = true;
+    if (this.#goodSamples >= GOOD_SAMPLES_TO_OPEN) this.#isClosed = false;
   }
 }

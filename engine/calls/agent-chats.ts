@@ -1,5 +1,5 @@
 import { ParleyError } from "../../storage/parley-error.js";
-import type { AgentLlm } from "../conversation/runner.js";
+import type { AgentLlm } from "../conversation/effect-runner.js";
 import { CallKnowledge, type CallKnowledgeDeps } from "../knowledge/call-knowledge.js";
 import type { Logger } from "../log.js";
 import { OrganizationCounts } from "../organization-counts.js";
@@ -64,7 +64,7 @@ export class AgentChats {
    * The place is held until `reply` has settled or `signal` aborts, which it does when nobody waits any more. RequestError
    * `not_found`; `conflict`: the agent is not active, with the reason; `rate_limited`, `unavailable`: too many at once.
    */
-  async begin(
+  async start(
     tenant: Tenant,
     agentId: string,
     messages: readonly ChatMessage[],
@@ -77,7 +77,7 @@ export class AgentChats {
     return {
       reply: async (onText) => {
         try {
-          return await this.#ask(forCall, messages, onText, signal);
+          return await this.#request(forCall, messages, onText, signal);
         } finally {
           signal.removeEventListener("abort", release);
           release();
@@ -127,7 +127,7 @@ export class AgentChats {
     };
   }
 
-  async #ask(
+  async #request(
     forCall: AgentForCall,
     messages: readonly ChatMessage[],
     onText: (text: string) => void,

@@ -1,9 +1,9 @@
 import type { Category, ProviderRecord } from "../../storage/records.js";
 import { isSameFormat } from "../audio/audio-format.js";
 import type { AudioPool } from "../audio/audio-pool.js";
-import type { LostCategory } from "../conversation/actor.js";
+import type { UnavailableCategory } from "../conversation/actor.js";
+import type { AgentLlm } from "../conversation/effect-runner.js";
 import type { LegAudio, SentenceFormat } from "../conversation/leg-audio.js";
-import type { AgentLlm } from "../conversation/runner.js";
 import { voiceKeyOf } from "../conversation/speech-cache.js";
 import type { AgentTts } from "../conversation/synthesis.js";
 import type { Toolbox } from "../conversation/toolbox.js";
@@ -18,10 +18,10 @@ import type { AnswerTimes } from "../vendors/chain/answer-times.js";
 import type { Breaker, Breakers } from "../vendors/chain/breakers.js";
 import { Chain, type ChainLink, type ChainWatch } from "../vendors/chain/chain.js";
 import { ChainedModel, type Hedging, type LlmTimeouts } from "../vendors/chain/llm-chain.js";
-import { LostVendor } from "../vendors/chain/lost-vendor.js";
 import type { SpeechDurations } from "../vendors/chain/speech-durations.js";
 import { ChainedRecognizer } from "../vendors/chain/stt-chain.js";
 import { ChainedVoice, type VoiceLink } from "../vendors/chain/tts-chain.js";
+import { UnavailableVendor } from "../vendors/chain/unavailable-vendor.js";
 import {
   type LanguageModel,
   type SpeechFormat,
@@ -31,8 +31,8 @@ import {
   VendorError,
 } from "../vendors/contracts.js";
 import type { VendorContext } from "../vendors/vendor-settings.js";
+import { CheckedVoice } from "./checked-voice.js";
 import { type PromptNotes, systemMessage } from "./prompt.js";
-import { VerifiedVoice } from "./verified-voice.js";
 
 /** A voice that stands in for one whose format it does not give: what it says is converted on the way. */
 export class ConvertedVoice implements TextToSpeech {
@@ -172,7 +172,7 @@ export class VendorChains {
     const { id, updatedAtMs, providerKey: vendor } = provider;
     const voice = JSON.stringify([id, updatedAtMs, modelId, voiceId]);
     const pool = () => audioPool().of(orgId);
-    return new VerifiedVoice(client, { vendor, orgId, voice, durations, pool });
+    return new CheckedVoice(client, { vendor, orgId, voice, durations, pool });
   }
 
   #link<Client>(
@@ -242,7 +242,7 @@ export interface AgentVendors {
   readonly stt: SpeechToText;
   readonly toolbox: Toolbox;
   /** The kind of vendor that the call cannot get; undefined if all are available. */
-  readonly lost: LostCategory | undefined;
+  readonly unavailable: UnavailableCategory | undefined;
   /** Who has answered, turn by turn. */
   readonly answers: AnswerLog;
 }
@@ -269,25 +269,25 @@ export function agentVendors(
 ): AgentVendors {
   const answers = new AnswerLog();
   const chains = new VendorChains(deps, answers);
-  let lost: LostCategory | undefined;
-  const orLost = <Client>(
+  let unavailable: UnavailableCategory | undefined;
+  const orUnavailable = <Client>(
     category: Category,
     find: () => Client,
-    standIn: (by: LostVendor) => Client,
+    standIn: (by: UnavailableVendor) => Client,
   ) => {
     try {
       return find();
     } catch (error) {
       if (!(error instanceof VendorError)) throw error;
-      lost ??= { category, error };
-      return standIn(new LostVendor(error));
+      unavailable ??= { category, error };
+      return standIn(new UnavailableVendor(error));
     }
   };
   return {
     // Where the voice is lost too, that is what the caller notices.
     tts: ttsOf(
       forCall,
-      orLost(
+      orUnavailable(
         "tts",
         () => chains.tts(forCall, audio),
         (by) => mute(by, forCall, audio),
@@ -295,7 +295,7 @@ export function agentVendors(
     ),
     llm: llmOf(
       forCall,
-      orLost<LanguageModel>(
+      orUnavailable<LanguageModel>(
         "llm",
         () => chains.llm(forCall),
         (by) => by,
@@ -303,7 +303,7 @@ export function agentVendors(
       deps.clock.epochMs(),
       { callNote: callInfoNote(callInfo), documents },
     ),
-    stt: orLost<SpeechToText>(
+    stt: orUnavailable<SpeechToText>(
       "stt",
       () => chains.stt(forCall),
       (by) => by,
@@ -313,7 +313,7 @@ export function agentVendors(
       callHeaders: callInfoHeaders(callInfo),
     }),
     answers,
-    lost,
+    unavailable,
   };
 }
 
@@ -354,10 +354,14 @@ function llmOf(
 }
 
 /** Nobody speaks; what was said in the agent's own voice before may still be kept. */
-function mute(lost: LostVendor, { agent, tts }: AgentForCall, audio: LegAudio): Speaking {
+function mute(
+  unavailable: UnavailableVendor,
+  { agent, tts }: AgentForCall,
+  audio: LegAudio,
+): Speaking {
   const { speed, voice: voiceId } = agent.ttsConfig;
   const voice = { provider: tts, modelId: agent.ttsModelId, speed, voiceId };
-  return { client: lost, format: audio.sentenceFormat(lost), next: () => voice };
+  return { client: unavailable, format: audio.sentenceFormat(unavailable), next: () => voice };
 }
 
 function ttsOf({ agent, tts }: AgentForCall, { client, format, next }: Speaking): AgentTts {

@@ -1,4 +1,4 @@
-import type { AgentLlm } from "../conversation/runner.js";
+import type { AgentLlm } from "../conversation/effect-runner.js";
 import { estimatedTokensOf } from "../conversation/token-estimate.js";
 import type { Logger } from "../log.js";
 import type { Clock } from "../time/clock.js";

@@ -8,7 +8,7 @@ import type { CallJournal } from "./call-journal.js";
 /** The end of a call is stored within milliseconds; a store that takes longer lets the caller go on. */
 const END_STORED_MAX_MS = 1_000;
 /** How often is looked whether another process has stored it. */
-const END_LOOK_MS = 100;
+const END_CHECK_MS = 100;
 
 /** Whether the call broke: its record says so, or still says that it is in progress. */
 export function isBrokenOff({ status, metadata }: CallRecord): boolean {
@@ -31,7 +31,7 @@ export async function onceEnded(
   let call = await find();
   while (call?.status === "active" && clock.monotonicMs() < untilMs) {
     await new Promise<void>((resolve) => {
-      clock.after(END_LOOK_MS, resolve);
+      clock.after(END_CHECK_MS, resolve);
     });
     call = await find();
   }

@@ -1,7 +1,7 @@
 import type { Database } from "../../storage/database.js";
 import { AudioPool } from "../audio/audio-pool.js";
 import type { Ending } from "../conversation/call-end.js";
-import { PhraseKeeper } from "../conversation/prepared-phrases.js";
+import { PreparedPhrases } from "../conversation/prepared-phrases.js";
 import { SpeechCache, VoicePaces } from "../conversation/speech-cache.js";
 import { PlayoutDelays } from "../conversation/synthesis.js";
 import type { Logger } from "../log.js";
@@ -17,17 +17,17 @@ import { BackgroundLlm } from "./background-llm.js";
 import { CallFeed } from "./call-feed.js";
 import { CallJournal } from "./call-journal.js";
 import { CallOpener } from "./call-opener.js";
-import type { Cluster } from "./cluster.js";
+import type { Cluster } from "./cluster-calls.js";
+import { EventFilters } from "./event-filters.js";
 import { LiveCalls } from "./live-calls.js";
 import { OrphanedCalls } from "./orphaned-calls.js";
 import { PreemptiveBudget } from "./preemptive-budget.js";
 import { type RecordingKeeping, Recordings } from "./recording/recordings.js";
-import { StoreWatch } from "./store-watch.js";
-import { WantedEvents } from "./wanted-events.js";
+import { StoreHealth } from "./store-health.js";
 
 const HEARTBEAT_MS = 5_000;
 /** Suspending is a write to the store, by another process: how soon calls in progress learn of it. */
-const SUSPENSION_LOOK_MS = 2_000;
+const SUSPENSION_CHECK_MS = 2_000;
 const SLOT_SWEEP_MS = 30_000;
 const HISTORY_PURGE_MS = 60 * 60 * 1_000;
 /** After calls were told to end: what their last writes and summaries may take. */
@@ -78,8 +78,8 @@ export class CallCenter {
   readonly #eventLoopDelay = new EventLoopDelay();
   #audioPool: AudioPool | undefined;
   #isWarm = false;
-  readonly #storeWatch: StoreWatch;
-  readonly #lostCalls: OrphanedCalls;
+  readonly #storeWatch: StoreHealth;
+  readonly #orphanedCalls: OrphanedCalls;
   readonly #upkeep: readonly CancelTimer[];
 
   constructor(options: CallCenterOptions) {
@@ -96,7 +96,7 @@ export class CallCenter {
       speechCacheBytes: () => cache.sizeBytes,
       isReady: () => this.isReady,
       diskFreeBytes: () => diskFreeBytes(options.dataDir),
-      troubledVendors: () => options.vendors.chains.breakers.troubled(),
+      failingVendors: () => options.vendors.chains.breakers.failing(),
       eventLoopDelay: this.#eventLoopDelay,
     });
     this.#admission = new Admission(options, this.#gauges(), clock);
@@ -107,20 +107,24 @@ export class CallCenter {
       cache,
       playoutDelays: new PlayoutDelays(),
       voicePaces: new VoicePaces(),
-      phrases: new PhraseKeeper(clock),
+      phrases: new PreparedPhrases(clock),
       preemptiveBudget,
       feed: this.feed,
-      wantedEvents: new WantedEvents(database, clock),
+      eventFilters: new EventFilters(database, clock),
     };
     this.journal = new CallJournal({ ...options, ...shared, calls, history });
     this.recordings = new Recordings({ ...options, store, audioPool: () => this.audioPool() });
-    this.#storeWatch = new StoreWatch({
+    this.#storeWatch = new StoreHealth({
       store: database,
       keptCount: () => this.journal.keptCount,
       tryToWrite: () => this.#beat(),
       ...options,
     });
-    this.#lostCalls = new OrphanedCalls({ ...options, calls, isKnown: (id) => this.#isKnown(id) });
+    this.#orphanedCalls = new OrphanedCalls({
+      ...options,
+      calls,
+      isKnown: (id) => this.#isKnown(id),
+    });
     this.opener = new CallOpener({
       ...options,
       ...shared,
@@ -134,7 +138,7 @@ export class CallCenter {
       liveCalls,
       admission: this.#admission,
       storeWatch: this.#storeWatch,
-      hasElsewhere: async (callId) => (await options.cluster?.hasCall(callId)) ?? false,
+      hasOtherNodes: async (callId) => (await options.cluster?.hasCall(callId)) ?? false,
       endCall: (callId, ending) => this.#endCall(callId, ending),
     });
     this.#upkeep = this.#startUpkeep();
@@ -148,7 +152,7 @@ export class CallCenter {
   get isReady(): boolean {
     if (this.isStopping || this.#options.keyRefusal !== undefined) return false;
     const isFull = this.#admission.refusal !== undefined;
-    return (this.isServing && !isFull) || this.#options.cluster?.othersTake === true;
+    return (this.isServing && !isFull) || this.#options.cluster?.othersAccept === true;
   }
 
   /** Whether this process would take a new call, were it not late and the server not full. */
@@ -159,8 +163,8 @@ export class CallCenter {
   }
 
   /** Whether another call would make those of this process suffer. */
-  get isLate(): boolean {
-    return this.#admission.isLate;
+  get isOverloaded(): boolean {
+    return this.#admission.isOverloaded;
   }
 
   /** Why nothing can be stored now, in words for whoever asks; undefined while everything is. */
@@ -259,7 +263,7 @@ export class CallCenter {
   #gauges() {
     return {
       callCount: () => this.#options.cluster?.callCount ?? this.liveCalls.count,
-      othersTake: () => this.#options.cluster?.othersTake ?? false,
+      othersAccept: () => this.#options.cluster?.othersAccept ?? false,
       isDrained: () => this.#options.cluster?.isDrained ?? false,
       takeEventLoopDelayMs: () => this.#eventLoopDelay.take(this.liveCalls.count > 0),
       audioPoolWaitMs: () => {
@@ -284,12 +288,12 @@ export class CallCenter {
     };
     return [
       clock.every(HEARTBEAT_MS, () => watch(this.#beat())),
-      clock.every(SUSPENSION_LOOK_MS, () => watch(this.#endSuspended())),
+      clock.every(SUSPENSION_CHECK_MS, () => watch(this.#endSuspended())),
       clock.every(HISTORY_PURGE_MS, () => watch(this.opener.purgeHistory())),
       clock.every(SLOT_SWEEP_MS, () => {
         const count = this.slots.reconcile((callId) => this.liveCalls.has(callId));
         if (count > 0) log.error({ count }, "freed the slots of dead calls");
-        watch(this.#lostCalls.sweep());
+        watch(this.#orphanedCalls.sweep());
       }),
     ];
   }

@@ -2,7 +2,7 @@ import type { CallChannel, CallMetrics } from "../../storage/records.js";
 import type { BargeIn, EndOfTurn } from "../conversation/reasons.js";
 
 /** What the caller or the agent says; of the agent all that was said of the turn so far. */
-export interface SaidWords {
+export interface TranscriptWords {
   readonly role: "user" | "assistant";
   readonly text: string;
   /** The caller's words as understood; the agent's as far as they were heard. */
@@ -19,9 +19,13 @@ export type CallEvent =
       /** Epoch milliseconds. */
       readonly startedAtMs: number;
     }
-  | ({ readonly type: "words"; readonly callId: string } & SaidWords)
+  | ({ readonly type: "words"; readonly callId: string } & TranscriptWords)
   /** What was said and is in no stored turn yet, in place of all words that were sent before. */
-  | { readonly type: "present"; readonly callId: string; readonly words: readonly SaidWords[] }
+  | {
+      readonly type: "present";
+      readonly callId: string;
+      readonly words: readonly TranscriptWords[];
+    }
   /** What the caller's speech does to the agent's turn that plays, and why; a bounded number for each turn. */
   | ({ readonly type: "bargeIn"; readonly callId: string; readonly turn: number } & BargeIn)
   /** Why the caller's turn is over that the agent's turn answers. */

@@ -7,9 +7,9 @@ import {
   type CallTopic,
   callsTopic,
   callTopic,
-  type SaidWords,
+  type TranscriptWords,
 } from "./call-events.js";
-import { TopicWatchers, type Watch, type Watcher } from "./topic-watchers.js";
+import { TopicSubscribers, type Watch, type Watcher } from "./topic-subscribers.js";
 
 /** In one process. A person has a page or two open; more than these are a client that forgets to let go. */
 const WATCHERS_PER_ORGANIZATION_MAX = 100;
@@ -35,7 +35,7 @@ export interface Watched {
 export class CallFeed {
   readonly #clock: Clock;
   readonly #eventBus: CallEventBus | undefined;
-  readonly #watched = new Map<CallTopic, TopicWatchers>();
+  readonly #watched = new Map<CallTopic, TopicSubscribers>();
   /** The calls that this process has, each with what was said and is in no stored turn yet. */
   readonly #calls = new Map<CallTopic, () => CallEvent>();
   readonly #counts = new OrganizationCounts();
@@ -46,7 +46,7 @@ export class CallFeed {
   constructor(clock: Clock, eventBus?: CallEventBus) {
     this.#clock = clock;
     this.#eventBus = eventBus;
-    eventBus?.onEvent(({ topic, event }) => this.#watched.get(topic)?.tell(event));
+    eventBus?.onEvent(({ topic, event }) => this.#watched.get(topic)?.publish(event));
     eventBus?.onSubscribed((topic) => {
       const present = this.#calls.get(topic)?.();
       if (present !== undefined) eventBus.publish({ topic, event: present });
@@ -57,13 +57,13 @@ export class CallFeed {
     return this.#count;
   }
 
-  tell(orgId: string, news: CallEvent): void {
-    if (!OF_ONE_CALL.has(news.type)) this.#tell(callsTopic(orgId), news);
-    this.#tell(callTopic(orgId, news.callId), news);
+  publish(orgId: string, news: CallEvent): void {
+    if (!OF_ONE_CALL.has(news.type)) this.#publishOn(callsTopic(orgId), news);
+    this.#publishOn(callTopic(orgId, news.callId), news);
   }
 
   /** This process has the call, and `words` returns what was said in it and is in no stored turn yet. */
-  callBegins(orgId: string, callId: string, words: () => readonly SaidWords[]): void {
+  callBegins(orgId: string, callId: string, words: () => readonly TranscriptWords[]): void {
     const present = (): CallEvent => ({ type: "present", callId, words: words() });
     this.#calls.set(callTopic(orgId, callId), present);
   }
@@ -108,7 +108,7 @@ export class CallFeed {
       const stopWatch = this.#clock.after(WATCH_MAX_MS, watch.end);
       signal.addEventListener("abort", watch.end);
       this.#watchersOf(topic, togetherMs).add(watch);
-      if (callId !== undefined) this.#tellPresent(topic, watcher);
+      if (callId !== undefined) this.#sendCurrent(topic, watcher);
       this.#counts.add(orgId);
       this.#count += 1;
     });
@@ -125,23 +125,23 @@ export class CallFeed {
     return count < WATCHERS_PER_ORGANIZATION_MAX && this.#count < WATCHERS_MAX;
   }
 
-  #tell(topic: CallTopic, news: CallEvent): void {
-    this.#watched.get(topic)?.tell(news);
+  #publishOn(topic: CallTopic, news: CallEvent): void {
+    this.#watched.get(topic)?.publish(news);
     if (this.#eventBus?.hasSubscribers(topic) !== true) return;
     this.#eventBus.publish({ topic, event: news });
   }
 
   /** At once where the call is here; where it is elsewhere, it is asked for. */
-  #tellPresent(topic: CallTopic, watcher: Watcher): void {
+  #sendCurrent(topic: CallTopic, watcher: Watcher): void {
     const present = this.#calls.get(topic);
     if (present !== undefined) watcher.news([present()]);
     else this.#eventBus?.subscribe({ topic, isWanted: true });
   }
 
-  #watchersOf(topic: CallTopic, togetherMs: number): TopicWatchers {
+  #watchersOf(topic: CallTopic, togetherMs: number): TopicSubscribers {
     const known = this.#watched.get(topic);
     if (known !== undefined) return known;
-    const watchers = new TopicWatchers(this.#clock, togetherMs);
+    const watchers = new TopicSubscribers(this.#clock, togetherMs);
     this.#watched.set(topic, watchers);
     if (togetherMs > 0) this.#eventBus?.subscribe({ topic, isWanted: true });
     return watchers;

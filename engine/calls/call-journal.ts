@@ -16,14 +16,14 @@ import type {
 } from "../../storage/records.js";
 import { UniqueViolationError } from "../../storage/statements/unique-violation.js";
 import type { Ending } from "../conversation/call-end.js";
+import type { AgentLlm, CallRecorder } from "../conversation/effect-runner.js";
 import {
   type ClientMessage,
   NO_METRICS,
-  NOTHING_SAID,
+  NO_WORDS,
   type TurnSave,
 } from "../conversation/effects.js";
 import type { BargeIn, EndOfTurn } from "../conversation/reasons.js";
-import type { AgentLlm, CallRecorder } from "../conversation/runner.js";
 import type { TurnKnowledge } from "../knowledge/call-knowledge.js";
 import type { Logger } from "../log.js";
 import type { Metrics } from "../metrics/metrics.js";
@@ -46,9 +46,9 @@ import {
   turnEvents,
 } from "./call-stream.js";
 import { EarlierMessages, type SummaryAccess } from "./earlier-messages.js";
+import type { EventFilters } from "./event-filters.js";
 import { LiveTranscript } from "./live-transcript.js";
 import { type HistoryAccess, SharedHistory } from "./shared-history.js";
-import type { WantedEvents } from "./wanted-events.js";
 import {
   afterLosses,
   type CallWrite,
@@ -121,11 +121,11 @@ export interface JournalDeps {
     | "finish"
     | "refuse"
     | "place"
-    | "notPlaced"
+    | "failPlaced"
     | "ring"
   >;
   readonly history: HistoryAccess & SummaryAccess;
-  readonly wantedEvents: Pick<WantedEvents, "of">;
+  readonly eventFilters: Pick<EventFilters, "of">;
   readonly backgroundLlm: Pick<BackgroundLlm, "answer">;
   readonly metrics: Pick<
     Metrics,
@@ -137,7 +137,7 @@ export interface JournalDeps {
     | "listenerWasDeaf"
     | "callEnded"
   >;
-  readonly feed: Pick<CallFeed, "tell" | "callBegins" | "callIsOver">;
+  readonly feed: Pick<CallFeed, "publish" | "callBegins" | "callIsOver">;
   readonly clock: Clock;
   readonly log: Logger;
   /** Tells this process' calls from those that an earlier one left behind. */
@@ -168,12 +168,12 @@ export class CallJournal {
   }
 
   /** Resolves when the call is stored as `active`; rejects when it cannot be. */
-  async begin(start: CallStart): Promise<CallEntry> {
+  async start(start: CallStart): Promise<CallEntry> {
     const began = this.#now();
     const { feed } = this.#deps;
     await this.#store(start, began);
     const { callId, orgId, agentId, channel } = start;
-    feed.tell(orgId, { type: "began", callId, agentId, channel, startedAtMs: began.atMs });
+    feed.publish(orgId, { type: "began", callId, agentId, channel, startedAtMs: began.atMs });
     return new CallEntry(this.#deps, this.#writes, start, began);
   }
 
@@ -208,21 +208,21 @@ export class CallJournal {
       callId,
       kind: "note",
       chars: 0,
-      store: () => this.#deps.calls.notPlaced(callId),
+      store: () => this.#deps.calls.failPlaced(callId),
       lossMessage: "a call that was not placed could not be forgotten",
     });
   }
 
   /** The vendor says that a placed call rings. */
   rings(call: StreamedCall): void {
-    const { calls, wantedEvents } = this.#deps;
+    const { calls, eventFilters } = this.#deps;
     const event = callRingingEvent(call, this.#now().atMs);
     void this.#writes.add({
       callId: call.callId,
       kind: "note",
       chars: JSON.stringify(event).length,
       store: async () => {
-        if ((await wantedEvents.of(call.orgId))("call.ringing")) await calls.ring(event);
+        if ((await eventFilters.of(call.orgId))("call.ringing")) await calls.ring(event);
       },
       lossMessage: "the event of a call that rings could not be stored",
     });
@@ -235,7 +235,7 @@ export class CallJournal {
   async refused(call: RefusedCall): Promise<void> {
     // A flood of refused callers must not displace transcripts in the queue.
     if (this.keptCount > 0) return;
-    if (!(await this.#deps.wantedEvents.of(call.orgId))("call.failed")) return;
+    if (!(await this.#deps.eventFilters.of(call.orgId))("call.failed")) return;
     const event = callRefusedEvent(call, this.#now().atMs);
     await this.#writes.add({
       callId: call.callId,
@@ -270,14 +270,14 @@ export class CallJournal {
 
   /** The server stops: pending writes are lost, and logged. */
   close(): void {
-    this.#writes.giveUp();
+    this.#writes.dropAll();
   }
 
   /** Two clients may come back to one conversation in the same moment. */
   async #store(start: CallStart, began: Moment): Promise<void> {
-    const { calls, runId, wantedEvents } = this.#deps;
+    const { calls, runId, eventFilters } = this.#deps;
     const { spareSessionId: sessionId } = start;
-    const isWanted = (await wantedEvents.of(start.orgId))("call.started");
+    const isWanted = (await eventFilters.of(start.orgId))("call.started");
     const events = isWanted ? [callStartedEvent(start, began.atMs)] : [];
     const write = (each: CallStart) =>
       calls.start(newCall(each, began.atMs), runId, began.monotonicMs, events);
@@ -363,32 +363,32 @@ export class CallEntry implements CallRecorder {
     this.#deps.feed.callBegins(orgId, callId, () => this.#present.all);
   }
 
-  said(message: ClientMessage): void {
+  addMessages(message: ClientMessage): void {
     if (message.type !== "transcript") return;
     const { callId, orgId } = this.#start;
     const { role, text, isFinal } = message;
     const words = { role, text, isFinal };
     this.#present.add(words);
-    this.#deps.feed.tell(orgId, { ...words, type: "words", callId });
+    this.#deps.feed.publish(orgId, { ...words, type: "words", callId });
   }
 
   bargedIn(turn: number, { action, reason, atMs }: BargeIn): void {
     const { feed, metrics } = this.#deps;
     metrics.bargedIn({ action, reason });
     const { callId, orgId } = this.#start;
-    feed.tell(orgId, { type: "bargeIn", callId, turn, action, reason, atMs });
+    feed.publish(orgId, { type: "bargeIn", callId, turn, action, reason, atMs });
   }
 
   callerTurnEnded(turn: number, endOfTurn: EndOfTurn): void {
     const { feed, metrics } = this.#deps;
     metrics.callerTurnEnded(endOfTurn.reason);
     const { callId, orgId } = this.#start;
-    feed.tell(orgId, { ...endOfTurn, type: "endOfTurn", callId, turn });
+    feed.publish(orgId, { ...endOfTurn, type: "endOfTurn", callId, turn });
   }
 
   /** `answers`: which STT, LLM and TTS served the turn. `used`: the tool calls it made, and the passages it was given. */
   turnSaved(save: TurnSave, answers: TurnAnswers = {}, used: TurnTools & TurnKnowledge = {}): void {
-    const { calls, metrics, feed, wantedEvents } = this.#deps;
+    const { calls, metrics, feed, eventFilters } = this.#deps;
     if (save.report !== undefined) metrics.turnEnded(save.report);
     this.#longestWaitMs = Math.max(this.#longestWaitMs, save.report?.totalMs ?? 0);
     this.#countReply(save.report);
@@ -406,7 +406,7 @@ export class CallEntry implements CallRecorder {
     this.earlier.add(save.added);
     let isSaved = false;
     const saveTurn = async (history?: HistoryChange) => {
-      const isWanted = await wantedEvents.of(orgId);
+      const isWanted = await eventFilters.of(orgId);
       const events = turnEvents({ ...about, save, used, isWanted }, turn.atMs);
       const isReplaced = await calls.saveTurn(callId, { ...turn, events }, history);
       isSaved = true;
@@ -420,7 +420,7 @@ export class CallEntry implements CallRecorder {
       store: async () => {
         await this.#history.storeUntil(added, turn.atMs, isSaved ? undefined : saveTurn);
         isStored();
-        feed.tell(orgId, { type: "turn", callId, metrics: save.metrics });
+        feed.publish(orgId, { type: "turn", callId, metrics: save.metrics });
       },
       lossMessage: "failed to store a turn",
     });
@@ -456,7 +456,7 @@ export class CallEntry implements CallRecorder {
     const { orgId, callId } = this.#start;
     this.#deps.feed.callIsOver(orgId, callId);
     const callEnd = this.#callEnd(ending, save);
-    this.#tell(ending, callEnd);
+    this.#publish(ending, callEnd);
     const added = this.#history.add(save.added);
     const storeEnd = untilDone((lostTurns: number, withWords: boolean) =>
       this.#store(afterLosses(callEnd, lostTurns, withWords)),
@@ -473,8 +473,8 @@ export class CallEntry implements CallRecorder {
   /** As `ended`, of a call that `begin` stores first; false, or UniqueViolationError: it has its record already. */
   endedBeforeItBegan(ending: Ending, begin: () => Promise<boolean>): void {
     this.#isEnded = true;
-    const callEnd = this.#callEnd(ending, NOTHING_SAID);
-    this.#writeEnd(NOTHING_SAID, async () => {
+    const callEnd = this.#callEnd(ending, NO_WORDS);
+    this.#writeEnd(NO_WORDS, async () => {
       try {
         if (!(await begin())) return;
       } catch (error) {
@@ -482,7 +482,7 @@ export class CallEntry implements CallRecorder {
         throw error;
       }
       await this.#store(callEnd);
-      this.#tell(ending, callEnd);
+      this.#publish(ending, callEnd);
     });
   }
 
@@ -497,10 +497,15 @@ export class CallEntry implements CallRecorder {
     const { callId, orgId } = this.#start;
     await calls.finish(callId, callEnd);
     const { status, metadata } = callEnd;
-    feed.tell(orgId, { type: "ended", callId, status, endReason: String(metadata["endReason"]) });
+    feed.publish(orgId, {
+      type: "ended",
+      callId,
+      status,
+      endReason: String(metadata["endReason"]),
+    });
   }
 
-  #tell(ending: Ending, { durationSec, metrics }: CallEnd): void {
+  #publish(ending: Ending, { durationSec, metrics }: CallEnd): void {
     const { callId, channel, orgId } = this.#start;
     this.#deps.metrics.callEnded(channel, ending);
     this.#deps.log.info(

@@ -12,7 +12,7 @@ import {
   type CallAudioTap,
   ConversationActor,
   LiveConversation,
-  type LostCategory,
+  type UnavailableCategory,
 } from "../conversation/actor.js";
 import {
   CALLER_LEFT,
@@ -21,11 +21,11 @@ import {
   unsupportedAudio,
 } from "../conversation/call-end.js";
 import type { CallerChannel } from "../conversation/caller-channel.js";
-import { NOTHING_SAID, type TurnSave } from "../conversation/effects.js";
+import { type CallRecorder, EffectRunner } from "../conversation/effect-runner.js";
+import { NO_WORDS as NO_WORDS, type TurnSave } from "../conversation/effects.js";
 import type { LegAudio } from "../conversation/leg-audio.js";
 import { stockPhrases } from "../conversation/lexicon.js";
-import type { PhraseKeeper } from "../conversation/prepared-phrases.js";
-import { type CallRecorder, EffectRunner } from "../conversation/runner.js";
+import type { PreparedPhrases } from "../conversation/prepared-phrases.js";
 import type { SpeechCache, VoicePaces } from "../conversation/speech-cache.js";
 import { type ConversationSettings, newConversation } from "../conversation/state.js";
 import type { PlayoutDelays } from "../conversation/synthesis.js";
@@ -72,7 +72,7 @@ import type { LiveCalls } from "./live-calls.js";
 import { requestPreCall } from "./pre-call.js";
 import type { PreemptiveBudget } from "./preemptive-budget.js";
 import type { Recordings } from "./recording/recordings.js";
-import type { StoreWatch } from "./store-watch.js";
+import type { StoreHealth } from "./store-health.js";
 
 /** On the telephone a caller who says nothing may have put the receiver aside. */
 const IDLE_TIMEOUT_ON_TELEPHONE_MS = 10_000;
@@ -158,7 +158,7 @@ export interface AssemblyDeps {
   readonly cache: SpeechCache;
   readonly playoutDelays: PlayoutDelays;
   readonly voicePaces: VoicePaces;
-  readonly phrases: PhraseKeeper;
+  readonly phrases: PreparedPhrases;
   readonly preemptiveBudget: PreemptiveBudget;
   readonly liveCalls: LiveCalls;
   readonly slots: Slots;
@@ -183,10 +183,10 @@ export function assembleConversation(
   const tools = new ToolLog(clock);
   const toolbox = tools.watch(parts.vendors.toolbox);
   const vendorFailed = once((category, error) => entry.vendorFailed(category, error));
-  answers.tell(vendorFailed);
+  answers.notify(vendorFailed);
   const recorder: CallRecorder = {
-    said: (message) => {
-      entry.said(message);
+    addMessages: (message) => {
+      entry.addMessages(message);
       if (message.type === "transcript" && message.role === "user") knowledge?.hear(message.text);
     },
     bargedIn: (turnId, bargeIn) => entry.bargedIn(turnId, bargeIn),
@@ -239,7 +239,7 @@ export function assembleConversation(
     parts.input,
     parts.tap,
   );
-  entry.attach(llm, () => session.heardMs, settings.durationMaxMs);
+  entry.attach(llm, () => session.receivedMs, settings.durationMaxMs);
   return session;
 }
 
@@ -287,7 +287,7 @@ const UNREPORTED_REFUSALS: ReadonlySet<string> = new Set<RefusalReason>([
 ]);
 
 /** A call that is turned away before it has a record. */
-export interface TurnedAwayCall extends Pick<OpenRequest, "tenant" | "agentId" | "channel"> {
+export interface RefusedCall extends Pick<OpenRequest, "tenant" | "agentId" | "channel"> {
   readonly callInfo?: CallInfo | undefined;
   /** The same however often the same call is turned away; left out, a new one. */
   readonly callId?: string | undefined;
@@ -316,15 +316,15 @@ export interface OpenerDeps extends AssemblyDeps {
     MinutesStores & { readonly knowledge: CallKnowledgeDeps["store"] };
   readonly agents: Pick<Agents, "forCall">;
   readonly vendors: AgentVendorsOptions;
-  readonly journal: Pick<CallJournal, "begin" | "link" | "stored" | "recordFailed" | "refused">;
-  readonly recordings: Pick<Recordings, "begin">;
+  readonly journal: Pick<CallJournal, "start" | "link" | "stored" | "recordFailed" | "refused">;
+  readonly recordings: Pick<Recordings, "startRecording">;
   readonly metrics: Pick<Metrics, "callReady" | "callRefused">;
   /** Undefined: callers may be handed on to anybody, where the vendor is not real. */
   readonly dialTargets: Pick<DialTargets, "mayReach"> | undefined;
   readonly admission: Pick<Admission, "refusal">;
-  readonly storeWatch: Pick<StoreWatch, "refusal">;
+  readonly storeWatch: Pick<StoreHealth, "refusal">;
   /** As in `ConversationDeps`. */
-  readonly hasElsewhere: (callId: string) => Promise<boolean>;
+  readonly hasOtherNodes: (callId: string) => Promise<boolean>;
   readonly endCall: PlanPlaceDeps["endCall"];
   readonly newId: () => string;
 }
@@ -392,7 +392,7 @@ export class CallOpener {
    * the caller is told: else a process that dies in between would have refused a call that nobody hears of.
    */
   async noteRefusal(
-    { tenant, agentId, channel, callInfo, callId = this.#deps.newId() }: TurnedAwayCall,
+    { tenant, agentId, channel, callInfo, callId = this.#deps.newId() }: RefusedCall,
     reason: RefusalReason | "rateLimited",
   ): Promise<void> {
     if (UNREPORTED_REFUSALS.has(reason)) return;
@@ -475,7 +475,7 @@ export class CallOpener {
         isOnlyOne: isOneConversation,
       });
       const terms = isOneConversation
-        ? this.#termsLeft(request.terms, conversation)
+        ? this.#remainingTerms(request.terms, conversation)
         : request.terms;
       if (!placedCallId) {
         const place = { orgId, callId, callsMax: maxConcurrentCalls, isOneConversation };
@@ -507,7 +507,10 @@ export class CallOpener {
   }
 
   /** The conversation has its time once, over however many connections. */
-  #termsLeft(terms: CallTerms | undefined, { beganAtMs }: Conversation): CallTerms | undefined {
+  #remainingTerms(
+    terms: CallTerms | undefined,
+    { beganAtMs }: Conversation,
+  ): CallTerms | undefined {
     if (terms?.callMaxSec === undefined || beganAtMs === undefined) return terms;
     const passedSec = Math.max(0, this.#deps.clock.epochMs() - beganAtMs) / 1_000;
     const callMaxSec = Math.floor(terms.callMaxSec - passedSec);
@@ -556,7 +559,7 @@ export class CallOpener {
     vendors.tts.client.warm();
     const { key: historyKey, messages: history, before, wasBroken = false } = conversation;
     const { sessionId, spareSessionId, failedTransfer } = conversation;
-    const entry = await this.#deps.journal.begin({
+    const entry = await this.#deps.journal.start({
       callId,
       orgId,
       agentId: agent.id,
@@ -581,7 +584,7 @@ export class CallOpener {
       wasBroken,
       failedTransfer,
     });
-    const tap = this.#deps.recordings.begin({ callId, orgId }, agent, audio);
+    const tap = this.#deps.recordings.startRecording({ callId, orgId }, agent, audio);
     const parts = {
       callId,
       orgId,
@@ -599,8 +602,8 @@ export class CallOpener {
     const listening = await this.#listen(request, forCall, vendors, session, entry, signal);
     announce({ callId, agentName: agent.name, historyKey, tap });
     this.#deps.log.info({ callId, orgId, agentId: agent.id }, "call begun");
-    if ("error" in listening) session.beginWithout(listening);
-    else session.begin(listening, conversation.resumed);
+    if ("error" in listening) session.startWithout(listening);
+    else session.start(listening, conversation.resumed);
     return session;
   }
 
@@ -655,12 +658,12 @@ export class CallOpener {
   async #listen(
     request: OpenRequest,
     { agent, sttModelId }: AgentForCall,
-    { stt, lost }: AgentVendors,
+    { stt, unavailable }: AgentVendors,
     session: LiveConversation,
     entry: CallEntry,
     signal: AbortSignal,
-  ): Promise<SpeechStream | LostCategory> {
-    if (lost !== undefined) return lost;
+  ): Promise<SpeechStream | UnavailableCategory> {
+    if (unavailable !== undefined) return unavailable;
     const { input: format } = request.audio;
     const language = agent.persona.language;
     const { endpointingMs, preemptiveGeneration: eagerTurns } = agent.thresholds;
@@ -671,12 +674,12 @@ export class CallOpener {
       if (error instanceof VendorError && !signal.aborted) return { category: "stt", error };
       session.release();
       if (signal.aborted) {
-        entry.ended(CALLER_LEFT, NOTHING_SAID);
+        entry.ended(CALLER_LEFT, NO_WORDS);
         throw new CallRefusedError("callerLeft", "the caller left before the call began", {
           cause: error,
         });
       }
-      entry.ended(LISTENING_FAILED, NOTHING_SAID);
+      entry.ended(LISTENING_FAILED, NO_WORDS);
       throw error;
     }
   }

@@ -1,4 +1,7 @@
-import type { AttentionSigns, CallSieve } from "../../storage/calls/call-queries.js";
+import type {
+  AttentionSigns,
+  CallRowFilter as CallRowFilter,
+} from "../../storage/calls/call-queries.js";
 import type { Database } from "../../storage/database.js";
 import type { CallRecord, CallStatus, JsonObject, UsageRecord } from "../../storage/records.js";
 import type { EndReason } from "../conversation/call-end.js";
@@ -94,7 +97,7 @@ export interface CallFilter {
 }
 
 /** What narrows a list down further, among an organization's latest calls. */
-export interface CallWish {
+export interface CallResultFilter {
   readonly channel?: "web" | "phone" | undefined;
   readonly longerThanSec?: number | undefined;
   readonly waitedMoreThanMs?: number | undefined;
@@ -140,14 +143,14 @@ const SEARCHES_MAX = 4;
 const SUMMARIES_MAX = 2;
 /** The last in line waits a few seconds. */
 const SUMMARIES_WAITING_MAX = 32;
-const CALLER_SAID_NOTHING: EndReason = "callerIdle";
+const NO_CALLER_WORDS: EndReason = "callerIdle";
 const ATTENTION: AttentionSigns = {
   /** A caller who had to interrupt so often was not understood, or talked to for too long. */
   interruptionsMin: 4,
   /** With such an average wait, callers ask whether the agent is still there. */
   waitMinMs: 2_500,
   fields: [LONG_STT_OUTAGE, EVERY_REPLY_FAILED, WAITED_FOR_LONG],
-  value: CALLER_SAID_NOTHING,
+  value: NO_CALLER_WORDS,
 };
 const DAY_MS = 24 * 60 * 60 * 1_000;
 
@@ -177,11 +180,11 @@ export class CallReports {
       skip,
       limit,
       ...wish
-    }: CallFilter & CallWish & { readonly skip: number; readonly limit: number },
+    }: CallFilter & CallResultFilter & { readonly skip: number; readonly limit: number },
   ): Promise<CallPage> {
-    const sieve = sieveOf(wish);
+    const sieve = callRowFilterOf(wish);
     const narrowed = sieve === undefined ? {} : { sieve };
-    const filter = { ...given({ agentId, status }), ...narrowed };
+    const filter = { ...definedFilter({ agentId, status }), ...narrowed };
     const listing = () => this.#database.calls.list(orgId, { ...filter, skip, limit });
     return wish.words === undefined ? listing() : this.#searching(listing);
   }
@@ -200,9 +203,12 @@ export class CallReports {
   }
 
   /** As many as `list` would give in all; RequestError as of it. */
-  async count(orgId: string, { agentId, status, ...wish }: CallFilter & CallWish): Promise<number> {
-    if (sieveOf(wish) === undefined) {
-      return this.#database.calls.count(orgId, given({ agentId, status }));
+  async count(
+    orgId: string,
+    { agentId, status, ...wish }: CallFilter & CallResultFilter,
+  ): Promise<number> {
+    if (callRowFilterOf(wish) === undefined) {
+      return this.#database.calls.count(orgId, definedFilter({ agentId, status }));
     }
     const { total } = await this.list(orgId, { agentId, status, ...wish, skip: 0, limit: 1 });
     return total;
@@ -262,18 +268,18 @@ export class CallReports {
   }
 }
 
-function given({ agentId, status }: CallFilter): { agentId?: string; status?: CallStatus } {
+function definedFilter({ agentId, status }: CallFilter): { agentId?: string; status?: CallStatus } {
   return {
     ...(agentId === undefined ? {} : { agentId }),
     ...(status === undefined ? {} : { status }),
   };
 }
 
-function sieveOf(wish: CallWish): CallSieve | undefined {
+function callRowFilterOf(wish: CallResultFilter): CallRowFilter | undefined {
   const { channel, longerThanSec, waitedMoreThanMs, from, to, direction, words } = wish;
   const { startedFromMs, startedBeforeMs } = wish;
   const { analysisStatus, analysisSuccess, analysisField } = wish;
-  const sieve: CallSieve = {
+  const sieve: CallRowFilter = {
     ...(channel === undefined ? {} : { channel }),
     ...(longerThanSec === undefined ? {} : { longerThanSec }),
     ...(waitedMoreThanMs === undefined ? {} : { waitedMoreThanMs }),

@@ -11,7 +11,7 @@ import type { TurnSave } from "../conversation/effects.js";
 import type { TurnKnowledge } from "../knowledge/call-knowledge.js";
 import type { CallInfo } from "../telephony/call-info.js";
 import type { TurnTools } from "../tools/tool-log.js";
-import type { EventWish } from "./wanted-events.js";
+import type { EventFilter } from "./event-filters.js";
 
 /** Words of one turn that an event carries, in bytes of JSON: a delivery has less than 20 kB. */
 const WORDS_MAX_BYTES = 12_000;
@@ -45,7 +45,7 @@ export interface FinishedTurn {
   readonly save: TurnSave;
   readonly messages: readonly TranscriptMessage[];
   readonly used: TurnTools & TurnKnowledge;
-  readonly isWanted: EventWish;
+  readonly isWanted: EventFilter;
 }
 
 function factsOf({ agentId, channel, callInfo }: StreamedCall): CallFacts {

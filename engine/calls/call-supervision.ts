@@ -8,13 +8,13 @@ import {
 import { RequestError } from "../request-error.js";
 import { numberRefusal } from "../telephony/refused-numbers.js";
 import type { DialTargets } from "../tenancy/agents/dial-targets.js";
-import type { Standing } from "../tenancy/people/standing.js";
+import type { ActiveCredentials } from "../tenancy/people/active-credentials.js";
 import type { Tenant } from "../tenancy/tenant.js";
 import type { Clock } from "../time/clock.js";
 import type { MaybePromise } from "../time/maybe-promise.js";
 import type { CallFeed } from "./call-feed.js";
 import type { CallJournal } from "./call-journal.js";
-import type { Watcher } from "./topic-watchers.js";
+import type { Watcher } from "./topic-subscribers.js";
 
 type Watching = Pick<Tenant, "organization" | "userId" | "apiKeyId">;
 
@@ -27,7 +27,7 @@ export interface CallSupervisionOptions {
   /** Undefined: to anybody, where the vendor is not real. */
   readonly dialTargets: Pick<DialTargets, "mayReach"> | undefined;
   /** Whether who watches may still do so. */
-  readonly standing: Pick<Standing, "holds">;
+  readonly standing: Pick<ActiveCredentials, "areActive">;
   readonly clock: Pick<Clock, "every">;
 }
 
@@ -113,7 +113,7 @@ export class CallSupervision {
         const end = (): void => over.abort();
         // A store that does not answer ends no watch: it ends by itself within a minute.
         const check = async (): Promise<void> => {
-          if (!(await standing.holds({ orgId, userId, apiKeyId }).catch(() => true))) end();
+          if (!(await standing.areActive({ orgId, userId, apiKeyId }).catch(() => true))) end();
         };
         const stop = clock.every(STANDING_CHECK_MS, () => void check());
         signal.addEventListener("abort", end);

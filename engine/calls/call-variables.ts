@@ -71,12 +71,12 @@ export function agentVariables({
 
 /** What fills the agent's texts in one call. `given` goes before the system's values. */
 export class CallVariables implements CallTexts {
-  readonly #given: ReadonlyMap<string, string>;
+  readonly #values: ReadonlyMap<string, string>;
   readonly #systemValues: () => ReadonlyMap<string, string>;
   #known: ReadonlyMap<string, string> | undefined;
 
   constructor(persona: Persona, given: Variables, facts: CallFacts) {
-    this.#given = new Map(Object.entries(given).map(([name, value]) => [name, oneLine(value)]));
+    this.#values = new Map(Object.entries(given).map(([name, value]) => [name, oneLine(value)]));
     this.#systemValues = () => systemValues(persona, facts);
   }
 
@@ -92,7 +92,7 @@ export class CallVariables implements CallTexts {
    */
   fill(text: string, written: (value: string) => string = (value) => value): string {
     return text.replace(PLACEHOLDER, (_place, name: string, fallback = "") =>
-      written(this.#given.get(name) ?? (this.#system.get(name) || fallback)),
+      written(this.#values.get(name) ?? (this.#system.get(name) || fallback)),
     );
   }
 
@@ -101,7 +101,7 @@ export class CallVariables implements CallTexts {
     let hasQuoted = false;
     const filled = text.replace(PLACEHOLDER, (_place, name: string, fallback = "") => {
       const system = this.#system.get(name) || undefined;
-      const value = this.#given.get(name) ?? (CALLER_VARIABLES.has(name) ? system : undefined);
+      const value = this.#values.get(name) ?? (CALLER_VARIABLES.has(name) ? system : undefined);
       if (value === undefined) return system ?? fallback;
       hasQuoted = true;
       return JSON.stringify(value);

@@ -62,7 +62,7 @@ export interface ConversationDeps {
   };
   readonly liveCalls: Pick<LiveCalls, "has">;
   /** Whether another process, here or on another server, has the call; false where that cannot be learnt. */
-  readonly hasElsewhere: (callId: string) => Promise<boolean>;
+  readonly hasOtherNodes: (callId: string) => Promise<boolean>;
   readonly journal: Pick<CallJournal, "stored">;
   readonly clock: Clock;
   readonly newId: () => string;
@@ -164,13 +164,13 @@ export class Conversations {
    * conversation, and a client whose network has changed may be back before its old connection is known to be gone.
    */
   async #settled(find: () => Promise<CallRecord | undefined>): Promise<FoundCall> {
-    const { liveCalls, hasElsewhere, journal, clock } = this.#deps;
+    const { liveCalls, hasOtherNodes, journal, clock } = this.#deps;
     const call = await find();
     if (call?.status !== "active") return { call, isLive: false };
     if (liveCalls.has(call.id)) return { call, isLive: true };
     let isLive = false;
     const ended = onceEnded(async () => (isLive ? undefined : find()), journal, clock);
-    const asked = hasElsewhere(call.id).then((has) => {
+    const asked = hasOtherNodes(call.id).then((has) => {
       isLive = has;
     });
     // Who has died does not answer, and its callers wait no longer for that.

@@ -1,6 +1,6 @@
 import type { HistoryKey, HistoryStore } from "../../storage/calls/history-store.js";
 import type { HistoryMessage } from "../../storage/records.js";
-import type { AgentLlm, EarlierConversation } from "../conversation/runner.js";
+import type { AgentLlm, EarlierConversation } from "../conversation/effect-runner.js";
 import { historyWindow, keptAndCut } from "../conversation/state.js";
 import { estimatedTokensOf } from "../conversation/token-estimate.js";
 import type { Logger } from "../log.js";

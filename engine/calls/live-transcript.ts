@@ -1,20 +1,20 @@
-import type { SaidWords } from "./call-events.js";
+import type { TranscriptWords } from "./call-events.js";
 
 /** A turn may wait long until it is stored. Beyond this the oldest words are dropped. */
 const WORDS_MAX = 50;
 
 /** What was said in a call and is in no stored turn yet. A watcher that joins the call gets it from here. */
 export class LiveTranscript {
-  #words: readonly SaidWords[] = [];
+  #words: readonly TranscriptWords[] = [];
   /** Words of turns that are over and are not stored yet. */
-  readonly #settled = new WeakSet<SaidWords>();
+  readonly #settled = new WeakSet<TranscriptWords>();
 
-  get all(): readonly SaidWords[] {
+  get all(): readonly TranscriptWords[] {
     return this.#words;
   }
 
   /** Interim words are replaced by what follows them. */
-  add(words: SaidWords): void {
+  add(words: TranscriptWords): void {
     const open = this.#words.findLastIndex(
       (each) => each.role === words.role && !each.isFinal && !this.#settled.has(each),
     );
@@ -32,6 +32,6 @@ export class LiveTranscript {
   }
 }
 
-function isOfTurn({ role, isFinal }: SaidWords): boolean {
+function isOfTurn({ role, isFinal }: TranscriptWords): boolean {
   return isFinal || role === "assistant";
 }

@@ -37,7 +37,7 @@ export class OrphanedCalls {
 
 /** A server that lives says so more than twice in this time. */
 const RUN_SILENCE_MAX_MS = 12_000;
-const LOOK_MS = 1_000;
+const SWEEP_INTERVAL_MS = 1_000;
 
 export interface OtherServerOptions {
   readonly calls: Pick<CallStore, "otherRuns">;
@@ -60,7 +60,7 @@ export async function refuseBesideOther({ calls, clock, log }: OtherServerOption
   const endMs = clock.monotonicMs() + RUN_SILENCE_MAX_MS;
   while (clock.monotonicMs() < endMs) {
     await new Promise<void>((resolve) => {
-      clock.after(LOOK_MS, resolve);
+      clock.after(SWEEP_INTERVAL_MS, resolve);
     });
     for (const [runId, beatMs] of await calls.otherRuns("")) {
       if (first.get(runId) === beatMs) continue;

@@ -32,9 +32,9 @@ export async function requestPreCall(
   if (preCall === null) return {};
   const { callId, channel, callInfo } = facts;
   const { clock } = context;
-  const beganAtMs = clock.monotonicMs();
+  const startedAtMs = clock.monotonicMs();
   const resultOf = (outcome: PreCallResult["outcome"], more: Partial<PreCallResult> = {}) => {
-    const durationMs = Math.round(clock.monotonicMs() - beganAtMs);
+    const durationMs = Math.round(clock.monotonicMs() - startedAtMs);
     const result: PreCallResult = { outcome, ...more, durationMs, callId };
     if (outcome !== "ok" && !signal.aborted) {
       const { status, error } = more;

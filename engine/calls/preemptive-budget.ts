@@ -1,4 +1,4 @@
-import type { PreemptiveAllowance } from "../conversation/runner.js";
+import type { PreemptiveAllowance } from "../conversation/effect-runner.js";
 import type { Clock } from "../time/clock.js";
 
 const HOUR_MS = 60 * 60 * 1_000;
@@ -19,7 +19,7 @@ export class PreemptiveBudget {
   /** For the calls of one organization. */
   of(orgId: string): PreemptiveAllowance {
     return {
-      mayAsk: () => this.#wastedBy(orgId) < this.#tokensPerHourMax,
+      mayRequest: () => this.#wastedBy(orgId) < this.#tokensPerHourMax,
       wasted: (tokens) => void this.#wasted.set(orgId, this.#wastedBy(orgId) + tokens),
     };
   }

@@ -70,7 +70,7 @@ export interface CallWrite {
   readonly lossMessage: string;
 }
 
-interface KeptWrite {
+interface QueuedWrite {
   readonly write: CallWrite;
   readonly withWords: boolean;
   readonly settle: () => void;
@@ -78,7 +78,7 @@ interface KeptWrite {
 
 /** The writes of one call, one after the other: a turn must not be stored before the one before it. */
 interface Line {
-  readonly writes: KeptWrite[];
+  readonly writes: QueuedWrite[];
   lostTurns: number;
   isMoving: boolean;
 }
@@ -150,7 +150,7 @@ export class CallWrites {
   }
 
   /** The server stops: what has not been stored by now is not, and is said. */
-  giveUp(): void {
+  dropAll(): void {
     this.#isGivingUp = true;
     this.#cancelRetry?.();
     const count = this.#waitingCount;
@@ -198,7 +198,7 @@ export class CallWrites {
   }
 
   /** False when it is to be tried again. */
-  async #try(line: Line, { write, withWords }: KeptWrite): Promise<boolean> {
+  async #try(line: Line, { write, withWords }: QueuedWrite): Promise<boolean> {
     try {
       await write.store(line.lostTurns, withWords);
       return true;

@@ -36,7 +36,7 @@ export interface CallEnding {
 }
 
 /** Another server that takes callers. */
-export interface Elsewhere {
+export interface AvailableServer {
   /** Undefined where one address serves all. */
   readonly address: string | undefined;
 }
@@ -67,7 +67,7 @@ export interface OneUseTokens {
     token: UsedToken & { readonly historyKey: string | undefined },
   ): MaybePromise<string | undefined>;
   tokenOpened(token: UsedToken & { readonly historyKey: string }): void;
-  giveTokenBack(token: UsedToken): void;
+  releaseToken(token: UsedToken): void;
   mintUuid(claims: StreamClaims): MaybePromise<string>;
   redeemUuid(uuid: string): MaybePromise<StreamClaims | undefined>;
   keepCallInfo(kept: { readonly call: CallInfoKey; readonly info: CallInfo }): MaybePromise<void>;
@@ -89,7 +89,7 @@ export interface Coordination extends CallHolder {
   /** Where the next caller's stream is best sent; undefined where one address serves all. */
   streamAddress(): MaybePromise<string | undefined>;
   /** Undefined when no other server takes callers. */
-  elsewhere(): MaybePromise<Elsewhere | undefined>;
+  otherAvailableServer(): MaybePromise<AvailableServer | undefined>;
   /** Tells the others that what they keep in memory may be out of date; settles when they know. */
   recordsChanged(): MaybePromise<void>;
   subscribe(subscription: Subscription): void;
@@ -105,19 +105,19 @@ export interface OtherNodes extends Coordination {
   /** An operator wants no new calls here. */
   readonly isDraining: boolean;
   /** Whether another node takes callers who come by the address that all nodes share. */
-  readonly othersTake: boolean;
+  readonly othersAccept: boolean;
   /** Tells the others to send no more callers here. Settles soon also where the database is away; never rejects. */
   stopTaking(): Promise<void>;
   /** The call's slot, and with it the reports on the call, is that node's from now on; never rejects. */
-  giveSlot(callId: string, to: string): Promise<void>;
+  transferSlot(callId: string, to: string): Promise<void>;
 }
 
 /** A placed call that goes to another node. */
-export type GivenCall = RingingCall & { readonly to: string };
+export type TransferredCall = RingingCall & { readonly to: string };
 
 /** What the other nodes may ask of this server. */
 interface NodeServices extends Omit<CallHolder, "handOver"> {
-  handOver(call: GivenCall): MaybePromise<HandedOver | undefined>;
+  handOver(call: TransferredCall): MaybePromise<HandedOver | undefined>;
   hasCall(callId: string): MaybePromise<boolean>;
 }
 
@@ -144,7 +144,7 @@ export interface LocalServer {
   readonly callCount: number;
   readonly isTaking: boolean;
   /** Whether a worker of this server has the call, or asks for its slot. */
-  holds(callId: string): boolean;
+  hasCall(callId: string): boolean;
   readonly events: LocalEvents;
   readonly breakers: LocalBreakers;
   /** Another server has changed what this one may keep in memory. */

@@ -89,7 +89,7 @@ export class Link<Asked extends Requests<Asked>, Served extends Requests<Served>
   }
 
   /** Rejects with LinkClosedError when the other side ends first, and with a RequestError where its handler has thrown one. */
-  ask<Name extends keyof Asked & string>(
+  request<Name extends keyof Asked & string>(
     name: Name,
     asks: Asked[Name]["asks"],
   ): Promise<Asked[Name]["answers"]> {
@@ -105,7 +105,7 @@ export class Link<Asked extends Requests<Asked>, Served extends Requests<Served>
   }
 
   /** Says something that needs no answer; nothing when the other side has ended. */
-  tell<Name extends keyof Asked & string>(name: Name, asks: Asked[Name]["asks"]): void {
+  notify<Name extends keyof Asked & string>(name: Name, asks: Asked[Name]["asks"]): void {
     this.#send({ kind: "question", id: 0, name, asks });
   }
 

@@ -51,7 +51,7 @@ interface PrimaryServices {
   heartbeat(heartbeat: Heartbeat): void;
   /** Runs statements on the database. */
   store(request: RelayedRequest): Promise<RelayedOutcome>;
-  lookAtStore(): Promise<StoreCondition>;
+  checkStore(): Promise<StoreCondition>;
   /** The asker has stored jobs, which the primary runs. */
   jobsAdded(): void;
 }
@@ -79,4 +79,4 @@ export type WorkerRequests = RequestsOf<WorkerServices>;
 /** The primary's side of its link with a worker. */
 export type WorkerLink = Link<WorkerRequests, PrimaryRequests>;
 /** A worker's side. */
-export type PrimaryLink = Pick<Link<PrimaryRequests, WorkerRequests>, "ask" | "tell">;
+export type PrimaryLink = Pick<Link<PrimaryRequests, WorkerRequests>, "request" | "notify">;

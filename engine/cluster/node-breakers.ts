@@ -1,5 +1,5 @@
 import * as v from "valibot";
-import type { Mail } from "../../storage/nodes/message-bus.js";
+import type { BusMessages } from "../../storage/nodes/message-bus.js";
 import type { Logger } from "../log.js";
 import type { Clock } from "../time/clock.js";
 import {
@@ -68,7 +68,7 @@ export function readBreakers(text: string): ReadBreakers | undefined {
   return { ...message, breakers: all };
 }
 
-export function askingMessage(from: string): string {
+export function stateRequest(from: string): string {
   return JSON.stringify({ from, isAsking: true });
 }
 
@@ -86,7 +86,7 @@ const BREAKERS_WAITING_MAX = 1_000;
 const BREAKERS_SENT_MAX = 200;
 
 export interface NodeBreakersOptions extends LocalBreakers {
-  readonly mail: Pick<Mail, "post">;
+  readonly messageBus: Pick<BusMessages, "post">;
   readonly startId: string;
   readonly clock: Pick<Clock, "monotonicMs">;
   readonly log: Logger;
@@ -101,7 +101,7 @@ interface Waiting {
 export class NodeBreakers {
   readonly #options: NodeBreakersOptions;
   readonly #waiting = new Map<string, Waiting>();
-  #leftOutCount = 0;
+  #droppedCount = 0;
   #isPosting = false;
 
   constructor(options: NodeBreakersOptions) {
@@ -118,15 +118,15 @@ export class NodeBreakers {
   }
 
   /** This node begins to listen, or does so again: the others send what it has missed. Never rejects. */
-  async ask(): Promise<void> {
-    await this.#post(BREAKERS, [askingMessage(this.#options.startId)]);
+  async requestState(): Promise<void> {
+    await this.#post(BREAKERS, [stateRequest(this.#options.startId)]);
   }
 
   /** To all others, at once: who comes first tries an open one, and the others keep away. */
   publish(event: BreakerEvent): void {
     const waiting = this.#waiting;
     const key = breakerKey(event);
-    if (!waiting.has(key) && waiting.size >= BREAKERS_WAITING_MAX) this.#leftOutCount += 1;
+    if (!waiting.has(key) && waiting.size >= BREAKERS_WAITING_MAX) this.#droppedCount += 1;
     else waiting.set(key, { event, atMs: this.#options.clock.monotonicMs() });
     if (!this.#isPosting) void this.#postWaiting();
   }
@@ -140,8 +140,8 @@ export class NodeBreakers {
       await this.#post(BREAKERS, breakerMessages(startId, all));
     }
     this.#isPosting = false;
-    const count = this.#leftOutCount;
-    this.#leftOutCount = 0;
+    const count = this.#droppedCount;
+    this.#droppedCount = 0;
     if (count > 0)
       log.warn({ count }, "dropped breaker events for other servers: too many were waiting");
   }
@@ -163,7 +163,7 @@ export class NodeBreakers {
       );
       return;
     }
-    const { from, isAsking, breakers } = message;
+    const { from, isAsking: isAsking, breakers } = message;
     if (from === startId) return;
     if (breakers.length > 0) onBreakers(breakers);
     if (!isAsking) return;
@@ -172,9 +172,9 @@ export class NodeBreakers {
   }
 
   async #post(channel: string, messages: readonly string[]): Promise<void> {
-    const { mail, log } = this.#options;
+    const { messageBus, log } = this.#options;
     try {
-      for (const message of messages) await mail.post(channel, message);
+      for (const message of messages) await messageBus.post(channel, message);
     } catch (error) {
       log.warn({ error }, "failed to send breaker events to the other servers");
     }

@@ -1,5 +1,9 @@
 import * as v from "valibot";
-import { MAIL_BYTES_MAX, type Mail, RECORDS_CHANGED } from "../../storage/nodes/message-bus.js";
+import {
+  type BusMessages,
+  MESSAGE_BYTES_MAX,
+  RECORDS_CHANGED,
+} from "../../storage/nodes/message-bus.js";
 import { END_REASONS } from "../conversation/call-end.js";
 import type { Logger } from "../log.js";
 import { RequestError } from "../request-error.js";
@@ -30,51 +34,51 @@ export function messageChunks(
 
 /** Bytes for what stands in the list, commas among it. */
 export function roomIn(head: string, name: string): number {
-  return MAIL_BYTES_MAX - Buffer.byteLength(head) - `,"${name}":[]}`.length;
+  return MESSAGE_BYTES_MAX - Buffer.byteLength(head) - `,"${name}":[]}`.length;
 }
 
 /** What names a question: who asks, and under which number. */
-export type AskedKey = string | symbol;
+export type RequestKey = string | symbol;
 
-export interface GivenAnswersOptions {
+export interface RecentAnswersOptions {
   readonly clock: Pick<Clock, "monotonicMs">;
   /** For as long somebody may ask again. */
   readonly keptMs: number;
   readonly keptMax: number;
 }
 
-interface Given<Answer> {
+interface RecentAnswer<Answer> {
   readonly answer: Answer;
   readonly untilMs: number;
 }
 
 /** Answers that may be lost on their way: who asks the same again gets the same, and nothing is done twice. */
-export class GivenAnswers<Answer> {
-  readonly #options: GivenAnswersOptions;
+export class RecentAnswers<Answer> {
+  readonly #options: RecentAnswersOptions;
   /** The oldest come first. */
-  readonly #given = new Map<AskedKey, Given<Answer>>();
+  readonly #answers = new Map<RequestKey, RecentAnswer<Answer>>();
 
-  constructor(options: GivenAnswersOptions) {
+  constructor(options: RecentAnswersOptions) {
     this.#options = options;
   }
 
-  of(asked: AskedKey): Answer | undefined {
+  of(asked: RequestKey): Answer | undefined {
     this.#forgetOld();
-    return this.#given.get(asked)?.answer;
+    return this.#answers.get(asked)?.answer;
   }
 
-  keep(asked: AskedKey, answer: Answer): void {
+  keep(asked: RequestKey, answer: Answer): void {
     const { clock, keptMs, keptMax } = this.#options;
-    this.#given.set(asked, { answer, untilMs: clock.monotonicMs() + keptMs });
-    const [oldest] = this.#given.keys();
-    if (this.#given.size > keptMax && oldest !== undefined) this.#given.delete(oldest);
+    this.#answers.set(asked, { answer, untilMs: clock.monotonicMs() + keptMs });
+    const [oldest] = this.#answers.keys();
+    if (this.#answers.size > keptMax && oldest !== undefined) this.#answers.delete(oldest);
   }
 
   #forgetOld(): void {
     const nowMs = this.#options.clock.monotonicMs();
-    for (const [asked, { untilMs }] of this.#given) {
+    for (const [asked, { untilMs }] of this.#answers) {
       if (untilMs > nowMs) return;
-      this.#given.delete(asked);
+      this.#answers.delete(asked);
     }
   }
 }
@@ -169,7 +173,7 @@ const QUESTIONS_MAX = 1_000;
 type Handlers = LocalServer["handlers"];
 
 export interface NodeBusOptions {
-  readonly mail: Mail;
+  readonly messageBus: BusMessages;
   readonly startId: string;
   readonly handlers: Handlers;
   /** Something of the nodes has changed, or may have while nobody could say so. */
@@ -198,8 +202,8 @@ type Reply = Exclude<RpcMessageOf, { readonly kind: "question" }>;
 export class NodeBus {
   readonly #options: NodeBusOptions;
   readonly #waiting = new Map<number, Waiting>();
-  readonly #serving = new Set<AskedKey>();
-  readonly #given: GivenAnswers<Reply>;
+  readonly #serving = new Set<RequestKey>();
+  readonly #recentAnswers: RecentAnswers<Reply>;
   #lastId = 0;
   #isClosed = false;
   #end: (() => Promise<void>) | undefined;
@@ -208,15 +212,19 @@ export class NodeBus {
   constructor(options: NodeBusOptions) {
     this.#options = options;
     const { clock } = options;
-    this.#given = new GivenAnswers({ clock, keptMs: ANSWER_KEPT_MS, keptMax: QUESTIONS_MAX });
+    this.#recentAnswers = new RecentAnswers({
+      clock,
+      keptMs: ANSWER_KEPT_MS,
+      keptMax: QUESTIONS_MAX,
+    });
   }
 
   /** Resolves when this node can be asked. */
   async open(): Promise<void> {
-    const { mail, startId, channels: further = NO_CHANNELS } = this.#options;
+    const { messageBus, startId, channels: further = NO_CHANNELS } = this.#options;
     const channels = [channelOf(startId), ALL_NODES, RECORDS_CHANGED, ...further.keys()];
-    const end = await mail.listen(channels, {
-      onMail: (channel, text) => this.#hear(channel, text),
+    const end = await messageBus.listen(channels, {
+      onMessages: (channel, text) => this.#hear(channel, text),
       onLost: () => this.#openAgain(RECONNECT_MIN_MS),
     });
     if (this.#isClosed) return end();
@@ -254,7 +262,7 @@ export class NodeBus {
   }
 
   /** Rejects with a RequestError `unavailable` when the other node does not answer in time. */
-  async ask<Answer extends v.GenericSchema>(
+  async request<Answer extends v.GenericSchema>(
     to: string,
     question: NodeAsk,
     answer: Answer,
@@ -292,7 +300,7 @@ export class NodeBus {
   }
 
   #post(to: string, message: RpcMessageOf): Promise<void> {
-    return this.#options.mail.post(channelOf(to), JSON.stringify(message));
+    return this.#options.messageBus.post(channelOf(to), JSON.stringify(message));
   }
 
   #receive(text: string): void {
@@ -310,7 +318,7 @@ export class NodeBus {
 
   async #serve({ id, from, question }: RpcMessageOf & { kind: "question" }): Promise<void> {
     const asked = id === undefined ? Symbol(from) : `${from} ${id}`;
-    const given = this.#given.of(asked);
+    const given = this.#recentAnswers.of(asked);
     if (given !== undefined) return this.#reply(from, given);
     if (this.#serving.has(asked)) return;
     if (this.#serving.size >= QUESTIONS_MAX) {
@@ -326,7 +334,7 @@ export class NodeBus {
     if (id === undefined) return;
     const reply: Reply =
       answer === undefined ? { kind: "failed", id } : { kind: "answer", id, value: answer.value };
-    this.#given.keep(asked, reply);
+    this.#recentAnswers.keep(asked, reply);
     await this.#reply(from, reply);
   }
 

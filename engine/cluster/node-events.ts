@@ -1,5 +1,5 @@
 import * as v from "valibot";
-import type { Mail } from "../../storage/nodes/message-bus.js";
+import type { BusMessages } from "../../storage/nodes/message-bus.js";
 import type { CallEvent, CallTopic, PublishedEvent } from "../calls/call-events.js";
 import {
   BARGE_IN_ACTIONS,
@@ -31,7 +31,7 @@ const Metrics = v.object({
   turnCount: v.number(),
 });
 
-const saidWords = {
+const transcriptFields = {
   role: v.picklist(["user", "assistant"]),
   text: v.string(),
   isFinal: v.boolean(),
@@ -46,11 +46,11 @@ const Event = v.variant("type", [
     channel: v.picklist(["web", "phone"]),
     startedAtMs: v.number(),
   }),
-  v.object({ type: v.literal("words"), callId: v.string(), ...saidWords }),
+  v.object({ type: v.literal("words"), callId: v.string(), ...transcriptFields }),
   v.object({
     type: v.literal("present"),
     callId: v.string(),
-    words: v.array(v.object(saidWords)),
+    words: v.array(v.object(transcriptFields)),
   }),
   v.object({
     type: v.literal("bargeIn"),
@@ -178,7 +178,7 @@ const TOGETHER_MS = 100;
 const EVENTS_WAITING_MAX = 1_000;
 
 export interface NodeEventsOptions extends LocalEvents {
-  readonly mail: Pick<Mail, "post" | "postToAll">;
+  readonly messageBus: Pick<BusMessages, "post" | "postToAll">;
   readonly startId: string;
   readonly clock: Clock;
   readonly log: Logger;
@@ -190,10 +190,10 @@ export class NodeEvents {
   readonly #leases = new WatchLeases();
   readonly #stopRenewing: CancelTimer;
   /** Topics that the others were asked for since the last renewal. */
-  readonly #asked = new Set<CallTopic>();
+  readonly #subscribed = new Set<CallTopic>();
   #waiting = new Map<CallTopic, CallEvent[]>();
   #waitingCount = 0;
-  #leftOutCount = 0;
+  #droppedCount = 0;
   #cancelPosting: CancelTimer | undefined;
   #isPosting = false;
   #isClosed = false;
@@ -219,9 +219,9 @@ export class NodeEvents {
 
   /** A worker of this server begins to watch. */
   subscribe(topic: CallTopic): void {
-    if (this.#asked.has(topic)) return;
-    this.#asked.add(topic);
-    void this.#ask([topic]);
+    if (this.#subscribed.has(topic)) return;
+    this.#subscribed.add(topic);
+    void this.#subscribe([topic]);
   }
 
   /** To the nodes that watch it, together with what follows at once. */
@@ -230,7 +230,7 @@ export class NodeEvents {
     const waiting = this.#waiting.get(topic) ?? [];
     if (isPartialOf(waiting.at(-1), event)) waiting.pop();
     else if (this.#waitingCount >= EVENTS_WAITING_MAX) {
-      this.#leftOutCount += 1;
+      this.#droppedCount += 1;
       return;
     } else this.#waitingCount += 1;
     waiting.push(event);
@@ -248,7 +248,7 @@ export class NodeEvents {
 
   /** Sends one message after the other, so that they arrive in order; what comes meanwhile goes next. */
   async #postWaiting(): Promise<void> {
-    const { log, mail } = this.#options;
+    const { log, messageBus } = this.#options;
     const waiting = this.#waiting;
     this.#waiting = new Map();
     this.#waitingCount = 0;
@@ -257,14 +257,15 @@ export class NodeEvents {
       for (const [topic, events] of waiting) {
         const channels = this.#leases.nodesOf(topic).map(eventChannelOf);
         if (channels.length === 0) continue;
-        for (const message of eventMessages(topic, events)) await mail.postToAll(channels, message);
+        for (const message of eventMessages(topic, events))
+          await messageBus.postToAll(channels, message);
       }
     } catch (error) {
       log.warn({ error }, "failed to send call events to other servers");
     }
     this.#isPosting = false;
-    const count = this.#leftOutCount;
-    this.#leftOutCount = 0;
+    const count = this.#droppedCount;
+    this.#droppedCount = 0;
     if (count > 0)
       log.warn({ count }, "dropped call events for other servers: too many were waiting");
     if (this.#waiting.size > 0) this.#postSoon();
@@ -275,17 +276,17 @@ export class NodeEvents {
     for (const topic of this.#leases.expire(clock.monotonicMs())) {
       onSubscription({ topic, isWanted: false });
     }
-    this.#asked.clear();
+    this.#subscribed.clear();
     const topics = watchedTopics();
-    for (const topic of topics) this.#asked.add(topic);
-    void this.#ask(topics);
+    for (const topic of topics) this.#subscribed.add(topic);
+    void this.#subscribe(topics);
   }
 
   /** What could not be asked is asked with the next renewal. */
-  async #ask(topics: readonly CallTopic[]): Promise<void> {
-    const { mail, startId, log } = this.#options;
+  async #subscribe(topics: readonly CallTopic[]): Promise<void> {
+    const { messageBus, startId, log } = this.#options;
     try {
-      for (const message of watchMessages(startId, topics)) await mail.post(WATCHES, message);
+      for (const message of watchMessages(startId, topics)) await messageBus.post(WATCHES, message);
     } catch (error) {
       log.warn({ error }, "failed to subscribe to call events of other servers");
     }

@@ -8,7 +8,7 @@ import { RequestError } from "../request-error.js";
 import { auditEntry } from "../tenancy/audit-entry.js";
 import type { CancelTimer, Clock } from "../time/clock.js";
 import { VERSION } from "../version.js";
-import type { Elsewhere } from "./coordination.js";
+import type { AvailableServer } from "./coordination.js";
 import { ALL_NODES } from "./node-bus.js";
 
 export interface Carrying {
@@ -55,10 +55,10 @@ interface Seen {
  * Who has been silent for too long, as seen by one who has looked all the while: where the database was away, or this process
  * stood still, everybody has all of the time again.
  */
-export class SilenceWatch {
+export class SilenceDetector {
   readonly #silenceMaxMs: number;
   #seen: ReadonlyMap<string, Seen> = new Map();
-  #lookedAtMs: number | undefined;
+  #checkedAtMs: number | undefined;
 
   constructor(silenceMaxMs: number) {
     this.#silenceMaxMs = silenceMaxMs;
@@ -66,13 +66,13 @@ export class SilenceWatch {
 
   /** A look has failed. */
   interrupt(): void {
-    this.#lookedAtMs = undefined;
+    this.#checkedAtMs = undefined;
   }
 
-  look<Node extends Beating>(nodes: readonly Node[], nowMs: number): readonly Node[] {
-    const isUnbroken = this.#lookedAtMs !== undefined && nowMs - this.#lookedAtMs <= PAUSE_MAX_MS;
+  silentOf<Node extends Beating>(nodes: readonly Node[], nowMs: number): readonly Node[] {
+    const isUnbroken = this.#checkedAtMs !== undefined && nowMs - this.#checkedAtMs <= PAUSE_MAX_MS;
     const before = isUnbroken ? this.#seen : new Map<string, Seen>();
-    this.#lookedAtMs = nowMs;
+    this.#checkedAtMs = nowMs;
     this.#seen = new Map(
       nodes.map(({ startId, heartbeatAtMs }) => {
         const seen = before.get(startId);
@@ -113,7 +113,7 @@ export interface NodeRegistryOptions {
 /** This node among those of its database: says that it lives, and closes the calls of those that do not. */
 export class NodeRegistry {
   readonly #options: NodeRegistryOptions;
-  readonly #watch: SilenceWatch;
+  readonly #watch: SilenceDetector;
   #nodes: readonly NodeRecord[] = [];
   #tidyCount = 0;
   #beating: Promise<void> | undefined;
@@ -125,7 +125,7 @@ export class NodeRegistry {
 
   constructor(options: NodeRegistryOptions) {
     this.#options = options;
-    this.#watch = new SilenceWatch(SILENCE_MAX_MS);
+    this.#watch = new SilenceDetector(SILENCE_MAX_MS);
   }
 
   /** Closes what an earlier start of this name has left. Rejects with `StorageUnavailableError` when that one lives. */
@@ -158,12 +158,12 @@ export class NodeRegistry {
   }
 
   /** Whether another node takes callers who come by the address that all nodes share. */
-  get othersTake(): boolean {
+  get othersAccept(): boolean {
     return this.#welcoming.some(({ address }) => address === null);
   }
 
   /** Where the next caller is best sent but here; undefined when nobody else takes callers. */
-  get elsewhere(): Elsewhere | undefined {
+  get otherAvailableServer(): AvailableServer | undefined {
     const others = this.#welcoming;
     return others.length === 0 ? undefined : { address: this.#sendOneTo(others) };
   }
@@ -254,14 +254,14 @@ export class NodeRegistry {
     this.#nodes = nodes;
     this.#sent.clear();
     const others = nodes.filter(({ startId }) => startId !== node.startId);
-    const silent = this.#watch.look(others, clock.monotonicMs());
+    const silent = this.#watch.silentOf(others, clock.monotonicMs());
     // Not waited for: a lock that a dead node has left would make this one look dead, too.
-    this.#tidying ??= this.#tidy(silent).finally(() => {
+    this.#tidying ??= this.#sweep(silent).finally(() => {
       this.#tidying = undefined;
     });
   }
 
-  async #tidy(silent: readonly NodeRecord[]): Promise<void> {
+  async #sweep(silent: readonly NodeRecord[]): Promise<void> {
     const isSweepDue = this.#tidyCount % SWEEP_BEATS === 0;
     this.#tidyCount += 1;
     try {
@@ -358,7 +358,7 @@ export interface LoneNode {
 }
 
 export interface NodeListOptions {
-  readonly database: Pick<Database, "nodes" | "organizationOverviews" | "writers" | "mail">;
+  readonly database: Pick<Database, "nodes" | "organizationOverviews" | "writers" | "messageBus">;
   /** Stands in the list of a file, which has one server. */
   readonly lone: LoneNode;
   readonly clock: Clock;
@@ -422,7 +422,7 @@ export async function drainNode(
     throw new RequestError("not_found", `there is no node ${name}`);
   }
   // A process that has no mail leaves it to the node's next heartbeat.
-  await database.mail?.post(ALL_NODES, "");
+  await database.messageBus?.post(ALL_NODES, "");
 }
 
 function isOneServers({ writers }: Pick<Database, "writers">): boolean {

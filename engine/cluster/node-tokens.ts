@@ -14,10 +14,10 @@ import type { OneUseTokens } from "./coordination.js";
 const TOKEN_KEPT_MAX_MS = 24 * 60 * 60 * 1_000;
 
 /** and for as long after that as a server might take it for good whose clock is late. */
-const CLOCKS_APART_MAX_MS = 60_000;
+const CLOCK_SKEW_MAX_MS = 60_000;
 
 /** Where the database is away just as a call begins. */
-const REMEMBER_AGAIN_MS = 2_000;
+const RENEW_AFTER_MS = 2_000;
 const REMEMBER_TRIES_MAX = 30;
 
 const Claims = v.pipe(
@@ -45,7 +45,7 @@ export function nodeTokens(
   const remember = (nonce: string, historyKey: string, triesLeft: number) => {
     onceTokens.remember(`client ${nonce}`, historyKey).catch((error: unknown) => {
       if (triesLeft === 0) return notStored(error);
-      clock.after(REMEMBER_AGAIN_MS, () => remember(nonce, historyKey, triesLeft - 1));
+      clock.after(RENEW_AFTER_MS, () => remember(nonce, historyKey, triesLeft - 1));
     });
   };
   const infos = storedCallInfos(onceTokens);
@@ -61,7 +61,7 @@ export function nodeTokens(
     },
     takeToken: async ({ nonce, expiresAtMs, historyKey }) => {
       const leftMs = Math.max(0, expiresAtMs - clock.epochMs());
-      const keptMs = Math.min(leftMs, TOKEN_KEPT_MAX_MS) + CLOCKS_APART_MAX_MS;
+      const keptMs = Math.min(leftMs, TOKEN_KEPT_MAX_MS) + CLOCK_SKEW_MAX_MS;
       const { isFirst, value } = await onceTokens.take(`client ${nonce}`, null, keptMs);
       if (isFirst || (value !== null && value === historyKey)) return undefined;
       return "the token was used for another call";
@@ -69,8 +69,8 @@ export function nodeTokens(
     tokenOpened: ({ nonce, historyKey }) => {
       remember(nonce, historyKey, REMEMBER_TRIES_MAX - 1);
     },
-    giveTokenBack: ({ nonce }) => {
-      onceTokens.giveBack(`client ${nonce}`).catch(notStored);
+    releaseToken: ({ nonce }) => {
+      onceTokens.release(`client ${nonce}`).catch(notStored);
     },
     mintUuid: async (claims) => {
       const uuid = randomUUID();

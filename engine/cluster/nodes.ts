@@ -1,5 +1,5 @@
 import type { Database } from "../../storage/database.js";
-import { type Mail, RECORDS_CHANGED } from "../../storage/nodes/message-bus.js";
+import { type BusMessages, RECORDS_CHANGED } from "../../storage/nodes/message-bus.js";
 import type { NodeStart } from "../../storage/nodes/node-store.js";
 import type { PublishedEvent, Subscription } from "../calls/call-events.js";
 import type { Logger } from "../log.js";
@@ -7,8 +7,8 @@ import type { Clock } from "../time/clock.js";
 import { within } from "../time/deadline.js";
 import type { BreakerEvent } from "../vendors/chain/breakers.js";
 import type {
+  AvailableServer,
   CallEnding,
-  Elsewhere,
   LocalServer,
   OneUseTokens,
   OtherNodes,
@@ -24,7 +24,7 @@ import { nodeTokens } from "./node-tokens.js";
 
 export interface NodesOptions {
   readonly database: Pick<Database, "nodes" | "calls" | "callSlots" | "onceTokens">;
-  readonly mail: Mail;
+  readonly messageBus: BusMessages;
   readonly node: NodeStart;
   /** As in `NodeRegistryOptions`. */
   readonly isNameCertain: boolean;
@@ -34,7 +34,7 @@ export interface NodesOptions {
 }
 
 /** They find out by themselves with the next heartbeats. */
-const STOP_TOLD_MAX_MS = 1_000;
+const STOP_ANNOUNCEMENT_MAX_MS = 1_000;
 /** The call was already counted, and continues. */
 const NO_LIMIT = Number.MAX_SAFE_INTEGER;
 
@@ -71,18 +71,18 @@ export class Nodes implements OtherNodes {
 
   /** From now on the others can ask this server. */
   async serve(server: LocalServer): Promise<void> {
-    const { mail, node, clock, log } = this.#options;
+    const { messageBus, node, clock, log } = this.#options;
     this.#server = server;
     const onChange = () => void this.#registry.beat();
     const { handlers } = server;
     const { startId } = node;
     const onRecordsChanged = () => server.recordsChanged();
-    this.#events = new NodeEvents({ mail, startId, ...server.events, clock, log });
-    const breakers = new NodeBreakers({ mail, startId, ...server.breakers, clock, log });
+    this.#events = new NodeEvents({ messageBus, startId, ...server.events, clock, log });
+    const breakers = new NodeBreakers({ messageBus, startId, ...server.breakers, clock, log });
     const channels = new Map([...this.#events.channels, ...breakers.channels]);
-    const onListening = () => void breakers.ask();
+    const onListening = () => void breakers.requestState();
     const listeners = { handlers, onChange, onRecordsChanged, onListening, channels };
-    this.#nodeBus = new NodeBus({ mail, startId, ...listeners, clock, log });
+    this.#nodeBus = new NodeBus({ messageBus, startId, ...listeners, clock, log });
     await this.#nodeBus.open();
     this.#breakers = breakers;
     await this.#registry.beat();
@@ -97,15 +97,15 @@ export class Nodes implements OtherNodes {
   /** Tells the others to send no more callers here. Settles soon also where the database is away; never rejects. */
   async stopTaking(): Promise<void> {
     this.#isStopping = true;
-    await within(this.#options.clock, STOP_TOLD_MAX_MS, this.#tellOfStop());
+    await within(this.#options.clock, STOP_ANNOUNCEMENT_MAX_MS, this.#announceStop());
   }
 
-  async #tellOfStop(): Promise<void> {
-    const { mail, log } = this.#options;
+  async #announceStop(): Promise<void> {
+    const { messageBus, log } = this.#options;
     // The heartbeat that is under way may still have said that callers are taken.
     await this.#registry.beat();
     await this.#registry.beat();
-    await mail.post(ALL_NODES, "").catch((error: unknown) => {
+    await messageBus.post(ALL_NODES, "").catch((error: unknown) => {
       log.warn({ error }, "the other servers were not notified that this one stops");
     });
   }
@@ -129,12 +129,12 @@ export class Nodes implements OtherNodes {
     return this.#registry.streamAddress;
   }
 
-  get othersTake(): boolean {
-    return this.#registry.othersTake;
+  get othersAccept(): boolean {
+    return this.#registry.othersAccept;
   }
 
-  elsewhere(): Elsewhere | undefined {
-    return this.#registry.elsewhere;
+  otherAvailableServer(): AvailableServer | undefined {
+    return this.#registry.otherAvailableServer;
   }
 
   takeSlot(slot: SlotRequest): Promise<boolean> {
@@ -159,8 +159,8 @@ export class Nodes implements OtherNodes {
 
   isRinging(callId: string): Promise<boolean> {
     const question = { name: "isRinging", asks: callId } as const;
-    return this.#askHolders(callId, (holder) =>
-      this.#ask(holder, question, NODE_ANSWERS.isRinging),
+    return this.#requestHolders(callId, (holder) =>
+      this.#request(holder, question, NODE_ANSWERS.isRinging),
     );
   }
 
@@ -168,13 +168,13 @@ export class Nodes implements OtherNodes {
     const holder = await this.#otherHolder(call.callId);
     if (holder === undefined) return undefined;
     const question = { name: "handOver", asks: call } as const;
-    const handed = await this.#ask(holder, question, NODE_ANSWERS.handOver);
+    const handed = await this.#request(holder, question, NODE_ANSWERS.handOver);
     if (handed === undefined) return undefined;
     await this.#takeOver(call, holder);
     return { ...handed, callRef: handed.callRef };
   }
 
-  async giveSlot(callId: string, to: string): Promise<void> {
+  async transferSlot(callId: string, to: string): Promise<void> {
     const { database, node, log } = this.#options;
     await database.callSlots.move(callId, node.startId, to).catch((error: unknown) => {
       log.warn({ error, callId }, "failed to move a call slot to another server");
@@ -183,29 +183,31 @@ export class Nodes implements OtherNodes {
 
   report(report: PlacedCallReport): Promise<boolean> {
     const question = { name: "report", asks: report } as const;
-    return this.#askHolders(report.claims.callId, (holder) =>
-      this.#ask(holder, question, NODE_ANSWERS.report),
+    return this.#requestHolders(report.claims.callId, (holder) =>
+      this.#request(holder, question, NODE_ANSWERS.report),
     );
   }
 
   /** The others find out by themselves, a moment later, where this cannot be said. */
   async recordsChanged(): Promise<void> {
-    const { mail, node, log } = this.#options;
-    await mail.post(RECORDS_CHANGED, node.startId).catch((error: unknown) => {
+    const { messageBus, node, log } = this.#options;
+    await messageBus.post(RECORDS_CHANGED, node.startId).catch((error: unknown) => {
       log.warn({ error }, "the other servers were not notified of a change");
     });
   }
 
   endCall(call: CallEnding): Promise<boolean> {
     const question = { name: "endCall", asks: call } as const;
-    return this.#askHolders(call.callId, (holder) =>
-      this.#ask(holder, question, NODE_ANSWERS.endCall),
+    return this.#requestHolders(call.callId, (holder) =>
+      this.#request(holder, question, NODE_ANSWERS.endCall),
     );
   }
 
   hasCall(callId: string): Promise<boolean> {
     const question = { name: "hasCall", asks: callId } as const;
-    return this.#askHolders(callId, (holder) => this.#ask(holder, question, NODE_ANSWERS.hasCall));
+    return this.#requestHolders(callId, (holder) =>
+      this.#request(holder, question, NODE_ANSWERS.hasCall),
+    );
   }
 
   /** The others forget a topic that is not asked for again. */
@@ -222,7 +224,10 @@ export class Nodes implements OtherNodes {
   }
 
   /** If the holder has just handed the call over it answers false; then the new holder is asked. */
-  async #askHolders(callId: string, ask: (holder: string) => Promise<boolean>): Promise<boolean> {
+  async #requestHolders(
+    callId: string,
+    ask: (holder: string) => Promise<boolean>,
+  ): Promise<boolean> {
     const asked = new Set<string>();
     let holder = await this.#otherHolder(callId);
     while (holder !== undefined && !asked.has(holder)) {
@@ -255,7 +260,7 @@ export class Nodes implements OtherNodes {
     return holder === node.startId ? undefined : holder;
   }
 
-  #ask: NodeBus["ask"] = (...question) => this.#bus.ask(...question);
+  #request: NodeBus["request"] = (...question) => this.#bus.request(...question);
 
   get #bus(): NodeBus {
     if (this.#nodeBus === undefined) throw new Error("the other servers were asked before `serve`");
@@ -265,7 +270,7 @@ export class Nodes implements OtherNodes {
   async #sweep(): Promise<void> {
     const { database, node, log } = this.#options;
     const stored = await database.callSlots.callsOf(node.startId);
-    const over = stored.filter((callId) => this.#server?.holds(callId) === false);
+    const over = stored.filter((callId) => this.#server?.hasCall(callId) === false);
     await database.callSlots.free(node.startId, over);
     if (over.length > 0)
       log.warn({ count: over.length }, "freed the slots of calls that have ended");

@@ -17,7 +17,6 @@ import { within } from "../time/deadline.js";
 import { type BreakerEvent, Breakers } from "../vendors/chain/breakers.js";
 import type {
   CallEnding,
-  GivenCall,
   LocalBreakers,
   LocalEvents,
   LocalServer,
@@ -26,6 +25,7 @@ import type {
   PlacedCallReport,
   RingingCall,
   SlotRequest,
+  TransferredCall,
 } from "./coordination.js";
 import { answered, type Handlers, type IpcMessage, Link } from "./ipc-link.js";
 import {
@@ -38,7 +38,7 @@ import {
   type WorkerState,
 } from "./ipc-messages.js";
 
-type Workers = ReadonlyMap<number, { readonly link: Pick<WorkerLink, "tell"> }>;
+type Workers = ReadonlyMap<number, { readonly link: Pick<WorkerLink, "notify"> }>;
 
 /** Passes on changes of breakers between workers and other servers, and knows those that are not closed for workers that start later. */
 export class BreakerRelay {
@@ -55,7 +55,7 @@ export class BreakerRelay {
   /** What this server knows and hears of the other servers' breakers. */
   get asNode(): LocalBreakers {
     return {
-      known: () => this.#breakers.news(),
+      known: () => this.#breakers.events(),
       onBreakers: (events) => this.#passOn(undefined, events),
     };
   }
@@ -68,13 +68,13 @@ export class BreakerRelay {
 
   /** Sends those that are not closed to a worker that has started. */
   sendAll(worker: number): void {
-    this.#workers.get(worker)?.link.tell("breakers", this.#breakers.news());
+    this.#workers.get(worker)?.link.notify("breakers", this.#breakers.events());
   }
 
   #passOn(from: number | undefined, events: readonly BreakerEvent[]): void {
     for (const event of events) this.#breakers.applyReport(event);
     for (const [name, { link }] of this.#workers) {
-      if (name !== from) link.tell("breakers", events);
+      if (name !== from) link.notify("breakers", events);
     }
   }
 }
@@ -84,38 +84,38 @@ const CHANGE_MAX_MS = 1_000;
 /** A worker that does not answer within this is left out of the page. */
 const METRICS_MAX_MS = 2_000;
 
-type AskedWorkers = ReadonlyMap<number, { readonly link: Pick<WorkerLink, "ask"> }>;
+type WorkerLinks = ReadonlyMap<number, { readonly link: Pick<WorkerLink, "request"> }>;
 
 /** Notifies all workers but `asker` that what they keep in memory may be out of date; resolves when they know. */
 export async function notifyRecordsChanged(
-  workers: AskedWorkers,
+  workers: WorkerLinks,
   asker: number | undefined,
   clock: Clock,
 ): Promise<void> {
   const others = new Map([...workers].filter(([name]) => name !== asker));
-  await askAll(others, "recordsChanged", clock, CHANGE_MAX_MS);
+  await requestAll(others, "recordsChanged", clock, CHANGE_MAX_MS);
 }
 
 /** The page of `/metrics` for all processes, in the text form of Prometheus: `own` are those of the primary. */
 export async function clusterMetricsPage(
-  workers: AskedWorkers,
+  workers: WorkerLinks,
   own: readonly Metric[],
   clock: Clock,
 ): Promise<string> {
-  const pages = await askAll(workers, "metrics", clock, METRICS_MAX_MS);
+  const pages = await requestAll(workers, "metrics", clock, METRICS_MAX_MS);
   return clusterMetricsText([own, ...pages]);
 }
 
 /** The answers that have come within `maxMs`. One that ends meanwhile keeps nothing, and gives none. */
-async function askAll<Question extends "metrics" | "recordsChanged">(
-  workers: AskedWorkers,
+async function requestAll<Question extends "metrics" | "recordsChanged">(
+  workers: WorkerLinks,
   question: Question,
   clock: Clock,
   maxMs: number,
 ): Promise<readonly WorkerRequests[Question]["answers"][]> {
   const answers: WorkerRequests[Question]["answers"][] = [];
   const requests = [...workers.values()].map(async ({ link }) => {
-    await link.ask(question, undefined).then(
+    await link.request(question, undefined).then(
       (answer) => answers.push(answer),
       () => undefined,
     );
@@ -148,7 +148,7 @@ export class EventRelay {
   get asNode(): LocalEvents {
     return {
       watchedTopics: () =>
-        this.topics.filter((topic) => this.#othersThan(OTHER_NODES, topic).length > 0),
+        this.topics.filter((topic) => this.#workersExcept(OTHER_NODES, topic).length > 0),
       onSubscription: (subscription) => this.#note(OTHER_NODES, subscription),
       onEvent: (published) => this.publish(OTHER_NODES, published),
     };
@@ -160,9 +160,9 @@ export class EventRelay {
   }
 
   publish(from: number, published: PublishedEvent): void {
-    for (const name of this.#othersThan(from, published.topic)) {
+    for (const name of this.#workersExcept(from, published.topic)) {
       if (name === OTHER_NODES) this.#nodes?.publish(published);
-      else this.#workers.get(name)?.link.tell("published", published);
+      else this.#workers.get(name)?.link.notify("published", published);
     }
   }
 
@@ -177,10 +177,10 @@ export class EventRelay {
     if (isWanted) this.#subscribers.set(topic, (before ?? new Set()).add(from));
     else if (before?.delete(from) !== true || before.size > 0) return;
     else this.#subscribers.delete(topic);
-    for (const { link } of this.#workers.values()) link.tell("subscribed", { topic, isWanted });
+    for (const { link } of this.#workers.values()) link.notify("subscribed", { topic, isWanted });
   }
 
-  #othersThan(worker: number, topic: CallTopic): readonly number[] {
+  #workersExcept(worker: number, topic: CallTopic): readonly number[] {
     return [...(this.#subscribers.get(topic) ?? [])].filter((each) => each !== worker);
   }
 }
@@ -197,7 +197,7 @@ export function primaryTokens(clock: Clock): OneUseTokens {
     answerWebhook: ({ answer, ...webhook }) => webhooks.answerTo(webhook, () => answer),
     takeToken: ({ historyKey, ...token }) => tokens.take(token, historyKey),
     tokenOpened: ({ historyKey, ...token }) => tokens.opened(token, historyKey),
-    giveTokenBack: (token) => tokens.giveBack(token),
+    releaseToken: (token) => tokens.release(token),
     mintUuid: (claims) => uuids.mint(claims),
     redeemUuid: (uuid) => uuids.redeem(uuid),
     keepCallInfo: ({ call, info }) => infos.keep(call, info),
@@ -237,7 +237,7 @@ export class SlotLedger {
   }
 
   /** The holder of the call has lost its slot to another call of the same organization. */
-  give(orgId: string, callId: string): void {
+  release(orgId: string, callId: string): void {
     const holder = this.#holderByCall.get(callId);
     if (holder !== undefined && this.#slots.callsOf(orgId).includes(callId)) {
       this.free(holder, callId);
@@ -289,7 +289,7 @@ export class CallHolders {
   }
 
   /** Whether only another node can have the call. */
-  isElsewhere(callId: string): boolean {
+  isOnAnotherWorker(callId: string): boolean {
     return this.#nodes !== undefined && !this.isHere(callId);
   }
 
@@ -300,7 +300,7 @@ export class CallHolders {
 
   /** False where neither another worker nor another node can have the call. */
   async end(asker: number, call: CallEnding): Promise<boolean> {
-    if (this.isElsewhere(call.callId)) return (await this.#nodes?.endCall(call)) ?? false;
+    if (this.isOnAnotherWorker(call.callId)) return (await this.#nodes?.endCall(call)) ?? false;
     return sendEnd(this.other(asker, call.callId), call);
   }
 
@@ -311,11 +311,11 @@ export class CallHolders {
 }
 
 function sendEnd(holder: WorkerLink | undefined, call: CallEnding): boolean {
-  holder?.tell("endCall", call);
+  holder?.notify("endCall", call);
   return holder !== undefined;
 }
 
-type Nodes = Pick<OtherNodes, "freeSlots" | "giveSlot" | "handOver" | "isRinging" | "report">;
+type Nodes = Pick<OtherNodes, "freeSlots" | "transferSlot" | "handOver" | "isRinging" | "report">;
 
 /** A placed call is answered wherever the vendor's request arrives: it moves there, and its reports follow it. */
 export class PlacedCallRelay {
@@ -335,12 +335,12 @@ export class PlacedCallRelay {
     const settled = this.#settled(callId);
     if (settled !== undefined) await settled;
     const holders = this.#holders;
-    if (holders.isElsewhere(callId)) return (await this.#nodes?.isRinging(callId)) ?? false;
-    return (await holders.other(asker, callId)?.ask("isRinging", callId)) ?? false;
+    if (holders.isOnAnotherWorker(callId)) return (await this.#nodes?.isRinging(callId)) ?? false;
+    return (await holders.other(asker, callId)?.request("isRinging", callId)) ?? false;
   }
 
   handOver(asker: number, call: RingingCall) {
-    if (this.#holders.isElsewhere(call.callId)) return this.#fetch(asker, call);
+    if (this.#holders.isOnAnotherWorker(call.callId)) return this.#fetch(asker, call);
     return this.#moved(call.callId, this.#move(asker, call));
   }
 
@@ -350,7 +350,7 @@ export class PlacedCallRelay {
     const settled = this.#settled(callId);
     if (settled !== undefined) await settled;
     // A call that no other node has may have arrived here meanwhile.
-    if (this.#holders.isElsewhere(callId) && (await this.#nodes?.report(report))) return true;
+    if (this.#holders.isOnAnotherWorker(callId) && (await this.#nodes?.report(report))) return true;
     return reportTo(this.#holders.other(asker, callId), report);
   }
 
@@ -358,12 +358,12 @@ export class PlacedCallRelay {
   async ringsHere(callId: string): Promise<boolean> {
     const settled = this.#settled(callId);
     if (settled !== undefined) await settled;
-    return (await this.#holders.of(callId)?.ask("isRinging", callId)) ?? false;
+    return (await this.#holders.of(callId)?.request("isRinging", callId)) ?? false;
   }
 
   /** To another node, with its slot. */
-  giveAway(call: GivenCall) {
-    return this.#moved(call.callId, this.#give(call));
+  handOverToWorker(call: TransferredCall) {
+    return this.#moved(call.callId, this.#assign(call));
   }
 
   /** Takes a report that another node has received; false when the call is not here, or no longer. */
@@ -395,13 +395,13 @@ export class PlacedCallRelay {
     }
   }
 
-  async #give({ to, ...call }: GivenCall) {
+  async #assign({ to, ...call }: TransferredCall) {
     const { slots } = this.#holders;
     const { callId } = call;
     const holder = slots.holderOf(callId);
-    const handed = await this.#holders.of(callId)?.ask("handOver", call);
+    const handed = await this.#holders.of(callId)?.request("handOver", call);
     if (handed === undefined || holder === undefined) return handed;
-    await this.#nodes?.giveSlot(callId, to);
+    await this.#nodes?.transferSlot(callId, to);
     slots.free(holder, callId);
     return handed;
   }
@@ -423,7 +423,7 @@ export class PlacedCallRelay {
 
   async #move(asker: number, call: RingingCall) {
     const { slots } = this.#holders;
-    const handed = await this.#holders.other(asker, call.callId)?.ask("handOver", call);
+    const handed = await this.#holders.other(asker, call.callId)?.request("handOver", call);
     // The asker may have ended meanwhile: then the call has nobody, and its slot is free.
     if (handed !== undefined) slots.move(call.callId, asker);
     if (!this.#workers.has(asker)) this.#nodes?.freeSlots(slots.freeAllOf(asker));
@@ -437,7 +437,7 @@ async function reportTo(
   report: PlacedCallReport,
 ): Promise<boolean> {
   if (holder === undefined) return false;
-  await holder.ask("report", report);
+  await holder.request("report", report);
   return true;
 }
 
@@ -452,8 +452,8 @@ export const HUNG_BEATS_AT_START = 60;
 
 export interface ClusterPrimaryOptions {
   readonly limits: Readonly<Record<LimitName, { take(key: string): number }>>;
-  readonly database: Pick<Database, "relay" | "look"> & {
-    readonly jobs: { readonly added: Pick<JobsAdded, "tell"> };
+  readonly database: Pick<Database, "relay" | "checkHealth"> & {
+    readonly jobs: { readonly added: Pick<JobsAdded, "notify"> };
   };
   /** Left out where this server has its database for itself. */
   readonly nodes?: OtherNodes | undefined;
@@ -536,8 +536,8 @@ export class ClusterPrimary {
       hungAtBeats: HUNG_BEATS_AT_START,
       isDebugged: false,
     });
-    link.tell("cluster", this.#sentState);
-    for (const topic of this.#events.topics) link.tell("subscribed", { topic, isWanted: true });
+    link.notify("cluster", this.#sentState);
+    for (const topic of this.#events.topics) link.notify("subscribed", { topic, isWanted: true });
     return link;
   }
 
@@ -572,7 +572,7 @@ export class ClusterPrimary {
     return {
       handlers: {
         isRinging: (callId) => this.#placedCalls.ringsHere(callId),
-        handOver: (call) => this.#placedCalls.giveAway(call),
+        handOver: (call) => this.#placedCalls.handOverToWorker(call),
         report: (report) => this.#placedCalls.reportHere(report),
         endCall: (call) => holders.endHere(call),
         hasCall: (callId) => holders.isHere(callId),
@@ -583,7 +583,7 @@ export class ClusterPrimary {
       get isTaking() {
         return isTaking();
       },
-      holds: (callId) => holders.isHere(callId),
+      hasCall: (callId) => holders.isHere(callId),
       events: this.#events.asNode,
       breakers: this.#breakers.asNode,
       recordsChanged: () => void notifyRecordsChanged(this.#workers, undefined, clock),
@@ -608,7 +608,7 @@ export class ClusterPrimary {
       },
       countSlots: (orgId) => nodes?.countSlots(orgId) ?? this.#slots.countOf(orgId),
       streamAddress: () => nodes?.streamAddress(),
-      elsewhere: () => nodes?.elsewhere(),
+      otherAvailableServer: () => nodes?.otherAvailableServer(),
       take: ({ limit, key }) => limits[limit].take(key),
       isRinging: (callId) => this.#placedCalls.isRinging(name, callId),
       handOver: (call) => this.#placedCalls.handOver(name, call),
@@ -624,15 +624,15 @@ export class ClusterPrimary {
       publishBreaker: (event) => this.#breakers.publish(name, event),
       subscribeBreakers: () => this.#breakers.sendAll(name),
       store: (request) => database.relay(request),
-      lookAtStore: () => database.look(),
-      jobsAdded: () => database.jobs.added.tell(),
+      checkStore: () => database.checkHealth(),
+      jobsAdded: () => database.jobs.added.notify(),
     };
   }
 
   async #takeSlot(name: number, slot: SlotRequest): Promise<boolean> {
     const { nodes } = this.#options;
     const { orgId, callId, callsMax, replaces } = slot;
-    if (replaces !== undefined) this.#slots.give(orgId, replaces);
+    if (replaces !== undefined) this.#slots.release(orgId, replaces);
     if (nodes === undefined) return this.#slots.take(name, orgId, callId, callsMax);
     // First here: a slot of nobody's call is given back by the sweep.
     if (!this.#slots.take(name, orgId, callId, NO_LIMIT)) return false;
@@ -686,11 +686,11 @@ export class ClusterPrimary {
 
   #sendState(): void {
     const taking = this.#taking();
-    const { isDraining: isDrained = false, othersTake: otherServersTake = false } =
+    const { isDraining: isDrained = false, othersAccept: otherServersTake = false } =
       this.#options.nodes ?? {};
     const state = { callCount: this.callCount, taking, isDrained, otherServersTake };
     if (isDeepStrictEqual(state, this.#sentState)) return;
     this.#sentState = state;
-    for (const { link } of this.#workers.values()) link.tell("cluster", this.#sentState);
+    for (const { link } of this.#workers.values()) link.notify("cluster", this.#sentState);
   }
 }

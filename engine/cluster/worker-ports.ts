@@ -32,13 +32,13 @@ export class WorkerBreakers implements BreakerExchange {
     this.#primary = primary;
   }
 
-  tell(event: BreakerEvent): void {
-    this.#primary.tell("publishBreaker", event);
+  publish(event: BreakerEvent): void {
+    this.#primary.notify("publishBreaker", event);
   }
 
   onEvent(receive: (event: BreakerEvent) => void): void {
     this.#receive = receive;
-    this.#primary.tell("subscribeBreakers", undefined);
+    this.#primary.notify("subscribeBreakers", undefined);
   }
 
   /** Handles what the primary sends. */
@@ -54,7 +54,7 @@ export class WorkerBreakers implements BreakerExchange {
 /** Events of calls between the workers of a server, by way of the primary; only of topics with subscribers elsewhere. */
 export class WorkerEventBus implements CallEventBus {
   readonly #primary: PrimaryLink;
-  readonly #wanted = new Set<CallTopic>();
+  readonly #subscribedTopics = new Set<CallTopic>();
   #receive: (published: PublishedEvent) => void = () => {};
   #notify: (topic: CallTopic) => void = () => {};
 
@@ -63,15 +63,15 @@ export class WorkerEventBus implements CallEventBus {
   }
 
   hasSubscribers(topic: CallTopic): boolean {
-    return this.#wanted.has(topic);
+    return this.#subscribedTopics.has(topic);
   }
 
   subscribe(subscription: Subscription): void {
-    this.#primary.tell("subscribe", subscription);
+    this.#primary.notify("subscribe", subscription);
   }
 
   publish(published: PublishedEvent): void {
-    this.#primary.tell("publish", published);
+    this.#primary.notify("publish", published);
   }
 
   onEvent(receive: (published: PublishedEvent) => void): void {
@@ -87,10 +87,10 @@ export class WorkerEventBus implements CallEventBus {
     return {
       subscribed: ({ topic, isWanted }) => {
         if (!isWanted) {
-          this.#wanted.delete(topic);
+          this.#subscribedTopics.delete(topic);
           return;
         }
-        this.#wanted.add(topic);
+        this.#subscribedTopics.add(topic);
         this.#notify(topic);
       },
       published: (published) => this.#receive(published),
@@ -113,17 +113,17 @@ export class WorkerCallSlots implements Slots {
     callsMax: number,
     replaces?: string,
   ): Promise<boolean> {
-    const isTaken = await this.#primary.ask("takeSlot", { orgId, callId, callsMax, replaces });
+    const isTaken = await this.#primary.request("takeSlot", { orgId, callId, callsMax, replaces });
     if (isTaken) this.adopt(orgId, callId);
     return isTaken;
   }
 
   release(callId: string): void {
-    if (this.forget(callId)) this.#primary.tell("freeSlots", [callId]);
+    if (this.forget(callId)) this.#primary.notify("freeSlots", [callId]);
   }
 
   countOf(orgId: string): Promise<number> {
-    return this.#primary.ask("countSlots", orgId);
+    return this.#primary.request("countSlots", orgId);
   }
 
   get count(): number {
@@ -178,7 +178,7 @@ export class WorkerPlacedCalls implements PlacedCalls {
     const { own, tokens, primary } = this.#options;
     const claims = tokens.verify(token);
     if (claims === undefined || own.isRinging(claims.callId)) return claims;
-    return (await primary.ask("isRinging", claims.callId)) ? claims : undefined;
+    return (await primary.request("isRinging", claims.callId)) ? claims : undefined;
   }
 
   async connect<Session extends LiveCall>(
@@ -196,7 +196,7 @@ export class WorkerPlacedCalls implements PlacedCalls {
     if (claims === undefined) return false;
     const { callId } = claims;
     await this.#arriving.get(callId);
-    if (!own.holds(callId) && (await primary.ask("report", { claims, report }))) return true;
+    if (!own.holds(callId) && (await primary.request("report", { claims, report }))) return true;
     // It may be coming here since.
     await this.#arriving.get(callId);
     own.take(claims, report);
@@ -241,7 +241,7 @@ export class WorkerPlacedCalls implements PlacedCalls {
 
   async #adopt(callId: string, orgId: string): Promise<void> {
     const { own, slots, primary } = this.#options;
-    const handed = await primary.ask("handOver", { callId, orgId });
+    const handed = await primary.request("handOver", { callId, orgId });
     if (handed === undefined) return;
     slots.adopt(orgId, callId);
     own.adopt(handed);
@@ -265,7 +265,7 @@ export class WorkerStreamTokens implements StreamTokenRegistry {
   async redeem(token: string, presented: StreamPresented = {}): Promise<Redeemed> {
     const read = this.#tokens.read(token, presented);
     if (read.refusal !== undefined) return read;
-    const refusal = await this.#primary.ask("useNonce", read.nonce);
+    const refusal = await this.#primary.request("useNonce", read.nonce);
     return refusal === undefined ? { claims: read.claims } : { refusal };
   }
 }

@@ -12,10 +12,10 @@ import { CALLER_LEFT, CALLER_TOO_FAST, type Ending } from "./call-end.js";
 import type { SentenceId } from "./caller-channel.js";
 import { step } from "./conversation.js";
 import { nextDeadline } from "./deadlines.js";
+import type { EffectRunner } from "./effect-runner.js";
 import type { EffectPerformer } from "./effects.js";
 import type { ConversationEvent } from "./events.js";
 import { VoicePieces } from "./idle.js";
-import type { EffectRunner } from "./runner.js";
 import type { ConversationState } from "./state.js";
 
 /** Events waiting while effects of an earlier one are performed; a healthy call has a handful. */
@@ -99,7 +99,7 @@ export class CallerAudioClock {
   /** The server's time at the stream's own zero. */
   #originMs = Number.POSITIVE_INFINITY;
   #atMs = 0;
-  #heardMs = 0;
+  #receivedMs = 0;
   /** The oldest first. */
   readonly #arrivals: Arrival[] = [];
 
@@ -110,7 +110,7 @@ export class CallerAudioClock {
     const oldest = isGap ? originMs : this.#originMs + (atMs - this.#atMs) * LATE_PER_MS;
     this.#originMs = Math.min(originMs, oldest);
     this.#atMs = atMs;
-    this.#heardMs = heardMs;
+    this.#receivedMs = heardMs;
     this.#noteArrival(heardMs, atMs);
   }
 
@@ -119,9 +119,9 @@ export class CallerAudioClock {
    * came ahead of time, as from a vendor that floods. 0 for a moment that is not known, or has not come.
    */
   arrivedAgoMs(streamMs: number | undefined, atMs: number): number {
-    if (streamMs === undefined || streamMs > this.#heardMs) return 0;
+    if (streamMs === undefined || streamMs > this.#receivedMs) return 0;
     const next = this.#arrivals.findIndex((each) => each.streamMs >= streamMs);
-    const known = this.#arrivals[next] ?? { streamMs: this.#heardMs, atMs: this.#atMs };
+    const known = this.#arrivals[next] ?? { streamMs: this.#receivedMs, atMs: this.#atMs };
     // Between two that are known, audio came in its own time or later.
     const before = this.#arrivals.at(next - 1);
     const earliestMs = next === 0 ? known.atMs : (before?.atMs ?? known.atMs);
@@ -158,10 +158,10 @@ export interface CallAudioTap {
  * A network that was stuck delivers the missed audio at once, and a file may be sent as a whole. More audio than that
  * is not speech in real time, and the STT vendor bills it.
  */
-const HEARD_AHEAD_MAX_MS = 60_000;
+const AUDIO_AHEAD_MAX_MS = 60_000;
 
 /** Why nobody of a kind can be had for a call. */
-export interface LostCategory {
+export interface UnavailableCategory {
   readonly category: Category;
   readonly error: VendorError;
 }
@@ -191,8 +191,8 @@ export class LiveConversation implements SpeechListener {
   readonly #voicePieces = new VoicePieces();
   readonly #audioClock = new CallerAudioClock();
   #stream: SpeechStream | undefined;
-  #heardBytes = 0;
-  #heardSinceMs: number | undefined;
+  #receivedBytes = 0;
+  #receivingSinceMs: number | undefined;
   #isTooFast = false;
   #ended = false;
 
@@ -212,11 +212,11 @@ export class LiveConversation implements SpeechListener {
   }
 
   /** Audio that the recognizer was given, in ms. */
-  get heardMs(): number {
-    return this.#heardBytes / this.#bytesPerMs;
+  get receivedMs(): number {
+    return this.#receivedBytes / this.#bytesPerMs;
   }
 
-  begin(stream: SpeechStream, resumed: boolean): void {
+  start(stream: SpeechStream, resumed: boolean): void {
     if (this.#ended) {
       stream.close();
       return;
@@ -226,7 +226,7 @@ export class LiveConversation implements SpeechListener {
   }
 
   /** Nobody can be had who hears the caller, answers or speaks: the call is there to say so. */
-  beginWithout({ category, error }: LostCategory): void {
+  startWithout({ category, error }: UnavailableCategory): void {
     this.#vendorLog.vendorFailed(category, error);
     this.#runner.report({ type: "opened", resumed: true, lost: category });
   }
@@ -234,11 +234,12 @@ export class LiveConversation implements SpeechListener {
   /** Whole samples of the caller's audio, in the format that the session was opened for. Audio that comes too fast ends the call. */
   hear(audio: Uint8Array): void {
     const { nowMs } = this.#runner;
-    this.#heardSinceMs ??= nowMs;
-    const reportedMs = (this.#heardBytes + audio.byteLength) / this.#bytesPerMs;
-    if (reportedMs - (nowMs - this.#heardSinceMs) > HEARD_AHEAD_MAX_MS) return this.#refuseHaste();
-    this.#heardBytes += audio.byteLength;
-    this.#audioClock.received(this.heardMs, nowMs);
+    this.#receivingSinceMs ??= nowMs;
+    const reportedMs = (this.#receivedBytes + audio.byteLength) / this.#bytesPerMs;
+    if (reportedMs - (nowMs - this.#receivingSinceMs) > AUDIO_AHEAD_MAX_MS)
+      return this.#refuseHaste();
+    this.#receivedBytes += audio.byteLength;
+    this.#audioClock.received(this.receivedMs, nowMs);
     if (this.#voice.hear(audio) > 0) this.#runner.noteVoice();
     const piece = this.#voicePieces.hear(
       this.#voice.syllablesMs,

@@ -41,7 +41,7 @@ export function beginsBackchannelPhrase(
 function listOf(language: string, own: readonly string[]): PhraseList | undefined {
   const known = lists.has(language) ? language : FALLBACK_LANGUAGE;
   if (own.length === 0) return lists.get(known);
-  return ownLists.get(own, () => [...backchannelPhrases(known), ...own]);
+  return agentLists.get(own, () => [...backchannelPhrases(known), ...own]);
 }
 
 /** The lists of agents that have phrases of their own, made once for a call, whose settings stay the same. */
@@ -56,8 +56,8 @@ class OwnLists {
 }
 
 const NO_PHRASES: readonly string[] = [];
-const ownLists = new OwnLists();
-const ownInterruptions = new OwnLists();
+const agentLists = new OwnLists();
+const agentInterruptions = new OwnLists();
 const interruptions = new Map(
   Object.entries(LEXICONS).flatMap(([language, lexicon]) =>
     lexicon.interruptions === undefined
@@ -71,7 +71,7 @@ export function isInterruptionPhrase({ settings }: ConversationState, text: stri
   const { language, interruptionPhrases: own } = settings;
   if (own.length === 0) return interruptions.get(language)?.makesUp(text) === true;
   const phrases = () => [...tableWords(LEXICONS[language]?.interruptions), ...own];
-  return ownInterruptions.get(own, phrases).makesUp(text);
+  return agentInterruptions.get(own, phrases).makesUp(text);
 }
 
 /** All of a language's; of a language that is not known the sounds. */
@@ -115,19 +115,19 @@ function mayBeBackchannel(state: ConversationState, atMs: number): boolean {
   const endedAtMs = isSpeaking ? atMs : spokenBefore.untilMs;
   const hasSpoken = isSpeaking || spokenBefore.ledger.sent.length > 0;
   if (!hasSpoken || callerEndedAtMs > endedAtMs + RIGHT_AFTER_MS) return false;
-  return !wasAsked(state, callerEndedAtMs - SHORT_WORD_MS);
+  return !hasOpenQuestion(state, callerEndedAtMs - SHORT_WORD_MS);
 }
 
 /** "Yes" to what the agent asks, or has just asked. */
 export function isAnsweringYes(state: ConversationState, text: string): boolean {
   if (!isBackchannelOf(state, text)) return false;
-  return wasAsked(state, state.user.endedAtMs - SHORT_WORD_MS);
+  return hasOpenQuestion(state, state.user.endedAtMs - SHORT_WORD_MS);
 }
 
 /** Words of agreement that show no more than that, and not the answer to a question of a moment ago. */
 export function isOnlyBackchannel(state: ConversationState, text: string, atMs: number): boolean {
   if (!isBackchannel(state, text, atMs)) return false;
-  return !wasAsked(state, state.user.endedAtMs - SHORT_WORD_MS, MAY_ANSWER_MAX_MS);
+  return !hasOpenQuestion(state, state.user.endedAtMs - SHORT_WORD_MS, MAY_ANSWER_MAX_MS);
 }
 
 /** The agent has said all but the end of its question: "yes" is answered when it is over, which is soon. */
@@ -155,7 +155,7 @@ export function noteBackchannel(
 }
 
 /** Whether what was played when the caller began, or so shortly before, is a question. */
-function wasAsked(
+function hasOpenQuestion(
   state: ConversationState,
   beganAtMs: number,
   withinMs = ASKED_BEFORE_MAX_MS,

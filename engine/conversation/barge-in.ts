@@ -12,9 +12,9 @@ import {
   waitsForQuestion,
 } from "./backchannel.js";
 import { isRevocable } from "./call-end.js";
-import { acceptSuspectedEcho, commitTurn, stopTurn, unheardSentences } from "./commit-turn.js";
+import { acceptSuspectedEcho, commitTurn, stopTurn, unplayedSentences } from "./commit-turn.js";
 import { clearDeadline, setDeadline } from "./deadlines.js";
-import { type Echo, echoBehindSuspectedEcho, noteEcho, ownEcho } from "./echo.js";
+import { agentEcho, type Echo, echoBehindSuspectedEcho, noteEcho } from "./echo.js";
 import type { ConversationEffect, SaidMessage } from "./effects.js";
 import type { DeadlineReachedEvent, SentencePlayedEvent, SpeechStartedEvent } from "./events.js";
 import { watchCaller } from "./idle.js";
@@ -22,10 +22,10 @@ import { isClosing, onPlaybackEnd } from "./playback-end.js";
 import { alignEnd, delayPlayback, lengthMsOf, markedEndMs, splitAt } from "./playback-ledger.js";
 import {
   advanceSpeech,
-  beginScripted,
   newSentence,
   SENTENCES_MAX,
   STALL_MAX_MS,
+  startScripted,
 } from "./playout.js";
 import {
   BARGE_INS_PER_TURN_MAX,
@@ -34,7 +34,7 @@ import {
   type EndOfTurn,
   withBargeIn,
 } from "./reasons.js";
-import { beginReply } from "./reply.js";
+import { startTurnReply } from "./reply.js";
 import {
   answersSent,
   type ConversationState,
@@ -109,14 +109,14 @@ export function decideBargeIn(
     case "message":
       return turn === undefined ? NOTHING_TO_STOP : decideInterruption(turn, speech.type);
     case "noWords":
-      return goOn(state, "falseInterruption");
+      return resumed(state, "falseInterruption");
   }
 }
 
 const NOTHING_TO_STOP: BargeInDecision = { action: "ignore", reason: "nothingPlaying" };
 
 /** The agent is not stopped; output that is paused resumes. */
-function goOn({ outputPausedAtMs }: ConversationState, reason: BargeInReason): BargeInDecision {
+function resumed({ outputPausedAtMs }: ConversationState, reason: BargeInReason): BargeInDecision {
   return { action: outputPausedAtMs === undefined ? "ignore" : "resume", reason };
 }
 
@@ -149,7 +149,7 @@ function decidePause(
 ): BargeInDecision {
   if (state.outputPausedAtMs !== undefined) return { action: "pause", reason };
   if (atMs >= turn.ledger.endsAtMs) return NOTHING_TO_STOP;
-  if (turn.wasFalselyInterrupted || state.falseInterruptions >= VAIN_HOLDS_MAX) {
+  if (turn.wasFalselyInterrupted || state.falseInterruptions >= FALSE_INTERRUPTIONS_MAX) {
     return { action: "ignore", reason: "falseInterruption" };
   }
   const mayStop = state.settings.isPaced || mayPause(state, turn);
@@ -163,23 +163,23 @@ function decideOnWords(
   atMs: number,
 ): BargeInDecision {
   if (isSendingDtmf(turn, atMs)) return { action: "wait", reason: "sendingDtmf" };
-  const echo = ownEcho(state, text, { mayGoOn: !isSettled });
-  if (echo === "certain") return goOn(state, "echo");
+  const echo = agentEcho(state, text, { mayGoOn: !isSettled });
+  if (echo === "certain") return resumed(state, "echo");
   if (echo === "possible") return { action: "wait", reason: "possibleEcho" };
   if (turn.ending !== undefined) {
-    return isFarewell(state, text) ? goOn(state, "farewell") : decideInterruption(turn, "words");
+    return isFarewell(state, text) ? resumed(state, "farewell") : decideInterruption(turn, "words");
   }
   if (isInterruptionPhrase(state, text)) return decideInterruption(turn, "interruptionPhrase");
   const { sensitivity } = state.settings;
   if (isBackchannel(state, text, atMs)) {
     // Where any voice stops the agent, a word does so too; it goes on when nothing else follows.
     const isFirst = sensitivity === "high" && state.outputPausedAtMs === undefined;
-    if (!isFirst) return goOn(state, "backchannel");
+    if (!isFirst) return resumed(state, "backchannel");
     const decision = decidePause(state, turn, "backchannel", atMs);
     return decision.action === "pause" ? decision : { action: "ignore", reason: "backchannel" };
   }
   if (sensitivity !== "high" && waitsForQuestion(state, text)) {
-    return goOn(state, "questionNotOver");
+    return resumed(state, "questionNotOver");
   }
   // The next word tells "of course" from "of all rooms".
   if (sensitivity !== "high" && !isSettled && mayShowListening(state, text, atMs)) {
@@ -195,14 +195,14 @@ function decideOnUtterance(
   { text, echo }: { readonly text: string; readonly echo: Echo },
   atMs: number,
 ): BargeInDecision {
-  if (echo === "certain") return goOn(state, "echo");
+  if (echo === "certain") return resumed(state, "echo");
   const isSpeaking = (turnOf(state)?.sentCount ?? 0) > 0;
   if (echo === "possible" && isSpeaking) {
     const isPaused = state.outputPausedAtMs !== undefined;
     return { action: isPaused ? "resume" : "wait", reason: "possibleEcho" };
   }
   if (state.settings.backchannels === "ignore" && isBackchannel(state, text, atMs)) {
-    return goOn(state, "backchannel");
+    return resumed(state, "backchannel");
   }
   return decideOnAnswerable(state, text, atMs);
 }
@@ -211,8 +211,8 @@ function decideOnAnswerable(state: ConversationState, text: string, atMs: number
   const turn = turnOf(state);
   if (turn === undefined) return NOTHING_TO_STOP;
   if (turn.ending !== undefined) {
-    if (isFarewell(state, text)) return goOn(state, "farewell");
-    if (!isRevocable(turn.ending)) return goOn(state, "callIsEnding");
+    if (isFarewell(state, text)) return resumed(state, "farewell");
+    if (!isRevocable(turn.ending)) return resumed(state, "callIsEnding");
   }
   const isHeard = turn.sentCount > 0 || turn.kind !== "reply" || isSendingDtmf(turn, atMs);
   return isHeard
@@ -281,7 +281,7 @@ function interrupt(
   stopTurn(turn, out);
   setDeadline(state, "falseInterruption", atMs + FALSE_INTERRUPTION_MAX_MS);
   if (spoke && !isPaused) countInterruption(state);
-  const sentences = unheardSentences(turn, Math.min(atMs, state.outputPausedAtMs ?? atMs));
+  const sentences = unplayedSentences(turn, Math.min(atMs, state.outputPausedAtMs ?? atMs));
   state.falseInterruptions = 0;
   commitTurn(state, turn, spoke ? "interrupted" : "superseded", atMs, out);
   state.cut = { ...state.cut, sentences, ending: turn.ending };
@@ -298,12 +298,12 @@ export function onFalseInterruption(
   const { sentences, question, ending } = state.cut;
   if (sentences.length > 0) {
     state.cut = { sentences: [], question, ending: undefined };
-    beginScripted(state, "resumed", sentences, atMs, out, ending);
+    startScripted(state, "resumed", sentences, atMs, out, ending);
   } else if (ending !== undefined) {
     endAfterSpeech(state, state.lastTurnId, ending, atMs, out);
     return;
   } else if (state.user.unanswered !== "") {
-    beginReply(state, atMs, out);
+    startTurnReply(state, atMs, out);
   } else {
     watchCaller(state, atMs);
     return;
@@ -330,7 +330,7 @@ function mayPause(state: ConversationState, turn: Turn): boolean {
  * The client drops what it has not played. The sentence that was cut becomes two, what was heard of it and the rest; the
  * rest and what follows are spoken again, and are ready when it is known that the caller said nothing.
  */
-function dropUnheard(
+function dropUnplayed(
   state: ConversationState,
   turn: Turn,
   atMs: number,
@@ -372,7 +372,7 @@ function playedSentence(
 /** After a sound the caller has this long to say a word; then the agent continues. */
 const OUTPUT_PAUSE_MAX_MS = 1_200;
 /** So many turns in a row were held for nothing: a loudspeaker, a street. Then only words stop the assistant, until they do. */
-const VAIN_HOLDS_MAX = 3;
+const FALSE_INTERRUPTIONS_MAX = 3;
 
 /** The caller makes a sound: output may pause, or a reply that has not begun waits for the words. */
 export function handleVoice(
@@ -411,7 +411,7 @@ function pauseOutput(
   if (state.outputPausedAtMs !== undefined) return;
   state.outputPausedAtMs = atMs;
   if (state.settings.isPaced) out.push({ type: "pauseOutput" });
-  else dropUnheard(state, turn, atMs, out);
+  else dropUnplayed(state, turn, atMs, out);
   clearDeadline(state, "playbackEnd");
   clearDeadline(state, "turnStall");
   setDeadline(state, "outputPause", atMs + OUTPUT_PAUSE_MAX_MS);
@@ -473,7 +473,7 @@ export function onSentencePlayed(
 const WORDLESS_MAX_MS = 1_200;
 /** A voice that goes on without words is waited for no longer. */
 const ONSET_MAX_MS = 3_000;
-const LOOK_AGAIN_MS = 400;
+const RECHECK_MS = 400;
 /** The server heard a voice so lately that it may be going on. */
 const VOICE_RECENT_MS = 500;
 
@@ -483,7 +483,7 @@ function waitForOverlapWords(
   turn: Turn,
   { atMs, voiceAgoMs }: SpeechStartedEvent,
 ): void {
-  const delayMs = voiceAgoMs === undefined ? WORDLESS_MAX_MS : LOOK_AGAIN_MS;
+  const delayMs = voiceAgoMs === undefined ? WORDLESS_MAX_MS : RECHECK_MS;
   setDeadline(state, "overlapBeforeReply", atMs + delayMs);
   turn.overlapAtMs = atMs;
   turn.hasWaitedForWords = true;
@@ -504,7 +504,7 @@ export function onOverlapDeadline(
   if (turn?.overlapAtMs === undefined) return;
   const isSpeaking = voiceAgoMs !== undefined && voiceAgoMs <= VOICE_RECENT_MS;
   if (isSpeaking && atMs - turn.overlapAtMs < ONSET_MAX_MS) {
-    setDeadline(state, "overlapBeforeReply", atMs + LOOK_AGAIN_MS);
+    setDeadline(state, "overlapBeforeReply", atMs + RECHECK_MS);
     return;
   }
   // The caller was not waiting while saying something, whatever it was; a voice without end is a noise.
@@ -547,7 +547,7 @@ export function onNextWordDeadline(
 }
 
 /** One turn of the caller is over: answer it, unless it is no more than an echo or a backchannel. */
-export function callerSaid(
+export function recordCallerWords(
   state: ConversationState,
   text: string,
   end: EndOfTurn,
@@ -598,11 +598,11 @@ export function answerCaller(
   out: ConversationEffect[],
 ): void {
   const beganAtMs = state.user.utteranceBeganAtMs ?? atMs;
-  noteSaid(state, { role: "user", text, atMs: beganAtMs }, end, out);
+  noteSpeech(state, { role: "user", text, atMs: beganAtMs }, end, out);
   const turn = turnOf(state);
   if (turn === undefined) {
     // Digits that are being pressed belong to the caller's words before.
-    if (state.user.digits === "") beginReply(state, atMs, out);
+    if (state.user.digits === "") startTurnReply(state, atMs, out);
     return;
   }
   const decision = decideBargeIn(state, { type: "answerable", text }, atMs);
@@ -618,7 +618,7 @@ export function answerCaller(
     case "interrupt":
       stopTurn(turn, out);
       commitTurn(state, turn, "superseded", atMs, out);
-      beginReply(state, atMs, out);
+      startTurnReply(state, atMs, out);
       return;
   }
 }
@@ -632,10 +632,10 @@ export function answerSuspectedEcho(
   if (turnOf(state) !== undefined || state.echo.suspected === undefined) return;
   if (pendingText(state.user.hearing) !== "") return;
   acceptSuspectedEcho(state, out);
-  beginReply(state, atMs, out);
+  startTurnReply(state, atMs, out);
 }
 
-function noteSaid(
+function noteSpeech(
   state: ConversationState,
   said: SaidMessage,
   endOfTurn: EndOfTurn,

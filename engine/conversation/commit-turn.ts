@@ -29,17 +29,17 @@ import {
 import { estimatedTokens } from "./token-estimate.js";
 import { toolsDoneAfter } from "./tools.js";
 import {
-  EMPTY_HEARING,
-  type HearingState,
+  EMPTY_TRANSCRIPT_BUFFER,
   onSilenceTimeout,
   pendingText,
+  type TranscriptBuffer,
 } from "./transcript-buffer.js";
 
 /** So much of what the caller never heard is kept with the turn: some three minutes of speech. */
-const UNHEARD_CHARACTERS_MAX = 3_000;
+const UNPLAYED_CHARACTERS_MAX = 3_000;
 
 /** The unheard part of the text; of the cut sentence, from the word at which it was cut. */
-export function unheardSentences(turn: Turn, atMs: number): readonly string[] {
+export function unplayedSentences(turn: Turn, atMs: number): readonly string[] {
   const { index, played } = splitAt(turn.ledger, atMs);
   const [cut, ...rest] = turn.sentences.slice(index);
   if (cut === undefined) return [];
@@ -50,9 +50,9 @@ export function unheardSentences(turn: Turn, atMs: number): readonly string[] {
 }
 
 /** What a caller who interrupted or hung up never heard of a turn, for its record; undefined of every other turn. */
-export function unheardText(turn: Turn, outcome: TurnOutcome, atMs: number): string | undefined {
+export function unplayedText(turn: Turn, outcome: TurnOutcome, atMs: number): string | undefined {
   if (outcome !== "interrupted" && outcome !== "cutOff") return undefined;
-  const text = wholeWords(unheardSentences(turn, atMs).join(" ").trim(), UNHEARD_CHARACTERS_MAX);
+  const text = wholeWords(unplayedSentences(turn, atMs).join(" ").trim(), UNPLAYED_CHARACTERS_MAX);
   return text === "" ? undefined : text;
 }
 
@@ -83,7 +83,7 @@ export function waitedBeforeMs({ carriedOverWait }: ConversationState, atMs: num
 }
 
 /** When a reply that was not heard is not waited for any more, whatever has come of it. */
-export function givenUpAtMs({ decidedAtMs, waitedBeforeMs: beforeMs }: Turn): number {
+export function replyTimeoutAtMs({ decidedAtMs, waitedBeforeMs: beforeMs }: Turn): number {
   const leftMs = REPLY_WAIT_MAX_MS - beforeMs;
   if (leftMs >= LAST_TRY_MS) return decidedAtMs + leftMs;
   // Who speaks again in every last try would wait for ever.
@@ -146,7 +146,7 @@ export function commitTurn(
   if (outcome === "interrupted") state.user.bargeInVoiceAtMs = Number.NEGATIVE_INFINITY;
   state.record.history = withMessages(state.record.history, added);
   if (played !== "") {
-    state.record.unsaved = [...state.record.unsaved, saidByAssistant(turn, played)];
+    state.record.unsaved = [...state.record.unsaved, assistantMessage(turn, played)];
     out.push({
       type: "send",
       message: { type: "transcript", role: "assistant", text: played, isFinal: true },
@@ -154,7 +154,7 @@ export function commitTurn(
   }
   // What is still being said may yet show it to be an echo.
   if (pendingText(state.user.hearing) === "") acceptSuspectedEcho(state, out);
-  const unheard = unheardText(turn, outcome, untilMs);
+  const unheard = unplayedText(turn, outcome, untilMs);
   const report = { ...reportOf(turn, outcome), ...(unheard === undefined ? {} : { unheard }) };
   out.push({ type: "saveTurn", save: takeSave(state, report, added) });
 }
@@ -204,7 +204,7 @@ export function keypadText(digits: string): string {
   return `[keypad] ${digits}`;
 }
 
-function saidByAssistant(turn: Turn, text: string): SaidMessage {
+function assistantMessage(turn: Turn, text: string): SaidMessage {
   // A client may say that it plays faster than time goes, but it cannot have begun before it was sent anything.
   const sentAtMs = turn.firstAudioAtMs ?? turn.decidedAtMs;
   const first = turn.ledger.sent[0];
@@ -222,7 +222,7 @@ function dropEcho(state: ConversationState, atMs: number): void {
   const { echo, suspectedEcho } = echoBehindSuspectedEcho({ ...state, outputPausedAtMs }, words);
   if (echo !== "certain") return;
   state.echo.suspected = suspectedEcho;
-  state.user.hearing = EMPTY_HEARING;
+  state.user.hearing = EMPTY_TRANSCRIPT_BUFFER;
 }
 
 /** Keeps the words and digits of a turn that the end of the call cuts off, as unanswered. */
@@ -235,7 +235,7 @@ function takePendingWords(state: ConversationState, atMs: number): void {
   state.record.unsaved = [...state.record.unsaved, said];
 }
 
-function pendingWords(hearing: HearingState): string {
+function pendingWords(hearing: TranscriptBuffer): string {
   return onSilenceTimeout(hearing).turnText ?? "";
 }
 

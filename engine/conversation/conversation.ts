@@ -20,7 +20,7 @@ import {
 import { onFillerDeadline, onPhraseReady, preparedPhrases } from "./filler.js";
 import { onIdleDeadline, onUnrecognizedVoiceDeadline, onVoiceHeard, watchCaller } from "./idle.js";
 import { onPlaybackEnd, onPlayed, onSoundLate } from "./playback-end.js";
-import { advanceSpeech, beginScripted } from "./playout.js";
+import { advanceSpeech, startScripted } from "./playout.js";
 import {
   dropPreemptiveReply,
   dropStaleReply,
@@ -40,7 +40,7 @@ import {
 } from "./reply.js";
 import { sentencesOf, speakable } from "./sentences.js";
 import { type ConversationState, placeOf, type Turn, turnOf } from "./state.js";
-import { onTransferDeadline, onTransferRefused, onTransferTaken } from "./transfer.js";
+import { onTransferDeadline, onTransferRefused, onTransferStarted } from "./transfer.js";
 import { onSentenceAudio, onSentenceFailed, onUnderrunDeadline } from "./underrun.js";
 import {
   onCallerTurnEnded,
@@ -127,7 +127,7 @@ function handle(
     case "deadlineReached":
       return onDeadlines(state, event, out);
     case "transferTaken":
-      return onTransferTaken(state, event.atMs, out);
+      return onTransferStarted(state, event.atMs, out);
     case "transferRefused":
       return onTransferRefused(state, event, out);
     case "endRequested":
@@ -259,6 +259,6 @@ function onOpened(state: ConversationState, event: OpenedEvent, out: Conversatio
   const sentences = sentencesOf(greeting)
     .map(speakable)
     .filter((sentence) => sentence !== "");
-  if (sentences.length > 0) beginScripted(state, "greeting", sentences, event.atMs, out);
+  if (sentences.length > 0) startScripted(state, "greeting", sentences, event.atMs, out);
   else if (isSilent) watchCaller(state, event.atMs);
 }

@@ -5,12 +5,12 @@ import {
   isInDigits,
   isNumberJoint,
   isQuestion,
-  saidDigits,
+  spokenDigits,
   spokenWords,
   wordsOf,
   wordsOfAll,
 } from "./lexicon.js";
-import { type PlaybackLedger, type SentSentence, saidAfterMs } from "./playback-ledger.js";
+import { type PlaybackLedger, type SentSentence, spokenAfterMs } from "./playback-ledger.js";
 import {
   type ConversationState,
   joinWords,
@@ -34,7 +34,7 @@ export interface PlayedWord {
   readonly beginsSentence: boolean;
   readonly endsSentence: boolean;
   /** It is in a question, or just before one, like words that are read back to the caller. */
-  readonly isAsked?: true;
+  readonly isQuestion?: true;
 }
 
 /** Which of the heard words were found among the agent's, one after the other. */
@@ -44,12 +44,12 @@ export interface EchoMatch {
   readonly from: number;
   readonly to: number;
   /** Which of the heard words are the first and the last of them. */
-  readonly firstHeard: number;
-  readonly lastHeard: number;
+  readonly firstMatched: number;
+  readonly lastMatched: number;
   /** So many of the heard words in a row are not the agent's at the most; a character of Chinese or Japanese is half a word. */
-  readonly othersInRow: number;
+  readonly unmatchedInRow: number;
   /** The heard words that are not the agent's, and those that are only said for a number of its in digits, or the other way round. */
-  readonly others: readonly string[];
+  readonly unmatched: readonly string[];
   readonly inDigits: readonly string[];
   /** The last of the heard words is only the beginning of the agent's. */
   readonly isCut: boolean;
@@ -64,18 +64,18 @@ export function matchedFrom(
   let count = 0;
   let first = from;
   let to = from;
-  let firstHeard = 0;
-  let lastHeard = -1;
+  let firstMatched = 0;
+  let lastMatched = -1;
   let isCut = false;
-  let othersInRow = 0;
+  let unmatchedInRow = 0;
   let rowLength = 0;
   let at = from;
   /** So many digits have been said of a number of the agent's that the words are in. */
   let saidCount: number | undefined;
-  const others: string[] = [];
+  const unmatched: string[] = [];
   const inDigits: string[] = [];
   for (const [index, word] of heard.entries()) {
-    const othersBefore = index - lastHeard - 1;
+    const othersBefore = index - lastMatched - 1;
     const reach = Math.min(played.length, at + othersBefore + GAP_WORDS_MAX + 1);
     const isLast = index === heard.length - 1;
     const mayBePiece = (isLast || index === 0) && word.length >= PIECE_CHARS_MIN;
@@ -83,33 +83,43 @@ export function matchedFrom(
     while (found < reach && !isPlayed(word, played[found]?.word ?? "", mayBePiece)) found += 1;
     const isFound = found < reach;
     const ownWord = played[isFound ? found : to]?.word ?? "";
-    saidCount = isFound ? saidBy(word, ownWord) : goneOn(word, ownWord, saidCount);
+    saidCount = isFound ? playedWordsBy(word, ownWord) : goneOn(word, ownWord, saidCount);
     if (!isFound && saidCount === undefined) {
-      others.push(word);
+      unmatched.push(word);
       rowLength += isCharacter(word) ? CHARACTER_WORDS : 1;
-      othersInRow = Math.max(othersInRow, rowLength);
+      unmatchedInRow = Math.max(unmatchedInRow, rowLength);
       continue;
     }
     if (isFound) {
-      if (count === 0) [first, firstHeard] = [found, index];
+      if (count === 0) [first, firstMatched] = [found, index];
       to = found;
       isCut = isLast && isBeginning(word, ownWord);
       at = found + 1;
     }
     if (isInDigits(word) !== isInDigits(ownWord)) inDigits.push(word);
     rowLength = 0;
-    lastHeard = index;
+    lastMatched = index;
     count += 1;
   }
-  return { count, from: first, to, firstHeard, lastHeard, othersInRow, others, inDigits, isCut };
+  return {
+    count,
+    from: first,
+    to,
+    firstMatched,
+    lastMatched,
+    unmatchedInRow,
+    unmatched,
+    inDigits,
+    isCut,
+  };
 }
 
 /** Sound that stood still in the middle of a word comes back with pieces of it, at the beginning or the end. */
 function isPlayed(word: string, playedWord: string, mayBePiece: boolean): boolean {
   if (word === playedWord) return true;
   if (isInDigits(playedWord)) {
-    if (!isInDigits(word)) return saidDigits(word, playedWord) !== undefined;
-  } else if (isInDigits(word)) return saidDigits(playedWord, word) !== undefined;
+    if (!isInDigits(word)) return spokenDigits(word, playedWord) !== undefined;
+  } else if (isInDigits(word)) return spokenDigits(playedWord, word) !== undefined;
   return mayBePiece && (playedWord.startsWith(word) || playedWord.endsWith(word));
 }
 
@@ -118,9 +128,9 @@ function isBeginning(word: string, playedWord: string): boolean {
 }
 
 /** How many digits of a number of the agent's the word says; undefined where that is none. */
-function saidBy(word: string, playedWord: string): number | undefined {
+function playedWordsBy(word: string, playedWord: string): number | undefined {
   const isSaid = isInDigits(playedWord) && !isInDigits(word);
-  return isSaid ? saidDigits(word, playedWord) : undefined;
+  return isSaid ? spokenDigits(word, playedWord) : undefined;
 }
 
 /** "Four hundred twenty seven dollars" is one number in digits; undefined where no number is being said, or not with this word. */
@@ -130,7 +140,7 @@ function goneOn(
   saidCount: number | undefined,
 ): number | undefined {
   if (saidCount === undefined) return undefined;
-  return isNumberJoint(word) ? saidCount : saidDigits(word, playedWord, saidCount);
+  return isNumberJoint(word) ? saidCount : spokenDigits(word, playedWord, saidCount);
 }
 
 /** This share of an echo's words must be the agent's, in their order; recognizers mishear some. */
@@ -247,7 +257,7 @@ export interface ReturnedWords {
 /** What else is known of the call. */
 export interface Circumstances {
   /** The agent's sound stands still. */
-  readonly standsStill?: boolean;
+  readonly isOutputPaused?: boolean;
   /** The agent's words were certainly heard a short while ago. */
   readonly isOnLoudspeaker?: boolean;
   /** The words may still change, and more of them may come. Left out: they are settled. */
@@ -286,9 +296,13 @@ export function judgeEcho(
   }
   const words = wordsOf(callerText).slice(-CALLER_WORDS_MAX);
   if (words.every((word) => INTERRUPTIONS.has(word))) return { echo: "none" };
-  const { standsStill = false, isOnLoudspeaker = false, newestText = callerText } = circumstances;
+  const {
+    isOutputPaused = false,
+    isOnLoudspeaker = false,
+    newestText = callerText,
+  } = circumstances;
   // The echo pauses with the agent's audio, and STT finalizes it for no other reason.
-  const mayGoOn = standsStill || circumstances.mayGoOn === true;
+  const mayGoOn = isOutputPaused || circumstances.mayGoOn === true;
   const newestCount = wordsOf(newestText).length;
   const lagMaxMs = Math.max(REPEATED_MIN_MS, newestCount * REPEATED_MS_PER_WORD);
   const said: Said = {
@@ -317,7 +331,7 @@ export function judgeEcho(
     if (!isAll && isCorrection(said, match, played, lagMs)) continue;
     isPossible = true;
     const place = { playedUntilMs: played[match.to]?.endsAtMs ?? 0, lagMs };
-    const isCut = isAll && standsStill && match.isCut;
+    const isCut = isAll && isOutputPaused && match.isCut;
     const isCertainly = isCut || isCertain(said, match, played, lagMs);
     const isOwn = isAll || mayBeMisheard(said, match, played, lagMs);
     if (isCertainly && isOwn && !isCut && !isInOrder(said, match, played, lagMs)) lacking ??= place;
@@ -367,27 +381,31 @@ function isInOrder(
   }
   const isLong = words.length >= LONG_ALONG_WORDS_MIN && played[from]?.beginsSentence === true;
   if (isLong && lagMs <= LONG_ALONG_MAX_MS) return true;
-  if (lagMs <= ALONG_MAX_MS && played[to]?.isAsked !== true) return true;
+  if (lagMs <= ALONG_MAX_MS && played[to]?.isQuestion !== true) return true;
   return skippedMs < SKIPPED_MIN_MS && !returnedWords.isTurnBeforeSilent;
 }
 
 /** When the agent said the last of the words; a misheard word stands for one of its own. */
 function placeOf(
-  { to, lastHeard }: EchoMatch,
+  { to, lastMatched }: EchoMatch,
   { length }: readonly string[],
   played: readonly PlayedWord[],
 ): number {
-  return played[Math.min(to + length - 1 - lastHeard, played.length - 1)]?.endsAtMs ?? 0;
+  return played[Math.min(to + length - 1 - lastMatched, played.length - 1)]?.endsAtMs ?? 0;
 }
 
-function isEcho(said: Said, { count, othersInRow, others }: EchoMatch, lagMs: number): boolean {
+function isEcho(
+  said: Said,
+  { count, unmatchedInRow, unmatched }: EchoMatch,
+  lagMs: number,
+): boolean {
   const { words, lagMaxMs, mayGoOn, isOnLoudspeaker } = said;
-  if (count === 0 || others.some((word) => STOPS.has(word))) return false;
-  if (isOnLoudspeaker && othersInRow >= OTHER_WORDS_MIN) return false;
+  if (count === 0 || unmatched.some((word) => STOPS.has(word))) return false;
+  if (isOnLoudspeaker && unmatchedInRow >= OTHER_WORDS_MIN) return false;
   // "No thanks": that the agent has said "no" somewhere does not make it the agent's.
   const isOther = (word: string): boolean =>
-    others.includes(word) || (INTERRUPTIONS.has(word) && word !== ARTICLE);
-  if (others.length > 0 && words.every(isOther)) return false;
+    unmatched.includes(word) || (INTERRUPTIONS.has(word) && word !== ARTICLE);
+  if (unmatched.length > 0 && words.every(isOther)) return false;
   if (count >= words.length * OWN_SHARE_MIN) return true;
   if (!isOnLoudspeaker || lagMs > lagMaxMs) return false;
   const isLongEnough = mayGoOn || words.length >= LOUDSPEAKER_CERTAIN_WORDS_MIN;
@@ -397,22 +415,22 @@ function isEcho(said: Said, { count, othersInRow, others }: EchoMatch, lagMs: nu
 /** Whether the words that the agent did not say may be its own all the same. */
 function mayBeMisheard(
   { words, newestCount, isOnLoudspeaker }: Said,
-  { count, to, firstHeard, lastHeard, others, inDigits }: EchoMatch,
+  { count, to, firstMatched, lastMatched, unmatched, inDigits }: EchoMatch,
   played: readonly PlayedWord[],
   lagMs: number,
 ): boolean {
   const { length } = words;
-  const othersAtEnd = length - 1 - lastHeard;
+  const othersAtEnd = length - 1 - lastMatched;
   // Behind all that was played there is nothing that they could stand for: an answer follows the echo of its question.
   if (to + othersAtEnd >= played.length) return false;
   if (othersAtEnd > 0 && ANSWERS.has(words.at(-1) ?? "")) return false;
   // Words on either side of a pause are an echo by their own.
   const olderCount = Math.max(0, length - newestCount);
-  if (lastHeard < olderCount || (olderCount > 0 && firstHeard >= olderCount)) return false;
+  if (lastMatched < olderCount || (olderCount > 0 && firstMatched >= olderCount)) return false;
   if (length >= MISHEARD_WORDS_MIN && count >= length * MISHEARD_SHARE_MIN) return true;
   if (!isOnLoudspeaker || length < LOUDSPEAKER_CERTAIN_WORDS_MIN) return false;
   // Small words are in everything that people say, and so are words of numbers.
-  const suspectedEchoChars = charsOf(others) + charsOf(inDigits);
+  const suspectedEchoChars = charsOf(unmatched) + charsOf(inDigits);
   const isMostlyOther = suspectedEchoChars > charsOf(words) * MISHEARD_CHARS_SHARE_MAX;
   if (isMostlyOther || lagMs < -MISHEARD_EARLY_MAX_MS) return false;
   return count >= length * LOUDSPEAKER_CERTAIN_SHARE_MIN;
@@ -473,7 +491,7 @@ const beganAtMs = (ledger: PlaybackLedger): number => ledger.sent[0]?.startsAtMs
  * Whether words that end in the newest are the agent's own, of the turn that plays or of the one before. `mayGoOn`: they are
  * a guess.
  */
-export function ownEcho(
+export function agentEcho(
   state: ConversationState,
   text: string,
   circumstances: Pick<Circumstances, "newestText" | "mayGoOn"> = {},
@@ -493,7 +511,7 @@ function judgeOwn(
   const before = playedWords(spokenBefore.ledger, spokenBefore.untilMs, endedAtMs);
   const untilMs = outputPausedAtMs ?? Number.POSITIVE_INFINITY;
   const now = turn === undefined ? [] : playedWords(turn.ledger, untilMs, endedAtMs);
-  const standsStill = outputPausedAtMs !== undefined;
+  const isOutputPaused = outputPausedAtMs !== undefined;
   const isOnLoudspeaker = endedAtMs - loudspeakerAtMs <= LOUDSPEAKER_KNOWN_MS;
   const isNow = turn !== undefined && now.length > 0;
   const turnBeganAtMs = beganAtMs(isNow ? turn.ledger : spokenBefore.ledger);
@@ -510,7 +528,7 @@ function judgeOwn(
     isTurnBeforeSilent: turnBeforeAtMs !== undefined && returnedUntilMs < turnBeforeAtMs,
   };
   return judgeEcho(text, endedAtMs, [...before, ...now], {
-    standsStill,
+    isOutputPaused,
     isOnLoudspeaker,
     newestText,
     mayGoOn,
@@ -566,10 +584,11 @@ function playedWords(ledger: PlaybackLedger, untilMs: number, atMs: number): rea
   for (const [index, sentence] of ledger.sent.entries()) {
     if (sentence.startsAtMs + sentence.expectedMs < atMs - ECHO_MAX_MS) continue;
     if (sentence.startsAtMs > untilMs) break;
-    const isAsked = isQuestion(sentence.text) || isQuestion(ledger.sent[index + 1]?.text ?? "");
+    const endsInQuestion =
+      isQuestion(sentence.text) || isQuestion(ledger.sent[index + 1]?.text ?? "");
     for (const word of wordsOfSentence(sentence)) {
       if (word.endsAtMs > untilMs + CUT_TOLERANCE_MS) continue;
-      words.push(isAsked ? { ...word, isAsked } : word);
+      words.push(endsInQuestion ? { ...word, isQuestion: true } : word);
     }
   }
   return words;
@@ -592,7 +611,7 @@ function playedWordsOf(sentence: SentSentence): readonly PlayedWord[] {
   const words = spokenWords(text);
   return words.map(({ word, end }, index) => {
     const isLast = index === words.length - 1;
-    const saidMs = isLast ? expectedMs : saidAfterMs(text, marks, end, expectedMs);
+    const saidMs = isLast ? expectedMs : spokenAfterMs(text, marks, end, expectedMs);
     return {
       word,
       endsAtMs: startsAtMs + saidMs,

@@ -167,7 +167,7 @@ export const NO_METRICS: CallMetrics = {
 };
 
 /** The save of a call that ended before its first word. */
-export const NOTHING_SAID: TurnSave = {
+export const NO_WORDS: TurnSave = {
   messages: [],
   metrics: NO_METRICS,
   report: undefined,

@@ -1,6 +1,6 @@
 /** Decides when the caller's turn is over: open endings, dictated numbers and addresses, and how long the agent waits for more. */
 
-import { ownEcho } from "./echo.js";
+import { agentEcho } from "./echo.js";
 import type {
   CallerTurnEndedEvent,
   DeadlineReachedEvent,
@@ -23,10 +23,10 @@ import {
   MAGNITUDES,
   MONTHS,
   NUMBER_JOINTS,
-  numberSaidBy,
   REFUSALS,
   SPELLING_NAMES,
   SPELT_WORDS,
+  spokenNumber,
   tablePhrases,
   tableWords,
 } from "./lexicon.js";
@@ -109,7 +109,7 @@ const HESITATION_ALONE = /^(?:u+h*m*|e+r*m*|e+h+m*|h+m+|ä+h*m*|ö+h*m*|e+u+h+|m
 /** Only the end of the words shows whether more will follow. */
 const DICTATION_TAIL_CHARACTERS = 200;
 /** So many dictated pieces in a row are a dictation, whatever was asked. */
-const PIECES_UNASKED = 4;
+const PIECES_WITHOUT_QUESTION = 4;
 /** So many numbers one after the other are a run that may go on. */
 const RUN_NUMBERS_MIN = 2;
 /** "Seven thirty": an hour, and minutes that are said as one number. */
@@ -183,7 +183,7 @@ export function isDictating(text: string, lastAssistantText: string): boolean {
   const question = lastAssistantText.slice(-DICTATION_TAIL_CHARACTERS);
   const pieces = spokenPieces(tail);
   const asksMail = MAIL.test(question);
-  if ((asksMail || MAIL.test(tail)) && isHalfMail(tail, pieces)) return true;
+  if ((asksMail || MAIL.test(tail)) && isPartialEmailAddress(tail, pieces)) return true;
   const isAnswer = !pieces.some((piece) => REFUSALS.has(piece.toLowerCase()));
   if (isAnswer && asksMail && pieces.length <= MAIL_PIECES_MAX) return true;
   if (BIRTH.test(question)) return isHalfDate(tail, pieces);
@@ -195,7 +195,7 @@ export function isDictating(text: string, lastAssistantText: string): boolean {
   if (isRow(pieces) || isNumberRun(pieces, tail)) return true;
   // Letters that are told apart by names are a spelling, which ends with none of them.
   if (said.search(LETTER_WITH_NAME) >= 0 && LETTER.test(lastOf(pieces))) return true;
-  return isAnnounced(tail, pieces) || isGivenInPieces(pieces, tail, question);
+  return isAnnounced(tail, pieces) || isDictatedInPieces(pieces, tail, question);
 }
 
 /** "My membership number" and nothing else, or "my policy number starts with nine": the rest is still to come. */
@@ -204,7 +204,7 @@ function isAnnounced(tail: string, pieces: readonly string[]): boolean {
   const isNoun = pieces.length <= NOUN_PIECES_MAX && NOUN_FIRST.test(tail);
   if (isNoun) return asksForPieces(lastOf(pieces));
   // "I do not have one" ends with a number too.
-  return (numberSaidBy(lastOf(pieces)) ?? 0) > 1;
+  return (spokenNumber(lastOf(pieces)) ?? 0) > 1;
 }
 
 /** Whether the text ends in several numbers one after the other, in words or digits, whatever was asked; a time of day is none. */
@@ -216,7 +216,7 @@ function isNumberRun(pieces: readonly string[], tail: string): boolean {
   let isJoined = false;
   let isDoubled = false;
   for (const word of words.slice(first)) {
-    const value = numberSaidBy(word);
+    const value = spokenNumber(word);
     if (value === undefined) {
       isBehindTens &&= NUMBER_JOINTS.has(word);
       isDoubled ||= DOUBLERS.has(word);
@@ -229,7 +229,7 @@ function isNumberRun(pieces: readonly string[], tail: string): boolean {
     isBehindTens =
       !isRest && value > TEEN_MAX && value < 100 && value % 10 === 0 && !/\d/.test(word);
   }
-  const isEnded = numberSaidBy(words.at(-1) ?? "") !== undefined || isDoubled;
+  const isEnded = spokenNumber(words.at(-1) ?? "") !== undefined || isDoubled;
   const count = numbers.length + (isDoubled ? 1 : 0);
   const [hour = 0, minutes = 0] = numbers;
   const isTime = !isJoined && count === 2 && hour <= HOUR_MAX && minutes >= MINUTES_MIN;
@@ -243,13 +243,13 @@ function isNumberRun(pieces: readonly string[], tail: string): boolean {
 }
 
 const isOfRun = (word: string): boolean =>
-  numberSaidBy(word) !== undefined ||
+  spokenNumber(word) !== undefined ||
   LIST_JOINTS.has(word) ||
   NUMBER_JOINTS.has(word) ||
   MAGNITUDES.has(word) ||
   DOUBLERS.has(word);
 
-function isHalfMail(tail: string, pieces: readonly string[]): boolean {
+function isPartialEmailAddress(tail: string, pieces: readonly string[]): boolean {
   if (HALF_EMAIL.test(tail)) return true;
   if (JOINING_WORDS.has(lastOf(pieces))) return true;
   // "Jane dot doe" is a name, whose host is still to come.
@@ -278,11 +278,11 @@ const isDay = (word: string): boolean =>
 /** So many pieces or digits at the end that they are a dictation by themselves, or an address that goes on. */
 function isRow(pieces: readonly string[]): boolean {
   const { run, digits } = rowAtEnd(pieces, isSpelt);
-  if (run >= PIECES_UNASKED || digits >= PIECES_UNASKED) return true;
+  if (run >= PIECES_WITHOUT_QUESTION || digits >= PIECES_WITHOUT_QUESTION) return true;
   return run > 1 && JOINING_WORDS.has(lastOf(pieces));
 }
 
-function isGivenInPieces(given: readonly string[], tail: string, question: string): boolean {
+function isDictatedInPieces(given: readonly string[], tail: string, question: string): boolean {
   const pieces = given.filter((piece, at) => !isInsideNumber(piece, at, given));
   const isAsked = asksForPieces(question);
   const isPiece = (piece: string) =>
@@ -342,7 +342,7 @@ const SLOW_WORDS_MIN_MS = 1_000;
 /** No STT is later, with the replay on a second connection: the words are of another time, as those behind a gap in the audio. */
 const SLOW_WORDS_MAX_MS = 8_000;
 /** A voice dies away behind the last word for less than this. */
-const UNTOLD_VOICE_MIN_MS = 700;
+const UNREPORTED_VOICE_MIN_MS = 700;
 /** The words of the voice after the newest words come about as late as those did. */
 const WORDS_DUE_MARGIN_MS = 500;
 
@@ -407,7 +407,7 @@ function decideOnEndpointing(state: ConversationState, event: TranscriptEvent): 
   if (continuation !== undefined) {
     return waitFor(continuation, user.endedAtMs + pauseMs(state, continuation));
   }
-  const lateMs = untoldVoiceMs(said, event);
+  const lateMs = unreportedVoiceMs(said, event);
   if (lateMs >= 1) return waitFor("lateWords", atMs + lateMs);
   return { isDone: true, reason: "endpointing" };
 }
@@ -420,7 +420,7 @@ function decideOnUtteranceEnd(
   const text = pendingText(state.user.hearing);
   const continuation = continuationOf(state, text);
   const openMs = continuation === undefined ? 0 : pauseMs(state, continuation) - event.endedAgoMs;
-  const lateMs = text === "" ? 0 : untoldVoiceMs(state, event);
+  const lateMs = text === "" ? 0 : unreportedVoiceMs(state, event);
   const leftMs = Math.max(openMs, lateMs);
   if (leftMs <= 0) return { isDone: true, reason: "utteranceEnd" };
   const reason = continuation !== undefined && openMs >= lateMs ? continuation : "lateWords";
@@ -432,7 +432,7 @@ function decideOnTurnDetection(
   state: ConversationState,
   event: CallerTurnEndedEvent,
 ): EndOfTurnDecision {
-  const lateMs = untoldVoiceMs(state, event);
+  const lateMs = unreportedVoiceMs(state, event);
   if (lateMs < 1 || pendingText(state.user.hearing) === "")
     return { isDone: true, reason: "vendor" };
   return waitFor("lateWords", event.atMs + lateMs);
@@ -452,7 +452,7 @@ function decideOnTimer(
     const silenceMs = Math.max(pauseMs(state, continuation), wordsMs);
     const quietMs = (state.user.undecidedMaxMs ?? silenceMs) - voiceAgoMs;
     const speakingMs = Math.min(quietMs, openMs);
-    const lateMs = untoldVoiceMs(state, { atMs, voiceAgoMs });
+    const lateMs = unreportedVoiceMs(state, { atMs, voiceAgoMs });
     const leftMs = Math.max(speakingMs, lateMs);
     if (leftMs >= 1) {
       return waitFor(speakingMs >= lateMs ? "stillSpeaking" : "lateWords", atMs + leftMs);
@@ -480,7 +480,7 @@ function pauseMs({ settings }: ConversationState, continuation: Continuation | u
  * How long to wait for the words of a voice that was heard after the newest words, from a recognizer that is late: an answer to what
  * has come so far would be one to half a sentence.
  */
-function untoldVoiceMs(
+function unreportedVoiceMs(
   state: ConversationState,
   { atMs, voiceAgoMs }: { readonly atMs: number; readonly voiceAgoMs?: number | undefined },
 ): number {
@@ -491,7 +491,7 @@ function untoldVoiceMs(
   const isSlow = delayMs >= SLOW_WORDS_MIN_MS && delayMs <= SLOW_WORDS_MAX_MS;
   if (voiceAgoMs === undefined || !isSlow || isSpeaking) return 0;
   const voicedAtMs = atMs - voiceAgoMs;
-  if (voicedAtMs - endedAtMs < UNTOLD_VOICE_MIN_MS) return 0;
+  if (voicedAtMs - endedAtMs < UNREPORTED_VOICE_MIN_MS) return 0;
   const openUntilMs = endedAtMs + delayMs + VOICE_WITHOUT_WORDS_MAX_MS;
   return Math.min(voicedAtMs + delayMs + WORDS_DUE_MARGIN_MS, openUntilMs) - atMs;
 }
@@ -501,12 +501,15 @@ function untoldVoiceMs(
  * which is no delay of the STT.
  */
 export function sttDelayMs(state: ConversationState, event: TranscriptEvent): number {
-  if (!isNews(state, event)) return state.user.sttDelayMs;
+  if (!isNewTranscript(state, event)) return state.user.sttDelayMs;
   return Math.min(event.endedAgoMs, event.arrivedAgoMs ?? event.endedAgoMs);
 }
 
 /** Whether the event tells other words than the newest guess: a final result of the same words says nothing of their delay. */
-function isNews({ user: { hearing } }: ConversationState, { text }: TranscriptEvent): boolean {
+function isNewTranscript(
+  { user: { hearing } }: ConversationState,
+  { text }: TranscriptEvent,
+): boolean {
   return text !== "" && !isSameWords(hearing.interim, text);
 }
 
@@ -518,7 +521,7 @@ export function predictsContinuation(state: ConversationState, text: string): bo
 /** The agent's own words, coming back, are no sentence that the caller has left open. */
 function continuationOf(state: ConversationState, text: string): Continuation | undefined {
   const continuation = openBy(state, text);
-  return continuation !== undefined && ownEcho(state, text) === "none" ? continuation : undefined;
+  return continuation !== undefined && agentEcho(state, text) === "none" ? continuation : undefined;
 }
 
 function openBy(state: ConversationState, text: string): Continuation | undefined {

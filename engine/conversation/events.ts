@@ -158,7 +158,7 @@ export type PhraseReadyEvent = At & {
   readonly words?: readonly TimedWord[];
 };
 /** The vendor has taken the call on, as the transfer that ended this turn asked; or has not. */
-export type TransferTakenEvent = At & { readonly type: "transferTaken"; readonly turnId: number };
+export type TransferStartedEvent = At & { readonly type: "transferTaken"; readonly turnId: number };
 export type TransferRefusedEvent = At & {
   readonly type: "transferRefused";
   readonly turnId: number;
@@ -192,7 +192,7 @@ export type ConversationEvent =
   | ListeningFailedEvent
   | DeadlineReachedEvent
   | EndRequestedEvent
-  | TransferTakenEvent
+  | TransferStartedEvent
   | TransferRefusedEvent
   | PhraseReadyEvent
   | SoundLateEvent

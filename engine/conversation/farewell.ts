@@ -9,10 +9,10 @@ import {
 import { commitTurn, endCall, stopTurn } from "./commit-turn.js";
 import { clearDeadline, setDeadline } from "./deadlines.js";
 import type { ConversationEffect } from "./effects.js";
-import { beginScripted } from "./playout.js";
+import { startScripted } from "./playout.js";
 import { type ConversationState, dropCutSpeech, type Turn, turnOf } from "./state.js";
 import { pendingText } from "./transcript-buffer.js";
-import { leftInTransfer, providerFailureEnd } from "./transfer.js";
+import { endInTransfer, providerFailureEnd } from "./transfer.js";
 
 /** What the caller is told before the limit takes about four seconds. */
 const TIME_UP_BEFORE_MS = 6_000;
@@ -58,16 +58,14 @@ export function onSttFailed(
   const ending = providerFailureEnd(state, LISTENING_FAILED);
   // Who is put through is not asked to call again. Who has not heard the agent yet does not know that it was there.
   const withoutPhrases = state.lastTurnId === 0 ? apology : "";
-  const sttFailedApology = hasBeenHeard(state)
-    ? phrases?.sttFailedApology
-    : phrases?.cannotHearAtAll;
+  const sttFailedApology = wasPlayed(state) ? phrases?.sttFailedApology : phrases?.cannotHearAtAll;
   const words = ending.transferTo === undefined ? (sttFailedApology ?? withoutPhrases) : apology;
   if (words === "" || state.phase === "opening") endCall(state, LISTENING_FAILED, atMs, out);
   else sayLast(state, words, ending, atMs, out);
 }
 
 /** "Any more" is wrong to a caller of whom not a word was understood. */
-function hasBeenHeard(state: ConversationState): boolean {
+function wasPlayed(state: ConversationState): boolean {
   const { history, unsaved } = state.record;
   const { unanswered, hearing } = state.user;
   const isCallersReason = ({ role }: { readonly role: string }) => role === "user";
@@ -99,7 +97,7 @@ export function requestEnd(
 ): void {
   // Answering-machine detection may report late: a callee who was answered this often is a person.
   if (ending.reason === "machine" && state.record.metrics.turnCount >= CONVERSED_TURNS_MIN) return;
-  if (ending.reason === "callerLeft" && leftInTransfer(state, ending)) return;
+  if (ending.reason === "callerLeft" && endInTransfer(state, ending)) return;
   if (ending.transferTo !== undefined) {
     // Before the call is open nobody could be told, and what already ends the call stands.
     if (state.phase === "live" && turnOf(state)?.ending === undefined) {
@@ -151,5 +149,5 @@ function sayLast(
   clearDeadline(state, "endpointing");
   clearDeadline(state, "falseInterruption");
   dropCutSpeech(state);
-  beginScripted(state, "farewell", [words], atMs, out, ending);
+  startScripted(state, "farewell", [words], atMs, out, ending);
 }

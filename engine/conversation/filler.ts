@@ -2,7 +2,7 @@ import { setDeadline } from "./deadlines.js";
 import type { ConversationEffect } from "./effects.js";
 import type { DeadlineReachedEvent, PhraseReadyEvent } from "./events.js";
 import { markWords, recordSent } from "./playback-ledger.js";
-import { newSentence, quietUntilMs, sayWhatIsSent, watchSilence } from "./playout.js";
+import { newSentence, quietUntilMs, reportSentText, watchSilence } from "./playout.js";
 import {
   type ConversationState,
   isAllSent,
@@ -19,7 +19,7 @@ import { notePace } from "./voice-pace.js";
 /** Then nobody believes them any more, and the watchdogs have long given the reply up. */
 const FILLERS_MAX = 6;
 /** While the caller speaks, or no phrase is ready yet, it is looked at again after so long. */
-const LOOK_AGAIN_MS = 500;
+const RECHECK_MS = 500;
 /** A voice that was heard so lately may still be going on. */
 const VOICE_RECENT_MS = 300;
 /** What TTS takes to the first audio of a sentence, beside what it takes to make it. */
@@ -71,11 +71,11 @@ export function onFillerDeadline(
   if (turn === undefined || turn.kind !== "reply" || isAllSent(turn)) return;
   if (turn.fillerCount >= FILLERS_MAX) return;
   const leftMs = fillerDueMs(state, turn, event) - atMs;
-  const isSpokenTo = isCallerHeard(state, turn, voiceAgoMs);
+  const isSpokenTo = isCallerSpeaking(state, turn, voiceAgoMs);
   const phrase = nextPhrase(state, turn);
   if (leftMs >= 1 || isSpokenTo || phrase === undefined || isHindered(state, turn, atMs)) {
-    setDeadline(state, "filler", atMs + Math.max(leftMs, LOOK_AGAIN_MS));
-  } else sayPhrase(state, turn, phrase, atMs, out);
+    setDeadline(state, "filler", atMs + Math.max(leftMs, RECHECK_MS));
+  } else playPhrase(state, turn, phrase, atMs, out);
 }
 
 /**
@@ -98,7 +98,7 @@ function fillerDueMs(state: ConversationState, turn: Turn, event: DeadlineReache
 }
 
 /** Nobody talks over a caller who is saying something, or whose voice was heard just now. */
-export function isCallerHeard(
+export function isCallerSpeaking(
   { user: { hearing } }: ConversationState,
   turn: Turn,
   voiceAgoMs?: number,
@@ -125,7 +125,7 @@ export function nextPhrase(
 }
 
 /** The phrase goes between sent and pending audio, whose numbers do not change. */
-export function sayPhrase(
+export function playPhrase(
   state: ConversationState,
   turn: Turn,
   { text, durationMs, marks }: ReadyPhrase,
@@ -142,6 +142,6 @@ export function sayPhrase(
   const sent = { ...whole, expectedMs: durationMs, isFiller: true };
   turn.ledger = recordSent(turn.ledger, sent, atMs);
   out.push({ type: "playPhrase", turnId: turn.id, index: slot, text });
-  sayWhatIsSent(turn.ledger, out);
+  reportSentText(turn.ledger, out);
   watchSilence(state, turn, atMs);
 }

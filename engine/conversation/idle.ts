@@ -4,7 +4,7 @@ import { CALLER_SILENT } from "./call-end.js";
 import { setDeadline } from "./deadlines.js";
 import type { ConversationEffect } from "./effects.js";
 import type { DeadlineReachedEvent, VoiceHeardEvent } from "./events.js";
-import { beginScripted } from "./playout.js";
+import { startScripted } from "./playout.js";
 import { type ConversationState, isBeingTransferred, turnOf } from "./state.js";
 import { pendingText } from "./transcript-buffer.js";
 
@@ -34,10 +34,10 @@ export function onIdleDeadline(
   if (isUnderway || voiceLeftMs >= 1) {
     setDeadline(state, "idle", atMs + (isUnderway ? idleTimeoutMs : voiceLeftMs));
   } else if (state.user.reminders >= REMINDERS_MAX) {
-    beginScripted(state, "farewell", [phrases.callerIdleGoodbye], atMs, out, CALLER_SILENT);
+    startScripted(state, "farewell", [phrases.callerIdleGoodbye], atMs, out, CALLER_SILENT);
   } else {
     state.user.reminders += 1;
-    beginScripted(state, "reminder", [phrases.stillThere], atMs, out);
+    startScripted(state, "reminder", [phrases.stillThere], atMs, out);
   }
 }
 
@@ -118,7 +118,7 @@ export function onUnrecognizedVoiceDeadline(
   state.user.unrecognizedVoiceAtMs = undefined;
   if (isForgotten) return;
   state.user.repeatRequests += 1;
-  beginScripted(state, "repeatRequest", [settings.repeatRequest], atMs, out);
+  startScripted(state, "repeatRequest", [settings.repeatRequest], atMs, out);
 }
 
 function unrecognizedAfterMs({ user: { sttDelayMs } }: ConversationState): number {

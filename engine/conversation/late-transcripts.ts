@@ -6,7 +6,7 @@ const LATE_MAX_MS = 4_000;
 /** Two reports of the same word's end may differ by rounding and by the vendor's own alignment. */
 const WORD_END_TOLERANCE_MS = 50;
 /** The whole again, ending this much later, was said again. */
-const SAID_AGAIN_MIN_MS = 700;
+const REPEATED_MIN_MS = 700;
 /** Nobody speaks faster: what would have been said anew in less time was said before. */
 const MS_PER_WORD_MIN = 150;
 /** This share of the guessed words is found again in their final version; recognizers change their minds. */
@@ -15,7 +15,7 @@ const SAME_SHARE_MIN = 0.5;
 const GAP_WORDS_MAX = 2;
 
 /** What tells words that come a second time from new ones. Begin with NO_LATE_WORDS. */
-export interface LateWords {
+export interface LateTranscripts {
   /** The newest final result, '' when there is none. */
   readonly finalText: string;
   readonly finalEndMs: number | undefined;
@@ -25,31 +25,31 @@ export interface LateWords {
   /** Guesses that were given out as the end of a turn and whose final version is still to come, '' when there are none. */
   readonly guess: string;
   readonly guessEndMs: number | undefined;
-  readonly givenAtMs: number;
+  readonly committedAtMs: number;
 }
 
-export const NO_LATE_WORDS: LateWords = {
+export const NO_LATE_WORDS: LateTranscripts = {
   finalText: "",
   finalEndMs: undefined,
   finalAtMs: Number.NEGATIVE_INFINITY,
   guessedSince: "",
   guess: "",
   guessEndMs: undefined,
-  givenAtMs: Number.NEGATIVE_INFINITY,
+  committedAtMs: Number.NEGATIVE_INFINITY,
 };
 
 /** A turn has ended at `atMs` with words that the recognizer has only guessed so far. */
-export function guessGivenOut(
-  late: LateWords,
+export function guessCommitted(
+  late: LateTranscripts,
   guess: string,
   guessEndMs: number | undefined,
   atMs: number,
-): LateWords {
-  return { ...late, guess, guessEndMs, givenAtMs: atMs };
+): LateTranscripts {
+  return { ...late, guess, guessEndMs, committedAtMs: atMs };
 }
 
 export interface LateStep<Heard> {
-  readonly late: LateWords;
+  readonly late: LateTranscripts;
   readonly transcript: Heard;
 }
 
@@ -58,7 +58,7 @@ export interface LateStep<Heard> {
  * settles words which a turn has already ended with. Times are on the call's clock, those of the words on the stream's.
  */
 export function withoutLateWords<Heard extends Transcript>(
-  late: LateWords,
+  late: LateTranscripts,
   transcript: Heard,
   atMs: number,
 ): LateStep<Heard> {
@@ -82,12 +82,16 @@ export function withoutLateWords<Heard extends Transcript>(
   // A turn whose end is never reported is in every interim result of it, however long it lasts.
   const isGoingOn = rest !== undefined && !settles && transcript.hasTurnDetection === true;
   return {
-    late: isGoingOn ? { ...noted, givenAtMs: atMs } : noted,
+    late: isGoingOn ? { ...noted, committedAtMs: atMs } : noted,
     transcript: rest === undefined ? transcript : { ...transcript, text: rest },
   };
 }
 
-function isSameFinal(late: LateWords, { text, lastWordEndMs }: Transcript, atMs: number): boolean {
+function isSameFinal(
+  late: LateTranscripts,
+  { text, lastWordEndMs }: Transcript,
+  atMs: number,
+): boolean {
   if (atMs - late.finalAtMs > LATE_MAX_MS) return false;
   if (lastWordEndMs !== undefined && late.finalEndMs !== undefined) {
     if (Math.abs(lastWordEndMs - late.finalEndMs) > WORD_END_TOLERANCE_MS) return false;
@@ -98,7 +102,7 @@ function isSameFinal(late: LateWords, { text, lastWordEndMs }: Transcript, atMs:
 
 /** Some recognizers settle a final result anew, a word longer, instead of sending the word alone. */
 function restOfFinal(
-  { finalText, finalEndMs }: LateWords,
+  { finalText, finalEndMs }: LateTranscripts,
   { text, lastWordEndMs }: Transcript,
 ): string | undefined {
   if (finalText === "" || finalEndMs === undefined || lastWordEndMs === undefined) return undefined;
@@ -118,11 +122,11 @@ function restAfter(text: string, index: number): string {
 
 /** What follows the words that were given out; undefined when these are other words. */
 function restOf(
-  { guess, guessEndMs, givenAtMs }: LateWords,
+  { guess, guessEndMs, committedAtMs }: LateTranscripts,
   { text, lastWordEndMs }: Transcript,
   atMs: number,
 ): string | undefined {
-  if (guess === "" || atMs - givenAtMs > LATE_MAX_MS) return undefined;
+  if (guess === "" || atMs - committedAtMs > LATE_MAX_MS) return undefined;
   const said = spokenWords(text);
   const guessed = wordsOf(guess);
   let matched = 0;
@@ -136,5 +140,5 @@ function restOf(
   if (matched === 0 || matched < guessed.length * SAME_SHARE_MIN) return undefined;
   const rest = restAfter(text, said[next - 1]?.end ?? 0);
   if (lastWordEndMs === undefined || guessEndMs === undefined) return rest;
-  return rest === "" && lastWordEndMs - guessEndMs >= SAID_AGAIN_MIN_MS ? undefined : rest;
+  return rest === "" && lastWordEndMs - guessEndMs >= REPEATED_MIN_MS ? undefined : rest;
 }

@@ -107,7 +107,7 @@ function streamedSentences(
   pool: () => Conversions,
 ): SentenceFormat {
   const given = client.formats.find((format) => isSameFormat(format, line));
-  if (given !== undefined && given.encoding !== "mp3") return givenSentences(given, pool);
+  if (given !== undefined && given.encoding !== "mp3") return passedThroughSentences(given, pool);
   const givesPcm = client.formats.some((format) => isSameFormat(format, PCM_24K));
   return convertedSentences(givesPcm ? PCM_24K : MP3, line, pool);
 }
@@ -122,7 +122,7 @@ function nameOf({ encoding, sampleRateHz }: RawFormat): string {
   return `${encoding}/${sampleRateHz}`;
 }
 
-function givenSentences(
+function passedThroughSentences(
   format: RawFormat<"mulaw" | "pcm16">,
   pool: () => Conversions,
 ): SentenceFormat {

@@ -259,17 +259,17 @@ interface NumberWord {
   readonly digitCount: number;
 }
 
-const ONES_SAID = Array.from({ length: 20 }, (_, value) =>
+const ONES_WORDS = Array.from({ length: 20 }, (_, value) =>
   saying(value === 0 ? ZERO : `${value}`, `${value}`.length),
 );
-const TENS_SAID = Array.from({ length: 8 }, (_, at) => saying(`${at + 2}\\d`, 1));
-const ORDINALS_SAID = ONES_SAID.map((said) => ({ ...said, inMany: undefined }));
+const TENS_WORDS = Array.from({ length: 8 }, (_, at) => saying(`${at + 2}\\d`, 1));
+const ORDINAL_WORDS = ONES_WORDS.map((said) => ({ ...said, inMany: undefined }));
 
 const NUMBER_WORDS = new Map<string, NumberWord>([
-  ...wordsSaying("ordinals", ORDINALS_SAID),
-  ...wordsSaying("ones", ONES_SAID),
-  ...wordsSaying("tens", TENS_SAID),
-  ...wordsSaying("ordinalTens", TENS_SAID),
+  ...wordsSaying("ordinals", ORDINAL_WORDS),
+  ...wordsSaying("ones", ONES_WORDS),
+  ...wordsSaying("tens", TENS_WORDS),
+  ...wordsSaying("ordinalTens", TENS_WORDS),
 ]);
 
 type PlacedField = "ordinals" | "ones" | "tens" | "ordinalTens";
@@ -328,7 +328,7 @@ const VALUES = new Map<string, number>([
 const COMPOSED_VALUE = 100;
 
 /** The number that a word in lower case says, in words or in digits; 100 for one that is composed of several. */
-export function numberSaidBy(word: string): number | undefined {
+export function spokenNumber(word: string): number | undefined {
   if (/^\d+$/.test(word)) return Number(word);
   return VALUES.get(word) ?? (COMPOSED_NUMBER.test(word) ? COMPOSED_VALUE : undefined);
 }
@@ -343,10 +343,10 @@ export function isInDigits(word: string): boolean {
  * How many digits of a number have been said when the word has, of which `saidCount` were said before: "thirty" says "30", and
  * neither "three" nor "forty" does. Undefined for a word that says none of the rest.
  */
-export function saidDigits(word: string, number: string, saidCount = 0): number | undefined {
+export function spokenDigits(word: string, number: string, saidCount = 0): number | undefined {
   const digits = number.replace(/\D+/g, "");
   const single = NUMBER_WORDS.get(word);
-  if (single === undefined) return saidByParts(partsOf(word), digits, saidCount);
+  if (single === undefined) return spokenByParts(partsOf(word), digits, saidCount);
   const { inFew, inMany, digitCount } = single;
   const pattern = digits.length >= SPELT_DIGITS_MIN ? inMany : inFew;
   const at = placeOf(pattern, digits, saidCount) ?? spelledPlace(single, digits, saidCount);
@@ -360,7 +360,7 @@ function spelledPlace(word: NumberWord, digits: string, saidCount: number): numb
 }
 
 /** Units come before tens in some languages, so that nothing is known of the order. */
-function saidByParts(
+function spokenByParts(
   parts: readonly NumberWord[],
   digits: string,
   saidCount: number,

@@ -9,8 +9,8 @@ import type { PlayedEvent, SoundLateEvent } from "./events.js";
 import { watchCaller } from "./idle.js";
 import { LEXICONS, PhraseList, tablePhrases } from "./lexicon.js";
 import { alignPlayed, delayPlayback, isGap } from "./playback-ledger.js";
-import { advanceSpeech, beginScripted } from "./playout.js";
-import { beginReply, FAILED_TURNS_MAX } from "./reply.js";
+import { advanceSpeech, startScripted } from "./playout.js";
+import { FAILED_TURNS_MAX, startTurnReply } from "./reply.js";
 import { answersSent, type ConversationState, isAllSent, type Turn, turnOf } from "./state.js";
 import { pendingText } from "./transcript-buffer.js";
 import { endAfterSpeech, providerFailureEnd } from "./transfer.js";
@@ -35,7 +35,7 @@ export function isClosing(text: string, language: string): boolean {
 /** A voice becomes words within this time, or it was none. */
 const FAREWELL_GRACE_MS = 1_000;
 /** So long ago a voice may have begun that is not answered yet, and may be going on. */
-const VOICE_BEGAN_MAX_MS = 10_000;
+const VOICE_START_MAX_MS = 10_000;
 /** Some recognizers tell the words only when the voice has ended. */
 const WORDS_AFTER_VOICE_MS = 1_500;
 /** No noise like a voice keeps a call open for longer. */
@@ -68,18 +68,18 @@ export function onPlaybackEnd(
   if (turn.faulty) countFailure(state, turn, out);
   else if (turn.kind === "reply") state.failedTurns = 0;
   if (turn.hopeless || state.failedTurns >= FAILED_TURNS_MAX) {
-    endForWantOfVoice(state, turn, atMs, out);
+    endWithoutVoice(state, turn, atMs, out);
     return;
   }
   const { apology } = state.settings;
   const isOwed = turn.faulty && turn.kind === "reply" && lacksEnd(turn, apology);
   const mayApologize = isReady(state, apology) || (turn.restLost && answersSent(turn) > 0);
   if (isOwed && state.user.unanswered === "" && mayApologize) {
-    beginScripted(state, "apology", [apology], atMs, out);
+    startScripted(state, "apology", [apology], atMs, out);
   } else if (state.user.unanswered !== "") {
     // Until now the caller was listening, not waiting.
     state.user.endedAtMs = atMs;
-    beginReply(state, atMs, out);
+    startTurnReply(state, atMs, out);
   } else watchCaller(state, atMs);
 }
 
@@ -92,7 +92,7 @@ function isOwedAnswer(
 }
 
 /** The apology was made ready while the voice spoke. */
-function endForWantOfVoice(
+function endWithoutVoice(
   state: ConversationState,
   turn: Turn,
   atMs: number,
@@ -100,7 +100,7 @@ function endForWantOfVoice(
 ): void {
   const { apology } = state.settings;
   const ending = providerFailureEnd(state, SPEECH_FAILED);
-  if (isReady(state, apology)) beginScripted(state, "apology", [apology], atMs, out, ending);
+  if (isReady(state, apology)) startScripted(state, "apology", [apology], atMs, out, ending);
   else endAfterSpeech(state, turn.id, ending, atMs, out);
 }
 
@@ -124,7 +124,7 @@ function farewellGraceMs(
   voiceAgoMs = Number.POSITIVE_INFINITY,
 ): number {
   if (turn.ending === undefined || !isRevocable(turn.ending)) return 0;
-  const isVoiced = state.user.voicedAtMs > atMs - VOICE_BEGAN_MAX_MS;
+  const isVoiced = state.user.voicedAtMs > atMs - VOICE_START_MAX_MS;
   if (!isVoiced && pendingText(state.user.hearing) === "") return 0;
   const { endsAtMs } = turn.ledger;
   const voiceLeftMs = Math.min(

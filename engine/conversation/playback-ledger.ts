@@ -44,7 +44,7 @@ export function markWords(
 }
 
 /** How many characters of a text have been said after `playedMs` of its audio, which is `durationMs` long; between marks evenly. */
-export function charsSaid(
+export function charsSpoken(
   text: string,
   marks: readonly WordMark[],
   playedMs: number,
@@ -59,7 +59,7 @@ export function charsSaid(
 }
 
 /** How long the first `chars` characters of a text take, whose audio is `durationMs` long; between marks evenly. */
-export function saidAfterMs(
+export function spokenAfterMs(
   text: string,
   marks: readonly WordMark[],
   chars: number,
@@ -185,7 +185,7 @@ export function cutGrowth(ledger: PlaybackLedger, text: string, atMs: number): P
   const last = ledger.sent.at(-1);
   if (last === undefined) return ledger;
   const { durationMs, expectedMs, marks = [] } = last;
-  const saidMs = saidAfterMs(last.text, marks, text.length, expectedMs);
+  const saidMs = spokenAfterMs(last.text, marks, text.length, expectedMs);
   const cut = {
     text,
     durationMs,
@@ -252,14 +252,14 @@ export function splitAt(
 
 /** The part of a sentence that has come, when its voice fails: at most whole words. */
 export function receivedOf({ text, durationMs, expectedMs, marks = [] }: SentSentence): string {
-  return openPart(text, charsSaid(text, marks, durationMs, expectedMs));
+  return openPart(text, charsSpoken(text, marks, durationMs, expectedMs));
 }
 
 /** The marks of a sentence whose rest behind `text` another try says: a word that was not whole is said once more. */
 export function marksBeforeRest(sent: SentSentence, text: string): readonly WordMark[] {
   const { durationMs, expectedMs, marks = [] } = sent;
   const end = text.length;
-  const saidMs = Math.min(durationMs, saidAfterMs(sent.text, marks, end, expectedMs));
+  const saidMs = Math.min(durationMs, spokenAfterMs(sent.text, marks, end, expectedMs));
   const before = marks.filter((mark) => mark.end <= end);
   return [...before, { end, atMs: saidMs }, { end, atMs: durationMs }];
 }
@@ -352,7 +352,7 @@ function heardOf(sentence: SentSentence, atMs: number): string {
   const playedMs = Math.min(atMs - startsAtMs, durationMs);
   if (playedMs <= 0) return "";
   if (isOver(sentence, atMs)) return text;
-  return openPart(text, charsSaid(text, marks, playedMs, expectedMs));
+  return openPart(text, charsSpoken(text, marks, playedMs, expectedMs));
 }
 
 function openPart(text: string, chars: number): string {

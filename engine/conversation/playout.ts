@@ -19,7 +19,7 @@ import { countStoppedReply } from "./token-estimate.js";
 import { sendDtmf } from "./tools.js";
 
 /** No silence of the agent's own making is longer, once it has said that it is at work. */
-const AGAIN_AFTER_MS = 3_500;
+const RECHECK_MS = 3_500;
 
 /** Starts the watch over a silence that begins now, or when all that was sent has been heard. */
 export function watchSilence(state: ConversationState, turn: Turn, atMs: number): void {
@@ -31,7 +31,7 @@ export function watchSilence(state: ConversationState, turn: Turn, atMs: number)
 export function quietUntilMs({ settings }: ConversationState, turn: Turn): number {
   const keysAtMs = turn.dtmfCallIds.length > 0 ? turn.progressAtMs : Number.NEGATIVE_INFINITY;
   const sinceMs = Math.max(turn.decidedAtMs, turn.ledger.endsAtMs, keysAtMs);
-  return sinceMs + (turn.fillerCount === 0 ? settings.fillerAfterMs : AGAIN_AFTER_MS);
+  return sinceMs + (turn.fillerCount === 0 ? settings.fillerAfterMs : RECHECK_MS);
 }
 
 /** Two at once keep the next sentence ready while one comes or plays; more would only be thrown away at an interruption. */
@@ -66,7 +66,7 @@ export const SYNTHESIS_ATTEMPTS_MAX = 2;
 export const STALL_MAX_MS = 7_000;
 
 /** Says sentences that no model has to make: greeting, apology, the rest of what was cut off by mistake. */
-export function beginScripted(
+export function startScripted(
   state: ConversationState,
   kind: Exclude<TurnKind, "reply">,
   texts: readonly string[],
@@ -125,7 +125,7 @@ export function advanceSpeech(
 }
 
 /** A hole in the middle of a reply would be worse than its end: everything from `index` on is dropped. */
-export function giveUpRest(
+export function abandonRest(
   state: ConversationState,
   turn: Turn,
   index: number,
@@ -167,7 +167,7 @@ function sendReady(
     out.push({ type: "play", turnId: turn.id, index: sentence.slot });
     turn.sentCount += 1;
     turn.firstAudioAtMs ??= atMs;
-    sayWhatIsSent(turn.ledger, out);
+    reportSentText(turn.ledger, out);
     if (sentence.isWhole) continue;
     setDeadline(state, "underrun", Math.max(atMs, growthDueMs(sentence, turn.ledger)));
     return;
@@ -195,7 +195,7 @@ export function growthDueMs(
 }
 
 /** The client is told all that the turn has sent it so far. */
-export function sayWhatIsSent(ledger: PlaybackLedger, out: ConversationEffect[]): void {
+export function reportSentText(ledger: PlaybackLedger, out: ConversationEffect[]): void {
   const text = ledger.sent.map((sent) => sent.text).join(" ");
   out.push({
     type: "send",

@@ -1,6 +1,6 @@
 import { isBackchannel } from "./backchannel.js";
 import { clearDeadline, setDeadline } from "./deadlines.js";
-import { ownEcho } from "./echo.js";
+import { agentEcho } from "./echo.js";
 import type { ConversationEffect } from "./effects.js";
 import { predictsContinuation } from "./endpointing.js";
 import type {
@@ -38,7 +38,7 @@ export function considerPreemptiveReply(
   out: ConversationEffect[],
 ): void {
   if (!isFinal || hasTurnDetection === true || !mayBegin(state, atMs)) return;
-  if (endedAgoMs >= QUIET_MIN_MS) beginPreemptiveReply(state, atMs, out);
+  if (endedAgoMs >= QUIET_MIN_MS) startPreemptiveReply(state, atMs, out);
   else setDeadline(state, "preemptiveGeneration", atMs + QUIET_MIN_MS - endedAgoMs);
 }
 
@@ -49,7 +49,7 @@ export function onPreemptiveGenerationDeadline(
 ): void {
   if (state.user.hearing.interim !== "" || !mayBegin(state, atMs)) return;
   const leftMs = QUIET_MIN_MS - voiceAgoMs;
-  if (leftMs < 1) beginPreemptiveReply(state, atMs, out);
+  if (leftMs < 1) startPreemptiveReply(state, atMs, out);
   else setDeadline(state, "preemptiveGeneration", atMs + leftMs);
 }
 
@@ -59,7 +59,7 @@ export function onTurnEnding(
   { atMs }: CallerTurnEndingEvent,
   out: ConversationEffect[],
 ): void {
-  if (mayBegin(state, atMs, true)) beginPreemptiveReply(state, atMs, out);
+  if (mayBegin(state, atMs, true)) startPreemptiveReply(state, atMs, out);
 }
 
 /** The model answers words that may not be the last. What it asks to have done waits too; a fault is no loss yet. */
@@ -124,7 +124,7 @@ export function dropStaleReply(state: ConversationState, out: ConversationEffect
   dropPreemptiveReply(state, out);
 }
 
-function beginPreemptiveReply(
+function startPreemptiveReply(
   state: ConversationState,
   atMs: number,
   out: ConversationEffect[],
@@ -152,7 +152,7 @@ function mayBegin(state: ConversationState, atMs: number, isDecided = false): bo
   )
     return false;
   const text = pendingText(state.user.hearing);
-  if (text === "" || isBeingTransferred(state) || ownEcho(state, text) !== "none") return false;
+  if (text === "" || isBeingTransferred(state) || agentEcho(state, text) !== "none") return false;
   if (settings.backchannels === "ignore" && isBackchannel(state, text, atMs)) return false;
   return isDecided || !predictsContinuation(state, text);
 }

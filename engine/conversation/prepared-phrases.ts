@@ -16,9 +16,9 @@ const UNDERWAY_PER_ORGANIZATION_MAX = 16;
  * Phrases that must be there when a vendor is not: spoken once in each voice before they are needed, and kept for all calls of
  * that voice. Apart from the speech cache, which an operator may do without and which holds only what was said twice.
  */
-export class PhraseKeeper {
+export class PreparedPhrases {
   readonly #clock: Clock;
-  readonly #kept = new FairCache<SpokenSentence>({
+  readonly #cache = new FairCache<SpokenSentence>({
     sizeMax: PHRASES_SIZE_MAX_BYTES,
     sizeOf: sizeBytesOf,
   });
@@ -29,7 +29,7 @@ export class PhraseKeeper {
   }
 
   find(tts: AgentTts, text: string): SpokenSentence | undefined {
-    return this.#kept.get(ownerOf(tts.cacheKey), keyOf(tts, text));
+    return this.#cache.get(ownerOf(tts.cacheKey), keyOf(tts, text));
   }
 
   /** Has the voice say it, once for all that ask meanwhile. Undefined when it cannot just now; never rejects. */
@@ -39,12 +39,12 @@ export class PhraseKeeper {
     if (known !== undefined) return Promise.resolve(known);
     const underway = this.#underway.get(key);
     if (underway !== undefined) return underway;
-    if (!this.#mayAsk(ownerOf(tts.cacheKey))) return Promise.resolve(undefined);
-    const asked = this.#ask(tts, text, cache)
+    if (!this.#maySynthesize(ownerOf(tts.cacheKey))) return Promise.resolve(undefined);
+    const asked = this.#synthesize(tts, text, cache)
       .then(
         (spoken) => {
           // Another voice may have stood in for the one that was to say it.
-          this.#kept.set(ownerOf(tts.cacheKey), keyOf(tts, text), spoken);
+          this.#cache.set(ownerOf(tts.cacheKey), keyOf(tts, text), spoken);
           return spoken;
         },
         () => undefined,
@@ -54,13 +54,13 @@ export class PhraseKeeper {
     return asked;
   }
 
-  #mayAsk(owner: string): boolean {
+  #maySynthesize(owner: string): boolean {
     if (this.#underway.size >= UNDERWAY_MAX) return false;
     const own = [...this.#underway.keys()].filter((key) => key.startsWith(`${owner}/`));
     return own.length < UNDERWAY_PER_ORGANIZATION_MAX;
   }
 
-  async #ask(tts: AgentTts, text: string, cache: SpeechCache): Promise<SpokenSentence> {
+  async #synthesize(tts: AgentTts, text: string, cache: SpeechCache): Promise<SpokenSentence> {
     const abort = new AbortController();
     const cancel = this.#clock.after(PREPARE_MAX_MS, () => abort.abort());
     const pieces: Uint8Array[] = [];

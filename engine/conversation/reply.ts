@@ -1,16 +1,16 @@
 import { type Ending, LANGUAGE_MODEL_FAILED, SPEECH_FAILED } from "./call-end.js";
-import { commitTurn, givenUpAtMs, waitedBeforeMs } from "./commit-turn.js";
+import { commitTurn, replyTimeoutAtMs, waitedBeforeMs } from "./commit-turn.js";
 import { setDeadline } from "./deadlines.js";
 import type { ConversationEffect } from "./effects.js";
 import type { ReplyDoneEvent, ReplyFailedEvent, ReplyTokenEvent, ToolDoneEvent } from "./events.js";
 import { answerEndsAtMs, lengthMsOf } from "./playback-ledger.js";
 import {
+  abandonRest,
   advanceSpeech,
-  beginScripted,
-  giveUpRest,
   newSentence,
   SENTENCES_MAX,
   STALL_MAX_MS,
+  startScripted,
   watchSilence,
 } from "./playout.js";
 import { dropPreemptiveReply, isAnswered } from "./preemptive-generation.js";
@@ -98,7 +98,7 @@ export function requestReplyAfterTools(
 }
 
 /** The caller has heard these words all the same, and is told the rest by another try. */
-function saidOf(turn: Turn): Partial<Turn> {
+function resumedFields(turn: Turn): Partial<Turn> {
   const { fillerCount, ledger, overlapAtMs, hasWaitedForWords, wastedTokens } = turn;
   const { waitedBeforeMs: beforeMs, endOfTurn, bargeIns } = turn;
   const sentences = turn.sentences.slice(0, fillerCount);
@@ -131,7 +131,7 @@ export function requestReply(
 /** So long the model has before it is looked after. */
 export function firstStallMs(turn: Turn): number {
   if (turn.toolRounds > 0) return STALL_MAX_MS;
-  return Math.min(STALL_MAX_MS, givenUpAtMs(turn) - turn.progressAtMs);
+  return Math.min(STALL_MAX_MS, replyTimeoutAtMs(turn) - turn.progressAtMs);
 }
 
 /** What a tool has done is not done twice. */
@@ -148,7 +148,7 @@ export function retryReply(
   const { userText, callerEndedAtMs, decidedAtMs, attempt } = turn;
   const fields = { userText, callerEndedAtMs, decidedAtMs, attempt: attempt + 1 };
   countStoppedReply(state, turn);
-  startReply(state, { ...fields, ...saidOf(turn), progressAtMs: atMs }, out);
+  startReply(state, { ...fields, ...resumedFields(turn), progressAtMs: atMs }, out);
 }
 
 /** Nobody listens to a longer reply on a telephone; the model is stopped there. */
@@ -159,7 +159,7 @@ const VOICE_STALL_MAX_MS = 10_000;
 export const FAILED_TURNS_MAX = 3;
 
 /** Answers what the caller has said and nobody has answered yet. */
-export function beginReply(
+export function startTurnReply(
   state: ConversationState,
   atMs: number,
   out: ConversationEffect[],
@@ -184,11 +184,11 @@ export function beginReply(
   const turnId = ready?.turnId ?? state.lastTurnId + 1;
   if (endOfTurn !== undefined) out.push({ type: "reportEndOfTurn", turnId, endOfTurn });
   if (ready === undefined) startReply(state, fields, out);
-  else goOnWithPreemptiveReply(state, ready, fields, out);
+  else usePreemptiveReply(state, ready, fields, out);
 }
 
 /** The words were the last: what has come of the reply is taken as if it came now. */
-function goOnWithPreemptiveReply(
+function usePreemptiveReply(
   state: ConversationState,
   { turnId, requestedAtMs, text, done }: PreemptiveReply,
   fields: TurnFields & Partial<Turn>,
@@ -302,7 +302,7 @@ export function onReplyFailed(
 ): void {
   if (!turn.generating) return;
   const { atMs, retryable } = event;
-  if (answersSent(turn) > 0) giveUpRest(state, turn, turn.sentences.length, atMs, out);
+  if (answersSent(turn) > 0) abandonRest(state, turn, turn.sentences.length, atMs, out);
   else retryOrApologize(state, turn, atMs, retryable, out);
 }
 
@@ -323,7 +323,7 @@ export function onTurnStallDeadline(
   if (answersSent(turn) === 0 && turn.kind === "reply") {
     // A waiting word that is being heard is heard to its end.
     const waitMs = Math.max(progressDueMs(turn), turn.ledger.endsAtMs) - atMs;
-    if (waitMs < 1) giveUpHung(state, turn, atMs, out);
+    if (waitMs < 1) abandonHungReply(state, turn, atMs, out);
     else setDeadline(state, "turnStall", atMs + waitMs);
     return;
   }
@@ -338,14 +338,14 @@ export function onTurnStallDeadline(
   cutSentence(state, turn, atMs, out);
   out.push({ type: "abortTurn", turnId: turn.id });
   turn.restLost = turn.sentences.length > turn.sentCount;
-  giveUpRest(state, turn, turn.sentCount, atMs, out);
+  abandonRest(state, turn, turn.sentCount, atMs, out);
 }
 
 /** What has begun to come is waited for, as long as more of it comes and the caller has not waited too long. */
 function progressDueMs(turn: Turn): number {
   if (turn.toolsWaiting.length > 0) return toolsDueMs(turn);
   const stallMs = isWithVoice(turn) ? VOICE_STALL_MAX_MS : STALL_MAX_MS;
-  return Math.min(turn.progressAtMs + stallMs, givenUpAtMs(turn));
+  return Math.min(turn.progressAtMs + stallMs, replyTimeoutAtMs(turn));
 }
 
 function isWithVoice({ requestedCount, sentCount }: Turn): boolean {
@@ -353,7 +353,7 @@ function isWithVoice({ requestedCount, sentCount }: Turn): boolean {
 }
 
 /** A vendor gives nothing. A caller who has waited for too long, in this turn or in those before it, waits for no other try. */
-function giveUpHung(
+function abandonHungReply(
   state: ConversationState,
   turn: Turn,
   atMs: number,
@@ -361,7 +361,7 @@ function giveUpHung(
 ): void {
   const hung = isWithVoice(turn) ? "tts" : "llm";
   out.push({ type: "abortTurn", turnId: turn.id, hung });
-  const isLate = atMs >= givenUpAtMs(turn);
+  const isLate = atMs >= replyTimeoutAtMs(turn);
   if (!isLate && mayRetryReply(turn)) {
     retryReply(state, turn, atMs, out);
     return;
@@ -409,7 +409,7 @@ function apologize(
   state.failedTurns += 1;
   const isOver = isLast || state.failedTurns >= FAILED_TURNS_MAX;
   const last = isOver ? providerFailureEnd(state, ending) : undefined;
-  beginScripted(state, "apology", [state.settings.apology], atMs, out, last);
+  startScripted(state, "apology", [state.settings.apology], atMs, out, last);
 }
 
 function addSentences(turn: Turn, texts: readonly string[], atMs: number): void {

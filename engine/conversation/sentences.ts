@@ -455,7 +455,7 @@ export const SHORT_SENTENCE_WEIGHT = 12;
  * While little has been given out, the next piece must not take a voice longer than what it gave before lasts: at 1.5 times
  * real time, with two pieces under way, so many times the weight of all before it.
  */
-const NEXT_OF_GIVEN = 1.3;
+const NEXT_OF_RELEASED = 1.3;
 const NEXT_WEIGHT_MIN = 30;
 /** However much was given out, only two pieces are under way, and most of that has been heard. About 10 s of speech. */
 const NEXT_WEIGHT_MAX = 150;
@@ -484,9 +484,9 @@ export interface SplitterState {
   /** The weight of `pending` up to `scanned`. */
   readonly weight: number;
   /** Whether any sentence was given out. */
-  readonly begun: boolean;
+  readonly hasStarted: boolean;
   /** The weight of what was given out. */
-  readonly given: number;
+  readonly releasedWeight: number;
   /** A piece is played while it comes: only the wait for its text counts, not that for its last sound. */
   readonly isStreamed: boolean;
 }
@@ -501,8 +501,8 @@ export const EMPTY_SPLITTER: SplitterState = {
   pending: "",
   scanned: 0,
   weight: 0,
-  begun: false,
-  given: 0,
+  hasStarted: false,
+  releasedWeight: 0,
   isStreamed: false,
 };
 
@@ -538,8 +538,8 @@ export function splitToken(state: SplitterState, text: string): SplitStep {
       pending,
       scanned: pending.length,
       weight,
-      begun: state.begun,
-      given: state.given,
+      hasStarted: state.hasStarted,
+      releasedWeight: state.releasedWeight,
       isStreamed: state.isStreamed,
     },
     sentences: NONE,
@@ -557,8 +557,8 @@ interface Reading {
   start: number;
   index: number;
   weight: number;
-  begun: boolean;
-  given: number;
+  hasStarted: boolean;
+  releasedWeight: number;
   readonly isStreamed: boolean;
   sentences: string[];
 }
@@ -569,17 +569,24 @@ function scan(state: SplitterState, token: string): SplitStep {
     start: 0,
     index: state.scanned,
     weight: state.weight,
-    begun: state.begun,
-    given: state.given,
+    hasStarted: state.hasStarted,
+    releasedWeight: state.releasedWeight,
     isStreamed: state.isStreamed,
     sentences: [],
   };
   while (reading.index < text.length) {
     if (!readCharacter(reading, text)) break;
   }
-  const { start, index, weight, begun, given, isStreamed, sentences } = reading;
+  const { start, index, weight, hasStarted, releasedWeight, isStreamed, sentences } = reading;
   return {
-    state: { pending: text.slice(start), scanned: index - start, weight, begun, given, isStreamed },
+    state: {
+      pending: text.slice(start),
+      scanned: index - start,
+      weight,
+      hasStarted,
+      releasedWeight,
+      isStreamed,
+    },
     sentences,
   };
 }
@@ -641,21 +648,23 @@ function openingCut(reading: Reading, text: string, weight: number): number {
 }
 
 /** From these weights on a piece may end before a joint, and with any word. */
-function cutWeights({ begun }: Reading, limit: number): { joint: number; word: number } {
-  if (!begun) return { joint: limit * FIRST_JOINT_CUT_FACTOR, word: limit * FIRST_WORD_CUT_FACTOR };
+function cutWeights({ hasStarted }: Reading, limit: number): { joint: number; word: number } {
+  if (!hasStarted)
+    return { joint: limit * FIRST_JOINT_CUT_FACTOR, word: limit * FIRST_WORD_CUT_FACTOR };
   const word = Math.max(limit * WORD_CUT_FACTOR, WORD_CUT_WEIGHT_MIN);
   return { joint: limit * JOINT_CUT_FACTOR, word };
 }
 
 /** From this weight on a piece may end with a clause; beyond that of any sentence once a piece that grows has enough ahead. */
 function clauseLimit({
-  begun,
-  given,
+  hasStarted,
+  releasedWeight,
   isStreamed,
-}: Pick<SplitterState, "begun" | "given" | "isStreamed">): number {
-  if (!begun || (isStreamed && given < FIRST_SENTENCE_WEIGHT)) return FIRST_SENTENCE_WEIGHT;
+}: Pick<SplitterState, "hasStarted" | "releasedWeight" | "isStreamed">): number {
+  if (!hasStarted || (isStreamed && releasedWeight < FIRST_SENTENCE_WEIGHT))
+    return FIRST_SENTENCE_WEIGHT;
   if (isStreamed) return Number.POSITIVE_INFINITY;
-  return Math.min(Math.max(NEXT_WEIGHT_MIN, given * NEXT_OF_GIVEN), NEXT_WEIGHT_MAX);
+  return Math.min(Math.max(NEXT_WEIGHT_MIN, releasedWeight * NEXT_OF_RELEASED), NEXT_WEIGHT_MAX);
 }
 
 function clauseMinEnd(text: string, start: number): number {
@@ -670,7 +679,7 @@ function endSentence(reading: Reading, text: string, end: number): void {
   let weight = reading.weight;
   for (let index = reading.index; index < end; index += 1)
     weight += weightOf(text.charCodeAt(index));
-  const isShort = reading.begun && weight < SHORT_SENTENCE_WEIGHT;
+  const isShort = reading.hasStarted && weight < SHORT_SENTENCE_WEIGHT;
   if (isShort || !SPOKEN.test(text.slice(reading.start, end))) {
     reading.weight = weight;
     reading.index = end;
@@ -684,9 +693,9 @@ function cutSentence(reading: Reading, text: string, end: number): void {
   const sentence = text.slice(reading.start, end).trim();
   if (SPOKEN.test(sentence)) {
     reading.sentences.push(sentence);
-    reading.begun = true;
+    reading.hasStarted = true;
     for (let index = 0; index < sentence.length; index += 1) {
-      reading.given += weightOf(sentence.charCodeAt(index));
+      reading.releasedWeight += weightOf(sentence.charCodeAt(index));
     }
   }
   let start = end;
@@ -709,7 +718,7 @@ const EXCLAMATION_MARK = 33;
 const PLAIN_WORD = /(?:^|[\s\p{Pi}"'(¿¡*_-])((?:\p{L}\p{M}*){2,40}|(?:\p{L}\p{M}*)+['’]\p{L}+)\.$/u;
 const LAST_WORD = /[^\s"'([{*_`]{1,40}$/u;
 /** A number, or initials. */
-const DOUBTFUL_END = /\d$|^(?:\p{L}\.)*\p{L}$/u;
+const AMBIGUOUS_END = /\d$|^(?:\p{L}\.)*\p{L}$/u;
 const LIST_NUMBER_AT_END = /(?:^|\n)[\s*_#>•(-]*\d{1,3}$/;
 
 /**
@@ -719,26 +728,35 @@ const LIST_NUMBER_AT_END = /(?:^|\n)[\s*_#>•(-]*\d{1,3}$/;
  */
 export function splitReplyToken(state: SplitterState, token: string): SplitStep {
   const step = splitToken(state, token);
-  const { begun, pending } = step.state;
-  if (begun || !endsForCertain(pending)) return step;
-  const { given, weight } = step.state;
-  const begunState = { ...step.state, pending: "", scanned: 0, weight: 0, given: given + weight };
-  return { state: { ...begunState, begun: true }, sentences: [...step.sentences, pending] };
+  const { hasStarted, pending } = step.state;
+  if (hasStarted || !endsForCertain(pending)) return step;
+  const { releasedWeight, weight } = step.state;
+  const begunState = {
+    ...step.state,
+    pending: "",
+    scanned: 0,
+    weight: 0,
+    releasedWeight: releasedWeight + weight,
+  };
+  return { state: { ...begunState, hasStarted: true }, sentences: [...step.sentences, pending] };
 }
 
 /** An LLM that sends no token for this long has stalled behind a sentence that is certainly complete. */
 const MODEL_STALL_MS = 300;
 /** The same behind a sentence that ends with a number or an abbreviation: "3." may go on as "3.5", "U.S." as "U.S. Open". */
-const DOUBTFUL_STALL_MS = 1_000;
+const AMBIGUOUS_END_STALL_MS = 1_000;
 
 /** The pending sentence, if it is complete and the LLM has sent no token for `stalledMs`. */
 export function splitStalled(state: SplitterState, stalledMs: number): SplitStep | undefined {
-  const { pending, weight, given } = state;
+  const { pending, weight, releasedWeight } = state;
   const text = pending.trimEnd();
   const waitMs = stallBehind(text);
   if (waitMs === undefined || stalledMs < waitMs) return undefined;
   const rest = { pending: "", scanned: 0, weight: 0 };
-  return { state: { ...state, ...rest, given: given + weight, begun: true }, sentences: [text] };
+  return {
+    state: { ...state, ...rest, releasedWeight: releasedWeight + weight, hasStarted: true },
+    sentences: [text],
+  };
 }
 
 /** How long a model is to stall before what is pending counts as whole; undefined where it is not. Cheap where no mark ends it. */
@@ -760,8 +778,8 @@ function stallBehind(text: string): number | undefined {
   const before = text.slice(0, end - 1);
   const word = LAST_WORD.exec(before)?.[0].toLowerCase() ?? "";
   if (ALWAYS_CONTINUED.has(word) || LIST_NUMBER_AT_END.test(before)) return undefined;
-  const isUncertain = DOUBTFUL_END.test(word) || isAbbreviation(word);
-  return isUncertain ? DOUBTFUL_STALL_MS : MODEL_STALL_MS;
+  const isUncertain = AMBIGUOUS_END.test(word) || isAbbreviation(word);
+  return isUncertain ? AMBIGUOUS_END_STALL_MS : MODEL_STALL_MS;
 }
 
 function endsForCertain(text: string): boolean {

@@ -25,7 +25,7 @@ export function sizeBytesOf({ audio, words }: SpokenSentence): number {
 /** Longer sentences are hardly ever said twice. */
 const CACHED_TEXT_CHARS_MAX = 200;
 /** A sentence said once is remembered as 32 bits only; two that share them cost a place in the cache. */
-const SAID_ONCE_MAX = 16_384;
+const SEEN_ONCE_MAX = 16_384;
 const SIGN_BYTES = 4;
 
 /**
@@ -36,7 +36,7 @@ const SIGN_BYTES = 4;
 export class SpeechCache {
   /** Undefined: an operator wants none. */
   readonly #sentences: FairCache<SpokenSentence> | undefined;
-  readonly #saidOnce = new FairCache<true>({ sizeMax: SAID_ONCE_MAX, sizeOf: () => 1 });
+  readonly #seenOnce = new FairCache<true>({ sizeMax: SEEN_ONCE_MAX, sizeOf: () => 1 });
 
   /** Zero keeps nothing. */
   constructor(sizeBytesMax: number) {
@@ -59,8 +59,8 @@ export class SpeechCache {
     const key = cacheKey(voiceKey, text);
     const owner = ownerOf(voiceKey);
     const sign = createHash("sha256").update(key).digest().toString("latin1", 0, SIGN_BYTES);
-    if (this.#saidOnce.get(owner, sign) === true) this.#sentences.set(owner, key, sentence);
-    else this.#saidOnce.set(owner, sign, true);
+    if (this.#seenOnce.get(owner, sign) === true) this.#sentences.set(owner, key, sentence);
+    else this.#seenOnce.set(owner, sign, true);
   }
 }
 
@@ -94,7 +94,7 @@ export class VoicePaces {
   }
 
   /** The voice has said this text whole. */
-  heard(voiceKey: string, text: string, durationMs: number): void {
+  record(voiceKey: string, text: string, durationMs: number): void {
     if (text.length < PACE_CHARS_MIN) return;
     const heard = durationMs / text.length;
     const before = this.#msPerChar.get(ownerOf(voiceKey), voiceKey) ?? heard;

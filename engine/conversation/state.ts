@@ -21,11 +21,11 @@ import {
   type WaitPart,
 } from "./effects.js";
 import type { ReplyDoneEvent } from "./events.js";
-import { type LateWords, NO_LATE_WORDS } from "./late-transcripts.js";
+import { type LateTranscripts, NO_LATE_WORDS } from "./late-transcripts.js";
 import { EMPTY_LEDGER, type PlaybackLedger, type WordMark } from "./playback-ledger.js";
 import type { BargeIn, EndOfTurn } from "./reasons.js";
 import { EMPTY_SPLITTER, EMPTY_STREAMED_SPLITTER, type SplitterState } from "./sentences.js";
-import { EMPTY_HEARING, type HearingState } from "./transcript-buffer.js";
+import { EMPTY_TRANSCRIPT_BUFFER, type TranscriptBuffer } from "./transcript-buffer.js";
 
 /** How a reply is cut for a line that plays its audio as it comes, or for one that is sent whole pieces. */
 export function splitterFor({ isStreamed }: { readonly isStreamed: boolean }): SplitterState {
@@ -450,7 +450,7 @@ export interface Transfer {
   /** How the call ends when the vendor takes it. */
   readonly ending: Ending;
   /** The caller's stream has closed meanwhile, as it does when the vendor has taken the call. */
-  readonly left: Ending | undefined;
+  readonly pendingEnd: Ending | undefined;
 }
 
 /** The vendor is asked to take the call on: words of the caller wait, and are answered if the call stays here. */
@@ -464,8 +464,8 @@ export const VOICE_MS_PER_CHAR = 65;
 /** What the caller is saying, and what is known of when that is over. */
 export interface UserTurn {
   /** Words of the turn as heard so far. */
-  hearing: HearingState;
-  late: LateWords;
+  hearing: TranscriptBuffer;
+  late: LateTranscripts;
   /** The STT has turn detection; after so much silence it has failed to end the turn. */
   undecidedMaxMs: number | undefined;
   /** When the caller began what is being heard now. */
@@ -615,7 +615,7 @@ export function newConversation(
     settings,
     deadlines: noDeadlines(),
     user: {
-      hearing: EMPTY_HEARING,
+      hearing: EMPTY_TRANSCRIPT_BUFFER,
       late: NO_LATE_WORDS,
       undecidedMaxMs: undefined,
       utteranceBeganAtMs: undefined,

@@ -24,7 +24,7 @@ const SENTENCES_KEPT_MAX = 32;
 /** One sentence in ten may be heard with a gap, rather than all ten later: one that stalls says nothing of the next. */
 const PLAYED_WHOLE_SHARE = 0.9;
 /** So much is to be left to play when more comes: the next piece may come a frame later than any before it. */
-const LEFT_MIN_MS = 20;
+const MARGIN_MIN_MS = 20;
 /** So short a wait is spent on the worst of the sentences kept: it is noticed less than a gap. */
 const SHORT_DELAY_MS = 60;
 /** Voices in use at the same time on one server, and more. */
@@ -39,7 +39,7 @@ export interface SentenceArrival {
    * What would have been left to play when more came, had it begun with its first audio; the least of it. Negative where
    * something would have been missing, and without end where nothing followed the first.
    */
-  readonly leastLeftMs: number;
+  readonly minMarginMs: number;
 }
 
 /** How long the sentences of one voice are held back, after their first audio, so that they play without a gap. */
@@ -64,13 +64,13 @@ export class PlayoutDelay {
 
 /** What such a sentence would have needed, to be heard without a gap and with LEFT_MIN_MS to spare. */
 function neededMs(
-  { durationMs, elapsedMs, leastLeftMs }: SentenceArrival,
+  { durationMs, elapsedMs, minMarginMs }: SentenceArrival,
   expectedMs: number,
 ): number {
   // What comes slower than it plays is missing the more, the longer it lasts.
-  const isSlow = elapsedMs > durationMs && durationMs > 0 && leastLeftMs < 0;
-  const leftMs = isSlow ? leastLeftMs * Math.max(1, expectedMs / durationMs) : leastLeftMs;
-  return Math.max(0, LEFT_MIN_MS - leftMs);
+  const isSlow = elapsedMs > durationMs && durationMs > 0 && minMarginMs < 0;
+  const leftMs = isSlow ? minMarginMs * Math.max(1, expectedMs / durationMs) : minMarginMs;
+  return Math.max(0, MARGIN_MIN_MS - leftMs);
 }
 
 /** The delays of all voices that the calls of this process use. */
@@ -119,7 +119,7 @@ export class SentenceDelivery {
   #firstByteAtMs: number | undefined;
   #newestByteAtMs: number | undefined;
   #firstAudioAtMs: number | undefined;
-  #leastLeftMs = Number.POSITIVE_INFINITY;
+  #minMarginMs = Number.POSITIVE_INFINITY;
   #cancelDelay: CancelTimer | undefined;
   #mayBegin = false;
   #isPlaying = false;
@@ -154,7 +154,7 @@ export class SentenceDelivery {
     if (this.#isPlaying) caller.sendAudio(audio, id, false);
     else this.#waiting.push(audio);
     if (playoutDelay === undefined) return;
-    if (this.#mayBegin) this.#tell("sentenceGrew");
+    if (this.#mayBegin) this.#emit("sentenceGrew");
     else this.#cancelDelay ??= this.#delayBegin(playoutDelay);
   }
 
@@ -172,10 +172,10 @@ export class SentenceDelivery {
     playoutDelay?.observe({
       durationMs: this.#durationMs,
       elapsedMs: nowMs - (this.#firstAudioAtMs ?? nowMs),
-      leastLeftMs: this.#leastLeftMs,
+      minMarginMs: this.#minMarginMs,
     });
     if (this.#isPlaying) caller.sendAudio(NO_AUDIO, id, true);
-    this.#tell("sentenceWhole");
+    this.#emit("sentenceWhole");
   }
 
   /** What has come goes to the caller, and from now on what comes. Throws the second time. */
@@ -214,7 +214,7 @@ export class SentenceDelivery {
     this.#firstAudioAtMs ??= nowMs;
     if (this.#durationMs === 0) return;
     const leftMs = this.#durationMs - (nowMs - this.#firstAudioAtMs);
-    this.#leastLeftMs = Math.min(this.#leastLeftMs, leftMs);
+    this.#minMarginMs = Math.min(this.#minMarginMs, leftMs);
   }
 
   #delayBegin(playoutDelay: PlayoutDelay): CancelTimer | undefined {
@@ -222,14 +222,14 @@ export class SentenceDelivery {
     const delayMs = playoutDelay.of(expectedMs);
     const begin = () => {
       this.#mayBegin = true;
-      this.#tell("sentenceGrew");
+      this.#emit("sentenceGrew");
     };
     if (delayMs >= 1) return clock.after(delayMs, begin);
     begin();
     return undefined;
   }
 
-  #tell(type: SentenceSound["type"]): void {
+  #emit(type: SentenceSound["type"]): void {
     const firstByteAtMs = this.#firstByteAtMs ?? this.#options.clock.monotonicMs();
     const words = this.#words;
     this.#words = [];
@@ -300,7 +300,7 @@ export async function speakSentence(
   try {
     const until = AbortSignal.any([signal, broken.signal]);
     await watched(tts.vendor, clock, until, (watch) =>
-      askVoice(tts, text, converter, hearing, watch),
+      requestTts(tts, text, converter, hearing, watch),
     );
   } catch (error) {
     // What is still being converted would be heard among the words of another try.
@@ -370,7 +370,7 @@ async function watched(
 }
 
 /** Rejects with a VendorError, also when one sentence is more than any can be. */
-async function askVoice(
+async function requestTts(
   { client, vendor, modelId, speed, language, format }: AgentTts,
   text: string,
   converter: SentenceConverter,

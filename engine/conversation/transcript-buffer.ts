@@ -31,7 +31,7 @@ const WORD_END_TOLERANCE_MS = 50;
 const NOWHERE_MS = -1;
 
 /** The caller's turn as heard so far. Begin with EMPTY_HEARING; every state is a value. */
-export interface HearingState {
+export interface TranscriptBuffer {
   /** The words that will not change any more. */
   readonly finals: string;
   /** The newest guess at what follows them. */
@@ -44,14 +44,14 @@ export interface HearingState {
 }
 
 export interface TurnStep {
-  readonly state: HearingState;
+  readonly state: TranscriptBuffer;
   /** The whole text of the turn, present once when it has ended. */
   readonly turnText?: string;
   /** Words of the turn so far, guesses included; of the ended turn when it has ended. */
   readonly words: number;
 }
 
-export const EMPTY_HEARING: HearingState = {
+export const EMPTY_TRANSCRIPT_BUFFER: TranscriptBuffer = {
   finals: "",
   interim: "",
   finalEndMs: NOWHERE_MS,
@@ -60,19 +60,19 @@ export const EMPTY_HEARING: HearingState = {
 };
 
 /** What the caller has said in this turn, guesses included; '' before the first word. */
-export function pendingText(state: HearingState): string {
+export function pendingText(state: TranscriptBuffer): string {
   return joined(state.finals, state.interim);
 }
 
 /** A result of the speech recognizer. The vendor's silence mark (`speechFinal`) ends the turn when words were heard. */
-export function onTranscript(state: HearingState, transcript: Transcript): TurnStep {
+export function onTranscript(state: TranscriptBuffer, transcript: Transcript): TurnStep {
   const text = transcript.text.trim();
   const endMs = transcript.lastWordEndMs ?? NOWHERE_MS;
   if (text !== "" && isAnswered(state, endMs)) return stay(state);
   if (!transcript.isFinal && !transcript.speechFinal) {
     return stay(text === "" ? state : { ...state, interim: text, interimEndMs: endMs });
   }
-  const settled: HearingState = {
+  const settled: TranscriptBuffer = {
     ...state,
     finals: joined(state.finals, text).slice(-TURN_TEXT_CHARACTERS_MAX),
     finalEndMs: text === "" ? state.finalEndMs : Math.max(state.finalEndMs, endMs),
@@ -83,31 +83,35 @@ export function onTranscript(state: HearingState, transcript: Transcript): TurnS
 }
 
 /** The vendor saw no new word for a while. Ignored after a turn that has ended, and while newer words are known. */
-export function onUtteranceEnd(state: HearingState, lastWordEndMs: number): TurnStep {
+export function onUtteranceEnd(state: TranscriptBuffer, lastWordEndMs: number): TurnStep {
   const newestMs = Math.max(state.finalEndMs, state.interimEndMs);
   return lastWordEndMs + WORD_END_TOLERANCE_MS < newestMs ? stay(state) : endTurn(state);
 }
 
 /** The server's own timer: neither of the vendor's signals came in time. */
-export function onSilenceTimeout(state: HearingState): TurnStep {
+export function onSilenceTimeout(state: TranscriptBuffer): TurnStep {
   return endTurn(state);
 }
 
 /** A new connection counts its time on; a caller who starts anew counts from nothing. */
-function isAnswered(state: HearingState, endMs: number): boolean {
+function isAnswered(state: TranscriptBuffer, endMs: number): boolean {
   return endMs !== NOWHERE_MS && endMs <= state.answeredEndMs + WORD_END_TOLERANCE_MS;
 }
 
-function stay(state: HearingState): TurnStep {
+function stay(state: TranscriptBuffer): TurnStep {
   const text = pendingText(state);
   return { state, words: text === "" ? 0 : wordCount(text) };
 }
 
-function endTurn(state: HearingState): TurnStep {
+function endTurn(state: TranscriptBuffer): TurnStep {
   const turnText = pendingText(state);
   if (turnText === "") return { state, words: 0 };
   const answeredEndMs = state.interim === "" ? state.answeredEndMs : state.interimEndMs;
-  return { state: { ...EMPTY_HEARING, answeredEndMs }, turnText, words: wordCount(turnText) };
+  return {
+    state: { ...EMPTY_TRANSCRIPT_BUFFER, answeredEndMs },
+    turnText,
+    words: wordCount(turnText),
+  };
 }
 
 function joined(first: string, second: string): string {

@@ -3,7 +3,7 @@ import { endCall } from "./commit-turn.js";
 import { clearDeadline, setDeadline } from "./deadlines.js";
 import type { ConversationEffect } from "./effects.js";
 import type { TransferRefusedEvent } from "./events.js";
-import { beginScripted } from "./playout.js";
+import { startScripted } from "./playout.js";
 import { type ConversationState, type Transfer, turnOf } from "./state.js";
 
 /** The caller waits in silence for the vendor's answer, and takes a longer one for a dead line. */
@@ -32,10 +32,10 @@ export function endAfterSpeech(
   out.push({ type: "transfer", turnId, to: transferTo });
   setDeadline(state, "transfer", atMs + TRANSFER_MAX_MS);
   state.phase = "transferring";
-  state.transfer = { turnId, ending, left: undefined };
+  state.transfer = { turnId, ending, pendingEnd: undefined };
 }
 
-export function onTransferTaken(
+export function onTransferStarted(
   state: ConversationState,
   atMs: number,
   out: ConversationEffect[],
@@ -53,7 +53,7 @@ export function onTransferRefused(
   state.transfer = undefined;
   if (state.phase !== "transferring") return;
   clearDeadline(state, "transfer");
-  goOnHere(state, transfer, atMs, out);
+  returnToAgent(state, transfer, atMs, out);
 }
 
 /** No answer in time is none; the vendor may still take the call, and then it ends so. */
@@ -64,32 +64,32 @@ export function onTransferDeadline(
 ): void {
   const { transfer } = state;
   if (transfer !== undefined && state.phase === "transferring") {
-    goOnHere(state, transfer, atMs, out);
+    returnToAgent(state, transfer, atMs, out);
   }
 }
 
 /** The caller's stream has closed. Where a transfer is under way, the call ends as the vendor's answer says: true. */
-export function leftInTransfer(state: ConversationState, left: Ending): boolean {
+export function endInTransfer(state: ConversationState, pendingEnd: Ending): boolean {
   const { transfer } = state;
   if (transfer === undefined || state.phase !== "transferring") return false;
-  state.transfer = { ...transfer, left };
+  state.transfer = { ...transfer, pendingEnd };
   return true;
 }
 
-function goOnHere(
+function returnToAgent(
   state: ConversationState,
-  { left, ending }: Transfer,
+  { pendingEnd, ending }: Transfer,
   atMs: number,
   out: ConversationEffect[],
 ): void {
   state.phase = "live";
-  if (left !== undefined) {
-    endCall(state, left, atMs, out);
+  if (pendingEnd !== undefined) {
+    endCall(state, pendingEnd, atMs, out);
   } else if (ending.status === "failed") {
     const { transferTo: _to, ...here } = ending;
     endCall(state, here, atMs, out);
   } else if (turnOf(state) === undefined) {
-    beginScripted(state, "transferRefused", [state.settings.cannotTransfer], atMs, out);
+    startScripted(state, "transferRefused", [state.settings.cannotTransfer], atMs, out);
   }
   // Else the agent may be telling by now why the call has to end.
 }

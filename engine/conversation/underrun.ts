@@ -6,7 +6,7 @@ import type {
   SentenceGrewEvent,
   SentenceWholeEvent,
 } from "./events.js";
-import { isCallerHeard, nextPhrase, sayPhrase } from "./filler.js";
+import { isCallerSpeaking, nextPhrase, playPhrase } from "./filler.js";
 import {
   cutGrowth,
   isGap,
@@ -16,9 +16,9 @@ import {
   recordGrowth,
 } from "./playback-ledger.js";
 import {
+  abandonRest,
   advanceSpeech,
   GAP_MAX_MS,
-  giveUpRest,
   growthDueMs,
   LAST_GROWTH_MISSED_MAX_MS,
   newSentence,
@@ -37,7 +37,7 @@ const SECOND_TRY_MAX_MS = 2_000;
 const HOLE_WITHOUT_WORDS_MAX_MS = 2_000;
 
 /** Words that end a hole could not be said just now, because the caller speaks: it is looked again after so long. */
-const LOOK_AGAIN_MS = 250;
+const RECHECK_MS = 250;
 
 /** More of a sentence has come, or its last. */
 export function onSentenceAudio(
@@ -86,7 +86,7 @@ export function onSentenceFailed(
   if (sentence === undefined || sentence.isWhole || index >= turn.requestedCount) return;
   const mayRetry = retryable && sentence.attempt < SYNTHESIS_ATTEMPTS_MAX;
   if (index < turn.sentCount) {
-    goOnAfterFailure(state, turn, mayRetry, atMs, out);
+    continueAfterFailure(state, turn, mayRetry, atMs, out);
   } else if (mayRetry) {
     // Nothing of it was played, so that it is said from its first word.
     sentence.durationMs = undefined;
@@ -95,7 +95,7 @@ export function onSentenceFailed(
   } else {
     turn.hopeless = !retryable && sentence.slot === 0;
     turn.restLost = true;
-    giveUpRest(state, turn, index, atMs, out);
+    abandonRest(state, turn, index, atMs, out);
   }
 }
 
@@ -131,7 +131,7 @@ function bridgeInMs(
 ): number | undefined {
   if (settings.fillerAfterMs === 0 || !isAwaited(sentence)) return undefined;
   const gapInMs = ledger.endsAtMs + GAP_MAX_MS - atMs;
-  return gapInMs > 0 ? gapInMs : LOOK_AGAIN_MS;
+  return gapInMs > 0 ? gapInMs : RECHECK_MS;
 }
 
 /** A second attempt for the rest of a sentence is in progress, and has returned no audio yet. */
@@ -149,7 +149,7 @@ function dueOf(sentence: Sentence, { ledger }: Turn): number {
 }
 
 /** A voice fails in the middle of what the caller is hearing: another try says the words that have not come yet. */
-function goOnAfterFailure(
+function continueAfterFailure(
   state: ConversationState,
   turn: Turn,
   mayRetry: boolean,
@@ -192,8 +192,8 @@ function apologizeForRest(
   const apology = state.readyPhrases.find(({ text }) => text === state.settings.apology);
   const isOwed =
     apology !== undefined && turn.kind === "reply" && state.outputPausedAtMs === undefined;
-  if (isOwed) sayPhrase(state, turn, apology, atMs, out);
-  giveUpRest(state, turn, turn.sentCount, atMs, out);
+  if (isOwed) playPhrase(state, turn, apology, atMs, out);
+  abandonRest(state, turn, turn.sentCount, atMs, out);
 }
 
 /**
@@ -213,12 +213,12 @@ function bridgeGap(
   if (atMs < turn.ledger.endsAtMs + GAP_MAX_MS || turn.sentences.length >= SENTENCES_MAX) {
     return false;
   }
-  if (isCallerHeard(state, turn, voiceAgoMs)) return false;
+  if (isCallerSpeaking(state, turn, voiceAgoMs)) return false;
   const rest = newSentence(restOf(sentence), slot + 1);
   rest.attempt = SYNTHESIS_ATTEMPTS_MAX;
   cutSentence(state, turn, atMs, out);
   out.push({ type: "dropAudio", turnId: turn.id, index: slot + 1 });
-  sayPhrase(state, turn, phrase, atMs, out);
+  playPhrase(state, turn, phrase, atMs, out);
   const after = turn.sentences.splice(turn.sentCount);
   const renumbered = after.map(({ text, slot: number, attempt }) => ({
     ...newSentence(text, number + 1),

@@ -1,12 +1,12 @@
 import {
   answerCaller,
   answerSuspectedEcho,
-  callerSaid,
   FALSE_INTERRUPTION_MAX_MS,
   handleUserSpeech,
   handleVoice,
   interruptFor,
   onFalseInterruption,
+  recordCallerWords,
 } from "./barge-in.js";
 import { setDeadline } from "./deadlines.js";
 import type { ConversationEffect } from "./effects.js";
@@ -26,7 +26,7 @@ import type {
   UtteranceEndEvent,
   WrittenEvent,
 } from "./events.js";
-import { guessGivenOut, withoutLateWords } from "./late-transcripts.js";
+import { guessCommitted, withoutLateWords } from "./late-transcripts.js";
 import { isSameWords } from "./lexicon.js";
 import { considerPreemptiveReply } from "./preemptive-generation.js";
 import type { EndOfTurn, EndOfTurnDecision } from "./reasons.js";
@@ -84,7 +84,7 @@ export function onTranscript(
   if (state.phase === "ended") return;
   if (heard.turnText !== undefined) {
     const end = endOfTurn(state.user.endedAtMs, { reason: "endpointing" }, event.atMs);
-    callerSaid(state, heard.turnText, end, event.atMs, out);
+    recordCallerWords(state, heard.turnText, end, event.atMs, out);
     return;
   }
   out.push({ type: "send", message: { type: "transcript", role: "user", text, isFinal: false } });
@@ -162,8 +162,14 @@ export function turnEnded(
   state.user.hearing = heard.state;
   if (heard.turnText === undefined) return;
   const endMs = interimEndMs < 0 ? undefined : interimEndMs;
-  if (interim !== "") state.user.late = guessGivenOut(state.user.late, interim, endMs, atMs);
-  callerSaid(state, heard.turnText, endOfTurn(state.user.endedAtMs, decision, atMs), atMs, out);
+  if (interim !== "") state.user.late = guessCommitted(state.user.late, interim, endMs, atMs);
+  recordCallerWords(
+    state,
+    heard.turnText,
+    endOfTurn(state.user.endedAtMs, decision, atMs),
+    atMs,
+    out,
+  );
 }
 
 /** An interruption that no words followed; words that are still on their way get more time. */
@@ -197,7 +203,7 @@ export function onWritten(
 function noteWords(
   state: ConversationState,
   event: TranscriptEvent,
-  hearing: detector.HearingState,
+  hearing: detector.TranscriptBuffer,
   isOld: boolean,
 ): void {
   const endedAtMs = event.atMs - event.endedAgoMs;

@@ -10,9 +10,9 @@ const HEARTBEAT_MS = 10_000;
 /** Queues that are read at a time. */
 const QUEUES_PER_PAGE = 100;
 /** From one look to the next while what is due may not run yet. */
-const LOOK_AGAIN_MS = 1_000;
+const POLL_AGAIN_MS = 1_000;
 /** Another server may have died with jobs that this one has not heard of. */
-const LOOK_MAX_MS = 60_000;
+const POLL_MAX_MS = 60_000;
 const PURGE_PERIOD_MS = 60 * 60 * 1_000;
 const COUNT_PERIOD_MS = 15_000;
 /** How long failed jobs are kept for people. */
@@ -95,11 +95,11 @@ export class JobRunner {
   readonly #abort = new AbortController();
   /** The queue that was given a place last. */
   #lastQueue = "";
-  #isLooking = false;
-  #looksAgain = false;
+  #isPolling = false;
+  #mustPollAgain = false;
   #isClosing = false;
-  #isTroubled = false;
-  #cancelLook: CancelTimer = () => {};
+  #isFailing = false;
+  #cancelPoll: CancelTimer = () => {};
   #upkeep: readonly CancelTimer[] = [];
 
   constructor(options: JobRunnerOptions) {
@@ -108,7 +108,7 @@ export class JobRunner {
 
   start(): void {
     const { store, clock, isAlone } = this.#options;
-    store.added.tellBy(() => this.#wake());
+    store.added.onAdded(() => this.#wake());
     this.#upkeep = [
       clock.every(HEARTBEAT_MS, () => this.#beat()),
       clock.every(PURGE_PERIOD_MS, () => this.#purge()),
@@ -118,7 +118,7 @@ export class JobRunner {
     const begin = isAlone
       ? store.takeOver(clock.epochMs(), Number.MAX_SAFE_INTEGER)
       : Promise.resolve(0);
-    void begin.catch((error: unknown) => this.#trouble(error)).then(() => this.#wake());
+    void begin.catch((error: unknown) => this.#onPollFailed(error)).then(() => this.#wake());
     this.#count();
   }
 
@@ -130,8 +130,8 @@ export class JobRunner {
   async close(timeoutMs: number): Promise<void> {
     const { store, clock } = this.#options;
     this.#isClosing = true;
-    store.added.tellBy(() => {});
-    this.#cancelLook();
+    store.added.onAdded(() => {});
+    this.#cancelPoll();
     for (const cancel of this.#upkeep) cancel();
     const over = () => Promise.all([...this.#running.values()].map((each) => each.over));
     await within(clock, timeoutMs, over());
@@ -141,29 +141,29 @@ export class JobRunner {
 
   #wake(): void {
     if (this.#isClosing) return;
-    if (this.#isLooking) {
-      this.#looksAgain = true;
+    if (this.#isPolling) {
+      this.#mustPollAgain = true;
       return;
     }
-    this.#isLooking = true;
-    this.#cancelLook();
-    void this.#look();
+    this.#isPolling = true;
+    this.#cancelPoll();
+    void this.#poll();
   }
 
-  async #look(): Promise<void> {
-    let delayMs = LOOK_AGAIN_MS;
+  async #poll(): Promise<void> {
+    let delayMs = POLL_AGAIN_MS;
     try {
       do {
-        this.#looksAgain = false;
+        this.#mustPollAgain = false;
         delayMs = await this.#claimDue();
-      } while (this.#looksAgain && !this.#isClosing);
-      this.#isTroubled = false;
+      } while (this.#mustPollAgain && !this.#isClosing);
+      this.#isFailing = false;
     } catch (error) {
-      this.#trouble(error);
+      this.#onPollFailed(error);
     }
-    this.#isLooking = false;
+    this.#isPolling = false;
     if (this.#isClosing) return;
-    this.#cancelLook = this.#options.clock.after(delayMs, () => this.#wake());
+    this.#cancelPoll = this.#options.clock.after(delayMs, () => this.#wake());
   }
 
   /** Says how long nothing more is due. */
@@ -175,7 +175,7 @@ export class JobRunner {
     await this.#claimFrom(last, undefined);
     if (last !== "") await this.#claimFrom("", last);
     const nextAtMs = (await store.nextAtMs()) ?? Number.POSITIVE_INFINITY;
-    return Math.min(LOOK_MAX_MS, Math.max(LOOK_AGAIN_MS, nextAtMs - clock.epochMs()));
+    return Math.min(POLL_MAX_MS, Math.max(POLL_AGAIN_MS, nextAtMs - clock.epochMs()));
   }
 
   async #claimFrom(after: string, last: string | undefined): Promise<void> {
@@ -271,12 +271,12 @@ export class JobRunner {
   }
 
   #watch(work: Promise<unknown>): void {
-    work.catch((error: unknown) => this.#trouble(error));
+    work.catch((error: unknown) => this.#onPollFailed(error));
   }
 
   /** Once for each trouble: a database that is away is away for all. */
-  #trouble(error: unknown): void {
-    if (!this.#isTroubled) this.#options.log.warn({ error }, "failed to read or write jobs");
-    this.#isTroubled = true;
+  #onPollFailed(error: unknown): void {
+    if (!this.#isFailing) this.#options.log.warn({ error }, "failed to read or write jobs");
+    this.#isFailing = true;
   }
 }

@@ -111,7 +111,7 @@ export class CallKnowledge {
     }
     this.#question = text;
     const question = questionOf(text, this.#questionBefore);
-    if (knows(this.#latest, question)) return this.#told(turnId, this.#latest?.found, 0);
+    if (knows(this.#latest, question)) return this.#usedPassages(turnId, this.#latest?.found, 0);
     const search = knows(this.#running, question) ? this.#running : this.#search(question);
     return search === undefined ? "" : this.#wait(turnId, search);
   }
@@ -158,12 +158,16 @@ export class CallKnowledge {
     const found = await Promise.race([done, late]);
     cancel();
     const waitMs = Math.round((clock.monotonicMs() - beganAtMs) * 10) / 10;
-    if (found !== "late") return this.#told(turnId, found, waitMs);
+    if (found !== "late") return this.#usedPassages(turnId, found, waitMs);
     this.#keep(turnId, { searchWaitMs: waitMs, searchWasLate: true });
     return "";
   }
 
-  #told(turnId: number, found: readonly FoundPassage[] | undefined, searchWaitMs: number): string {
+  #usedPassages(
+    turnId: number,
+    found: readonly FoundPassage[] | undefined,
+    searchWaitMs: number,
+  ): string {
     if (found === undefined || found.length === 0) return "";
     this.#keep(turnId, { passages: found.map((each) => this.#bounded(each)), searchWaitMs });
     const lines = found.map(({ documentName, text }) =>

@@ -13,7 +13,7 @@ export const READING_MAX_MS = 15_000;
 /** Limits what JavaScript allocates; what a document unpacks outside of its heap is seen in the size of the process. */
 const HEAP_MAX_MB = 256;
 const GROWTH_MAX_BYTES = 768 * 1024 * 1024;
-const GROWTH_LOOK_MS = 50;
+const GROWTH_CHECK_MS = 50;
 /** Documents that wait while one is read; the next one is refused. */
 export const READINGS_WAITING_MAX = 8;
 const RETRY_AFTER_SEC = 5;
@@ -106,7 +106,7 @@ export class DocumentReader {
       const cancelTime = this.#clock.after(READING_MAX_MS, () =>
         end(faultOf(name, `takes longer than ${READING_MAX_MS / 1_000} s to read`)),
       );
-      const cancelGrowth = this.#clock.every(GROWTH_LOOK_MS, () => {
+      const cancelGrowth = this.#clock.every(GROWTH_CHECK_MS, () => {
         if (process.memoryUsage.rss() - sizeBefore < GROWTH_MAX_BYTES) return;
         end(faultOf(name, "takes too much memory to read"));
       });

@@ -22,7 +22,7 @@ export async function diskFreeBytes(folder: string): Promise<number | undefined>
 const STAGE_BUCKETS_SEC = [0.01, 0.025, 0.05, 0.1, 0.2, 0.3, 0.5, 0.75, 1, 1.5, 2, 3, 5, 10];
 const STAGES = [...WAIT_PARTS, "totalMs"] as const;
 
-export interface TroubledVendor {
+export interface FailingVendor {
   readonly category: string;
   readonly vendor: string;
 }
@@ -37,7 +37,7 @@ export interface MetricsSources {
   /** The free space of the disk with the database and the recordings; undefined where the system does not tell. */
   readonly diskFreeBytes: () => Promise<number | undefined>;
   /** The vendors of credentials that calls keep away from just now. */
-  readonly troubledVendors: () => readonly TroubledVendor[];
+  readonly failingVendors: () => readonly FailingVendor[];
   readonly eventLoopDelay: Pick<EventLoopDelay, "takeWorst">;
 }
 
@@ -109,7 +109,7 @@ export class Metrics {
   constructor(sources: MetricsSources) {
     collectProcessMetrics(this.#registry);
     this.#eventLoopGauges(() => sources.eventLoopDelay.takeWorst());
-    this.#breakersGauge(sources.troubledVendors);
+    this.#breakersGauge(sources.failingVendors);
     this.#gauge("parley_calls_active", "Calls in progress", sources.callsActive);
     this.#gauge(
       "parley_storage_requests_waiting",
@@ -127,7 +127,7 @@ export class Metrics {
     );
   }
 
-  #breakersGauge(troubledVendors: () => readonly TroubledVendor[]): void {
+  #breakersGauge(troubledVendors: () => readonly FailingVendor[]): void {
     const gauge = new Gauge({
       name: "parley_vendor_breakers_open",
       help: "Credentials whose circuit breaker is open",
@@ -175,7 +175,7 @@ export class Metrics {
     this.#vendorErrors.inc({ category, vendor: error.vendor, fault: error.fault });
   }
 
-  hedged({ asked, won, withheld, wastedTokens }: Hedges): void {
+  hedged({ asked: asked, won, withheld, wastedTokens }: Hedges): void {
     this.#hedges.inc({ outcome: "asked" }, asked);
     this.#hedges.inc({ outcome: "won" }, won);
     this.#hedges.inc({ outcome: "withheld" }, withheld);

@@ -2,7 +2,7 @@ import { LRUCache } from "lru-cache";
 import { WebSocket } from "ws";
 import { AwaitedEvents } from "./awaited-events.js";
 import { describeEvent, parseServerMessage, type Received } from "./caller-events.js";
-import { type HeardReply, Loudspeaker } from "./sound/loudspeaker.js";
+import { Loudspeaker, type PlayedReply } from "./sound/loudspeaker.js";
 import { FRAME_MS, microphoneClock } from "./sound/microphone-clock.js";
 import type { StreamedFormat } from "./sound/raw-audio.js";
 import { StreamLoudspeaker } from "./sound/stream-loudspeaker.js";
@@ -159,7 +159,7 @@ export class Caller {
   }
 
   /** What every received MP3, or every streamed turn, says, and what of it was played until now, oldest first. */
-  playedReplies(): Promise<readonly HeardReply[]> {
+  playedReplies(): Promise<readonly PlayedReply[]> {
     return this.#loudspeaker.playedReplies(process.hrtime.bigint());
   }
 
@@ -190,7 +190,7 @@ export class Caller {
     const message = parseServerMessage(data.toString("utf8"));
     if (message.type === "audioStop") this.#loudspeaker.stop(atNs);
     if (message.type === "audioStart" && this.#loudspeaker instanceof StreamLoudspeaker) {
-      this.#loudspeaker.begin(message.turnId, message.encoding, atNs);
+      this.#loudspeaker.startTurn(message.turnId, message.encoding, atNs);
     }
     if (message.type === "connected") {
       this.#historyKey = message.historyKey;
@@ -200,7 +200,7 @@ export class Caller {
   }
 
   /** In the stream mode, from time to time: how much of the newest turn was played. */
-  #tellPlayed(): void {
+  #reportPlayed(): void {
     this.#frameCount += 1;
     if (!(this.#loudspeaker instanceof StreamLoudspeaker) || !this.#keepsAudio) return;
     if (this.#frameCount % REPORT_FRAMES !== 0) return;
@@ -215,7 +215,7 @@ export class Caller {
 
   #sendFrame(): void {
     if (this.#socket.readyState !== WebSocket.OPEN) return;
-    this.#tellPlayed();
+    this.#reportPlayed();
     if (this.#isMuted) return;
     const [speaking] = this.#speaking;
     const isClogged = this.#socket.bufferedAmount > UNSENT_BYTES_MAX;

@@ -124,7 +124,7 @@ export const TWILIO_REFUSALS = [
 ] as const;
 
 /** What becomes of a call whose number does not say something else. */
-export const TWILIO_FATES = ["busy", "noAnswer", "failed", "machine", "rings"] as const;
+export const TWILIO_OUTCOMES = ["busy", "noAnswer", "failed", "machine", "rings"] as const;
 
 const DeepgramSettings = v.strictObject({
   ...faultCount,
@@ -183,7 +183,7 @@ const EdgeSettings = v.strictObject({
 
 const TwilioSettings = v.strictObject({
   ...faultCount,
-  fault: v.exactOptional(v.picklist([...TWILIO_REFUSALS, ...TWILIO_FATES])),
+  fault: v.exactOptional(v.picklist([...TWILIO_REFUSALS, ...TWILIO_OUTCOMES])),
   /** Until an answer arrives, or the absence of one is reported. */
   ringMs: v.exactOptional(delay),
   /** For so long two people talk, when a call was handed on. */
@@ -218,7 +218,7 @@ export type ChatFault = (typeof CHAT_FAULTS)[number];
 export type SpeechFault = (typeof SPEECH_FAULTS)[number];
 export type EdgeFault = (typeof EDGE_FAULTS)[number];
 export type TwilioRefusal = (typeof TWILIO_REFUSALS)[number];
-export type TwilioFate = (typeof TWILIO_FATES)[number];
+export type TwilioOutcome = (typeof TWILIO_OUTCOMES)[number];
 
 /** Assigning to a vendor takes effect at once, also on what is in progress. An empty object is a healthy vendor without delays. */
 export interface SandboxFaults {

@@ -27,7 +27,7 @@ import { converse } from "./telephone/phone-person.js";
 import { TwilioSimulator } from "./telephone/twilio-simulator.js";
 
 /** `/sandbox/…`: the settings and the journal, for tests and benchmarks in other processes. */
-export class ControlDesk implements Simulator {
+export class ControlServer implements Simulator {
   readonly #context: SandboxContext;
   readonly #countConnections: () => number;
   urls: SandboxUrls | undefined;
@@ -206,7 +206,7 @@ export async function startSandbox(options: SandboxOptions = {}): Promise<Sandbo
     options.voice === "speech" ? await SpeechThread.start((text) => console.warn(text)) : undefined;
   if (speech !== undefined) useSpokenVoice(speech);
   const routes = routesOf(context);
-  const desk = new ControlDesk(context, () => sockets.size);
+  const desk = new ControlServer(context, () => sockets.size);
   routes.push(["/sandbox", desk]);
   const authority = options.tls === true ? await CertificateAuthority.create() : undefined;
   const servers: Server[] = [];

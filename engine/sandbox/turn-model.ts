@@ -1,4 +1,4 @@
-import { type HeardWord, humanWord, ToneDecoder } from "./telephone/tone-code.js";
+import { type DecodedWord, humanWord, ToneDecoder } from "./telephone/tone-code.js";
 
 /** The silence that each kind of ending needs before the model is as sure as it gets; see `confidenceOf`. */
 const SURE_AFTER_MS = 200;
@@ -26,17 +26,17 @@ export interface TurnModelListener {
 export class TurnModel {
   readonly #listener: TurnModelListener;
   readonly #decoder: ToneDecoder;
-  #words: HeardWord[] = [];
+  #words: DecodedWord[] = [];
   #isQuiet = true;
   #updatedMs = 0;
-  #hasNews = false;
+  #hasNewWords = false;
   #isLoud = false;
 
   constructor(sampleRateHz: number, listener: TurnModelListener) {
     this.#listener = listener;
     this.#decoder = new ToneDecoder(sampleRateHz, {
       onWord: (word) => this.#hear(word),
-      onLoud: (atMs) => this.#goOn(atMs),
+      onLoud: (atMs) => this.#advance(atMs),
       onQuiet: (quietMs, atMs) => this.#fallSilent(quietMs, atMs),
     });
   }
@@ -46,7 +46,7 @@ export class TurnModel {
   }
 
   /** Those of the open turn; empty when none is open. */
-  get words(): readonly HeardWord[] {
+  get words(): readonly DecodedWord[] {
     return this.#words;
   }
 
@@ -60,7 +60,7 @@ export class TurnModel {
   /** The open turn is over. */
   close(): void {
     this.#words = [];
-    this.#hasNews = false;
+    this.#hasNewWords = false;
   }
 
   /** No more audio comes: what is not complete yet is told. */
@@ -68,20 +68,20 @@ export class TurnModel {
     this.#decoder.end();
   }
 
-  #hear(word: HeardWord): void {
+  #hear(word: DecodedWord): void {
     if (word.text === "") return;
     const last = this.#words.at(-1);
     if (last?.isHuman === true && word.isHuman) {
       this.#words[this.#words.length - 1] = humanWord(last.startMs, word.endMs);
     } else this.#words.push(word);
-    this.#hasNews = true;
+    this.#hasNewWords = true;
     if (this.#words.length === 1 && last === undefined) {
       this.#updatedMs = this.positionMs;
       this.#listener.onStart();
     }
   }
 
-  #goOn(atMs: number): void {
+  #advance(atMs: number): void {
     this.#isLoud = true;
     if (this.#isQuiet && this.#words.length > 0) this.#listener.onResumed();
     this.#isQuiet = false;
@@ -96,9 +96,10 @@ export class TurnModel {
   }
 
   #update(atMs: number): void {
-    if (!this.#hasNews || this.#words.length === 0 || atMs - this.#updatedMs < UPDATE_MS) return;
+    if (!this.#hasNewWords || this.#words.length === 0 || atMs - this.#updatedMs < UPDATE_MS)
+      return;
     this.#updatedMs = atMs;
-    this.#hasNews = false;
+    this.#hasNewWords = false;
     this.#listener.onUpdate();
   }
 

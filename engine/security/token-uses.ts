@@ -12,7 +12,7 @@ export type UsedToken = Pick<ClientToken, "nonce" | "expiresAtMs">;
 export interface TokenUseRegistry {
   take(token: UsedToken, historyKey: string | undefined): MaybePromise<string | undefined>;
   opened(token: UsedToken, historyKey: string): void;
-  giveBack(token: UsedToken): void;
+  release(token: UsedToken): void;
 }
 
 interface Use {
@@ -56,7 +56,7 @@ export class TokenUses implements TokenUseRegistry {
   }
 
   /** The call could not be opened: the token is as it was before, unless it has opened another. */
-  giveBack({ nonce }: UsedToken): void {
+  release({ nonce }: UsedToken): void {
     if (this.#uses.get(nonce)?.historyKey === undefined) this.#uses.delete(nonce);
   }
 

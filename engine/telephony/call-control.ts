@@ -1,6 +1,6 @@
 import type { Logger } from "../log.js";
 import { VendorError } from "../vendors/contracts.js";
-import type { Dial } from "./call-documents.js";
+import type { Dial } from "./call-instructions.js";
 
 const ATTEMPTS_MAX = 2;
 

@@ -1,7 +1,7 @@
 import { bytesPerSample, type RawFormat } from "../audio/audio-format.js";
 import { Base64Audio } from "./base64-audio.js";
 import {
-  type AudioHeard,
+  type CallerAudio,
   ignored,
   type PhoneEvent,
   type PhoneTraits,
@@ -12,13 +12,13 @@ import {
 import type { StreamMessage } from "./stream-message.js";
 
 /** 100 ms of 20 ms pieces: what comes later than that is lost to a conversation. */
-const CHUNKS_HELD_MAX = 5;
+const EARLY_CHUNKS_MAX = 5;
 /** So many numbers in a row that are too low: the vendor counts anew. */
-const LATE_CHUNKS_MAX = CHUNKS_HELD_MAX;
+const LATE_CHUNKS_MAX = EARLY_CHUNKS_MAX;
 
 /** Puts numbered pieces of audio into their order. A piece is held until those before it have come, or five after it. */
 export class ChunkOrder {
-  readonly #held = new Map<number, Uint8Array>();
+  readonly #early = new Map<number, Uint8Array>();
   #next = 1;
   #lateInRow = 0;
 
@@ -28,32 +28,32 @@ export class ChunkOrder {
       this.#lateInRow += 1;
       if (this.#lateInRow <= LATE_CHUNKS_MAX) return undefined;
       this.#next = chunk;
-      this.#held.clear();
+      this.#early.clear();
     }
     this.#lateInRow = 0;
-    if (chunk === this.#next && this.#held.size === 0) {
+    if (chunk === this.#next && this.#early.size === 0) {
       this.#next += 1;
       return [[chunk, bytes]];
     }
-    if (this.#held.has(chunk)) return undefined;
-    this.#held.set(chunk, Uint8Array.from(bytes));
-    if (this.#held.size > CHUNKS_HELD_MAX) this.#next = Math.min(...this.#held.keys());
+    if (this.#early.has(chunk)) return undefined;
+    this.#early.set(chunk, Uint8Array.from(bytes));
+    if (this.#early.size > EARLY_CHUNKS_MAX) this.#next = Math.min(...this.#early.keys());
     return this.#take();
   }
 
   /** All that is held, in order: no more comes. */
   end(): readonly (readonly [number, Uint8Array])[] {
-    const rest = [...this.#held].toSorted(([one], [other]) => one - other);
-    this.#held.clear();
+    const rest = [...this.#early].toSorted(([one], [other]) => one - other);
+    this.#early.clear();
     return rest;
   }
 
   #take(): readonly (readonly [number, Uint8Array])[] {
     const taken: [number, Uint8Array][] = [];
     for (;;) {
-      const bytes = this.#held.get(this.#next);
+      const bytes = this.#early.get(this.#next);
       if (bytes === undefined) return taken;
-      this.#held.delete(this.#next);
+      this.#early.delete(this.#next);
       taken.push([this.#next, bytes]);
       this.#next += 1;
     }
@@ -440,6 +440,6 @@ export class MediaStream implements PhoneWire {
   }
 }
 
-function asAudio([sequence, bytes]: readonly [number, Uint8Array]): AudioHeard {
+function asAudio([sequence, bytes]: readonly [number, Uint8Array]): CallerAudio {
   return { type: "audio", bytes, sequence };
 }

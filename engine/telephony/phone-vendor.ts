@@ -1,7 +1,7 @@
 import type { VendorContext } from "../vendors/vendor-settings.js";
 import type { CallControlApi } from "./call-control.js";
-import type { CallDocuments } from "./call-documents.js";
 import type { CallInfoFields } from "./call-info.js";
+import type { CallInstructions } from "./call-instructions.js";
 import type { PhoneWire } from "./phone-wire.js";
 import type { TelephonySettings, WebhookKeys } from "./telephony-settings.js";
 import type { TransferReport } from "./transfer-report.js";
@@ -11,7 +11,7 @@ import type { SignatureScheme } from "./webhook-signature.js";
 export interface PhoneVendor {
   /** Absent where calls do not come over WebSockets. */
   newWire?(): PhoneWire;
-  readonly documents: CallDocuments;
+  readonly documents: CallInstructions;
   /**
    * Whether the caller of a request for what comes after a stream waits for that; where absent, a form's `CallStatus`
    * says so. Others hear of it, too, and are answered with the document that hangs up.

@@ -43,7 +43,7 @@ export interface StreamUnsupported extends StreamIds {
   readonly format: string;
 }
 
-export interface AudioHeard {
+export interface CallerAudio {
   readonly type: "audio";
   /** Whole samples, at least one. Good until the wire's next `fromWire`: copy what is to last longer. */
   readonly bytes: Uint8Array;
@@ -54,7 +54,7 @@ export interface AudioHeard {
 export type PhoneEvent =
   | StreamStarted
   | StreamUnsupported
-  | AudioHeard
+  | CallerAudio
   | { readonly type: "digit"; readonly digit: string }
   /** Playback came to the mark; `heard` is false when a `clear` may have brought it there. */
   | { readonly type: "markReached"; readonly name: string; readonly wasPlayed: boolean }

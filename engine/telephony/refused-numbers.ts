@@ -1,4 +1,4 @@
-import { isSipAddress } from "./call-documents.js";
+import { isSipAddress } from "./call-instructions.js";
 
 /** Why no agent calls a number or transfers a caller to it, whatever the operator has allowed. */
 export type NumberRefusal = "emergency" | "premium";

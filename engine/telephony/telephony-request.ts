@@ -7,7 +7,7 @@ import type { VendorContext } from "../vendors/vendor-settings.js";
 const ANSWER_MAX_MS = 10_000;
 /** The record of a call is some 2 kB. */
 const ANSWER_MAX_BYTES = 64 * 1024;
-const STATUS_GONE = 404;
+const STATUS_CALL_ENDED = 404;
 
 /** A request that the vendor has started is awaited: after a timeout it would be unknown whether a telephone rings. */
 const NEVER_ABORTED = new AbortController().signal;
@@ -82,7 +82,8 @@ export async function unlessOver(request: Promise<unknown>, overCode?: string): 
   } catch (error) {
     if (!(error instanceof TelephonyError)) throw error;
     const isOver =
-      error.status === STATUS_GONE || (overCode !== undefined && error.vendorCode === overCode);
+      error.status === STATUS_CALL_ENDED ||
+      (overCode !== undefined && error.vendorCode === overCode);
     if (!isOver) throw error;
   }
 }

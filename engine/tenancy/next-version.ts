@@ -15,9 +15,9 @@ export interface VersionedChange<Known extends Versioned, Changed> {
   /** Undefined when the record is not this one any more. */
   change(known: Known): Promise<Changed | undefined>;
   /** The record is as it was read, and cannot be changed: it is gone. */
-  gone(): RequestError;
+  notFound(): RequestError;
   /** What is changed, in the words of the failure. */
-  readonly what: string;
+  readonly recordName: string;
 }
 
 /**
@@ -30,12 +30,12 @@ export async function changeNewest<Known extends Versioned, Changed>(
   let triedAtMs: number | undefined;
   for (let attempt = 1; attempt <= UPDATE_ATTEMPTS_MAX; attempt += 1) {
     const known = await of.read();
-    if (known.updatedAtMs === triedAtMs) throw of.gone();
+    if (known.updatedAtMs === triedAtMs) throw of.notFound();
     triedAtMs = known.updatedAtMs;
     const changed = await of.change(known);
     if (changed !== undefined) return changed;
   }
-  throw new RequestError("conflict", `the ${of.what} keeps changing: try again`);
+  throw new RequestError("conflict", `the ${of.recordName} keeps changing: try again`);
 }
 
 /** When a record is updated that was read: later than before, whatever the clock says, so that it tells one state from the next. */

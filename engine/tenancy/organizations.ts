@@ -60,13 +60,13 @@ export interface OrganizationChange {
   readonly planSlug?: string | undefined;
 }
 
-type Given<Values> = { readonly [Name in keyof Values]?: Values[Name] | undefined };
+type PartialValues<Values> = { readonly [Name in keyof Values]?: Values[Name] | undefined };
 
 /** What an organization's own plan has that its plan so far has not; what is left out stays. */
 export interface OwnPlanTerms {
   readonly name?: string | undefined;
-  readonly limits?: Given<PlanLimits> | undefined;
-  readonly features?: Given<PlanFeatures> | undefined;
+  readonly limits?: PartialValues<PlanLimits> | undefined;
+  readonly features?: PartialValues<PlanFeatures> | undefined;
 }
 
 export interface OrganizationsOptions {
@@ -191,8 +191,8 @@ export class Organizations {
       name: terms.name ?? (plan.slug === slug ? plan.name : `${plan.name} of ${organization.name}`),
       custom: true,
       public: false,
-      limits: withGiven(plan.limits, terms.limits),
-      features: withGiven(plan.features, terms.features),
+      limits: withDefined(plan.limits, terms.limits),
+      features: withDefined(plan.features, terms.features),
       createdAtMs: earlier?.createdAtMs ?? atMs,
       updatedAtMs: atMs,
     };
@@ -304,7 +304,10 @@ export class Organizations {
 }
 
 /** The values, with those of the given ones that are there. */
-function withGiven<Values extends object>(values: Values, given: Given<Values> = {}): Values {
+function withDefined<Values extends object>(
+  values: Values,
+  given: PartialValues<Values> = {},
+): Values {
   const present = Object.entries(given).filter(([, value]) => value !== undefined);
   return { ...values, ...Object.fromEntries(present) };
 }

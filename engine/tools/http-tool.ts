@@ -63,7 +63,7 @@ export async function requestTool(
           // Reading ends with the piece that is beyond what is kept.
           replyMaxBytes: Number.POSITIVE_INFINITY,
         },
-        accept: (headers, status) => answer.begin(headers, status),
+        accept: (headers, status) => answer.start(headers, status),
         refuse: (refused) => answer.refuse(refused),
       },
       (chunk) => answer.write(chunk),
@@ -119,7 +119,7 @@ class BoundedAnswer {
     return this.#refusal;
   }
 
-  begin(headers: AnswerHeaders, status: number): void {
+  start(headers: AnswerHeaders, status: number): void {
     this.#status = status;
     this.#isText = isText(headers);
   }
@@ -127,7 +127,7 @@ class BoundedAnswer {
   /** Ending a request early refuses it a second time, by which nothing changes. */
   refuse({ status, headers, body }: RefusedAnswer): VendorError {
     if (this.#refusal !== undefined) return this.#refusal;
-    this.begin(headers, status);
+    this.start(headers, status);
     this.write(Buffer.from(body));
     // As much as is kept of an error: there may have been more.
     this.#cut ||= this.#bytes === TOOL_ANSWER_MAX_BYTES;
@@ -206,7 +206,7 @@ export async function runHttpTool(
   const cancel = clock.after(timeoutMs, () => late.abort());
   let end: () => void;
   try {
-    end = await connections.toolTurns.begin(call.orgId, AbortSignal.any([signal, late.signal]));
+    end = await connections.toolTurns.acquire(call.orgId, AbortSignal.any([signal, late.signal]));
   } catch (error) {
     if (signal.aborted) throw new VendorError("tool", "aborted", "tool: aborted");
     const fault = error instanceof ShareUsedUpError ? "unavailable" : "timeout";
@@ -215,10 +215,10 @@ export async function runHttpTool(
     cancel();
   }
   const leftMs = Math.max(1, timeoutMs - (clock.monotonicMs() - startedMs));
-  return askService(call, leftMs, context, signal).finally(end);
+  return requestService(call, leftMs, context, signal).finally(end);
 }
 
-async function askService(
+async function requestService(
   { tool, url, fixed, headers, argumentsJson, orgId }: HttpToolCall,
   timeoutMs: number,
   context: VendorContext,

@@ -41,13 +41,13 @@ interface Work {
   ended: { readonly content: string; readonly atMs: number } | undefined;
 }
 
-const ToldOk = v.pipe(v.string(), v.parseJson(), v.object({ ok: v.literal(true) }));
+const ResultOk = v.pipe(v.string(), v.parseJson(), v.object({ ok: v.literal(true) }));
 
 /** Keeps for one call which tools were at work since it was asked last. */
 export class ToolLog {
   readonly #clock: Pick<Clock, "monotonicMs">;
   #works: Work[] = [];
-  #leftOut = 0;
+  #omittedCount = 0;
   #secrets: readonly string[] = [];
   #keptCharacters = 0;
 
@@ -66,9 +66,9 @@ export class ToolLog {
 
   /** The entries since the last call of this method; running tools then count as stopped. */
   take(): TurnTools {
-    const [works, leftOut] = [this.#works, this.#leftOut];
+    const [works, leftOut] = [this.#works, this.#omittedCount];
     this.#works = [];
-    this.#leftOut = 0;
+    this.#omittedCount = 0;
     if (works.length === 0) return {};
     const nowMs = this.#clock.monotonicMs();
     const tools = works.map((work) => this.#bounded(useOf(work, this.#secrets, nowMs)));
@@ -93,7 +93,7 @@ export class ToolLog {
   ): Promise<ToolOutcome> {
     const work: Work = { call, startedAtMs: this.#clock.monotonicMs(), ended: undefined };
     if (this.#works.length < TOOLS_MAX) this.#works.push(work);
-    else this.#leftOut += 1;
+    else this.#omittedCount += 1;
     const outcome = await toolbox.run(call, caller, signal);
     work.ended = { content: outcome.content, atMs: this.#clock.monotonicMs() };
     return outcome;
@@ -105,12 +105,12 @@ function useOf(
   secrets: readonly string[],
   nowMs: number,
 ): ToolUse {
-  const name = begun(call.name, NAME_CHARACTERS_MAX);
+  const name = shortened(call.name, NAME_CHARACTERS_MAX);
   const use = { name, input: kept(call.argumentsJson, secrets) };
   const ms = Math.round(((ended?.atMs ?? nowMs) - startedAtMs) * 10) / 10;
   if (ended === undefined) return { ...use, ok: false, ms };
   const output = kept(ended.content, secrets);
-  return { ...use, output, ok: v.is(ToldOk, ended.content), ms };
+  return { ...use, output, ok: v.is(ResultOk, ended.content), ms };
 }
 
 /** Also the token of `Bearer token`, as a service would repeat it, and as JSON writes it; the longest first. */
@@ -123,7 +123,7 @@ export function secretWords(secrets: readonly string[]): readonly string[] {
 }
 
 function kept(text: string, secrets: readonly string[]): string {
-  return begun(masked(text, secrets), TEXT_CHARACTERS_MAX);
+  return shortened(masked(text, secrets), TEXT_CHARACTERS_MAX);
 }
 
 /** `secrets` are those of `secretWords`. */
@@ -131,7 +131,7 @@ export function masked(text: string, secrets: readonly string[]): string {
   return secrets.reduce((rest, secret) => rest.replaceAll(secret, HIDDEN), text);
 }
 
-function begun(text: string, charactersMax: number): string {
+function shortened(text: string, charactersMax: number): string {
   if (text.length <= charactersMax) return text;
   // A character that is cut in two is left out.
   const whole = text.slice(0, charactersMax).replace(/[\ud800-\udbff]$/, "");

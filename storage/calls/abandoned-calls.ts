@@ -16,13 +16,13 @@ const CALLS_PER_STEP = 100;
 
 const SERVER_STOPPED = "server stopped during the call";
 const PROCESS_ENDED = "a process of the server ended during the call";
-const NODE_LOST = "the server that had the call was lost";
-const END_LOST = "the end of the call was lost";
-const LOST_WHILE_RINGING = "the server stopped before the placed call reached its agent";
+const NODE_DIED = "the server that had the call was lost";
+const END_UNKNOWN = "the end of the call was lost";
+const DIED_WHILE_RINGING = "the server stopped before the placed call reached its agent";
 
 /** Says whether a call's stored `endReason` is one of those that it got here. */
 export function isAbandoned(endReason: string): boolean {
-  return [SERVER_STOPPED, PROCESS_ENDED, NODE_LOST, END_LOST, LOST_WHILE_RINGING].includes(
+  return [SERVER_STOPPED, PROCESS_ENDED, NODE_DIED, END_UNKNOWN, DIED_WHILE_RINGING].includes(
     endReason,
   );
 }
@@ -77,7 +77,7 @@ export function closeCallsOfLostNode(
   runId: string,
   nowMs: number,
 ): Promise<number> {
-  return closeRuns(store, { comparison: "=", runId, endReason: NODE_LOST }, nowMs);
+  return closeRuns(store, { comparison: "=", runId, endReason: NODE_DIED }, nowMs);
 }
 
 interface DeadRuns {
@@ -97,14 +97,14 @@ async function closeRuns(
     if (calls.length === 0) break;
     closed += await closeAll(store, calls, endReason, nowMs);
   }
-  await placedCallsAreLost(store.db, { comparison, runId }, nowMs);
+  await failPlacedCallsOfLostNode(store.db, { comparison, runId }, nowMs);
   // A run is only remembered for the calls that it has left.
   await store.db.deleteFrom("runs").where("id", comparison, runId).execute();
   return closed;
 }
 
 /** The calls that these runs have placed, and that have no record, are recorded as failed by their jobs at once. */
-async function placedCallsAreLost(
+async function failPlacedCallsOfLostNode(
   db: Kysely<Tables>,
   { comparison, runId }: Pick<DeadRuns, "comparison" | "runId">,
   nowMs: number,
@@ -125,7 +125,7 @@ export function closePlacedCall(
   runId: string,
 ): Promise<boolean> {
   const { id, orgId, startedAtMs: endedAtMs } = call;
-  const endReason = LOST_WHILE_RINGING;
+  const endReason = DIED_WHILE_RINGING;
   const row = rowOf(
     {
       ...call,
@@ -161,7 +161,7 @@ export async function closeLostCalls(
     const step = callIds.slice(start, start + CALLS_PER_STEP);
     const calls = await activeCalls(store.db).where("calls.id", "in", step).execute();
     const silent = calls.map((call) => ({ ...call, heartbeatAtMs: null, uptimeMs: null }));
-    closed += await closeAll(store, silent, END_LOST, nowMs);
+    closed += await closeAll(store, silent, END_UNKNOWN, nowMs);
   }
   return closed;
 }

@@ -102,7 +102,7 @@ export class AnalysisStore {
       ...(event === undefined ? [] : this.#outbox.statements(event)),
       ...(runId === undefined ? [] : [this.#counted(runId, analysis)]),
     ]);
-    if (isStored && event !== undefined) this.#added.tell();
+    if (isStored && event !== undefined) this.#added.notify();
     return isStored;
   }
 
@@ -133,7 +133,7 @@ export class AnalysisStore {
     const isAdded = await this.#atomic.runIf({ compile: () => insert.compile(this.#db) }, [
       jobInsert(this.#db, analysisRunJob(run.orgId, run.id, run.createdAtMs)),
     ]);
-    if (isAdded) this.#added.tell();
+    if (isAdded) this.#added.notify();
     return isAdded;
   }
 
@@ -178,7 +178,7 @@ export class AnalysisStore {
       progress,
       calls.map(({ id }) => jobInsert(this.#db, analysisJob(orgId, id, nowMs, runId))),
     );
-    if (isStored) this.#added.tell();
+    if (isStored) this.#added.notify();
     return isStored && !isListed;
   }
 

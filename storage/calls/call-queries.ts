@@ -11,7 +11,7 @@ export interface CallFilter {
 }
 
 /** What no index gives: it is looked for among an organization's latest calls, so that no question takes long. */
-export interface CallSieve {
+export interface CallRowFilter {
   /** The calling number; an index gives the latest calls of it. */
   readonly from?: string;
   /** As `from`: the called number. */
@@ -47,7 +47,7 @@ export interface AttentionSigns {
 }
 
 export interface CallPage extends CallFilter {
-  readonly sieve?: CallSieve;
+  readonly sieve?: CallRowFilter;
   readonly skip: number;
   readonly limit: number;
 }
@@ -77,7 +77,7 @@ function latestCalls(
   db: Kysely<Tables>,
   orgId: string,
   page: CallPage,
-  { from, to, startedFromMs, startedBeforeMs }: CallSieve,
+  { from, to, startedFromMs, startedBeforeMs }: CallRowFilter,
 ) {
   const { skip, limit } = page;
   const isOfNumber = from !== undefined || to !== undefined;
@@ -94,18 +94,18 @@ export function countedPage(db: Kysely<Tables>, orgId: string, page: CallPage) {
 }
 
 /** So many of the latest calls are looked through with a sieve. */
-export const SIEVED_CALLS_MAX = 10_000;
+export const FILTERED_CALLS_MAX = 10_000;
 /** Fewer when words are looked for: all that was said in them is read. */
 export const SEARCHED_CALLS_MAX = 2_000;
 /** At a time, in between of which others are served; measured: 10 ms for calls of 40 messages. */
 export const CALLS_PER_SEARCH = 250;
 
 /** Newest first, among the latest calls up to a limit. */
-export function sievedCalls(
+export function filteredCalls(
   db: Kysely<Tables>,
   orgId: string,
   page: CallPage,
-  sieve: Omit<CallSieve, "words">,
+  sieve: Omit<CallRowFilter, "words">,
 ) {
   const { channel, longerThanSec, waitedMoreThanMs, attention } = sieve;
   const { from, to, direction } = sieve;
@@ -155,10 +155,10 @@ export function searchedCalls(
   db: Kysely<Tables>,
   orgId: string,
   page: CallPage,
-  sieve: CallSieve & { readonly words: string },
+  sieve: CallRowFilter & { readonly words: string },
 ) {
   const patterns = wordPatterns(sieve.words);
-  return sievedCalls(db, orgId, page, sieve)
+  return filteredCalls(db, orgId, page, sieve)
     .where((its) =>
       its.exists(
         its
@@ -254,7 +254,7 @@ export async function listCalls(
 ): Promise<CallList> {
   const { sieve } = page;
   if (sieve?.words !== undefined) return searched(db, orgId, page, sieve, sieve.words);
-  if (sieve !== undefined) return sieved(db, atomic, orgId, page, sieve);
+  if (sieve !== undefined) return filtered(db, atomic, orgId, page, sieve);
   const rows = await countedPage(db, orgId, page).execute();
   const [first] = rows;
   // No row tells it: there is no call, or none on this page.
@@ -262,15 +262,15 @@ export async function listCalls(
   return { items: rows.map(recordOf), total };
 }
 
-async function sieved(
+async function filtered(
   db: Kysely<Tables>,
   atomic: AtomicRequests,
   orgId: string,
   page: CallPage,
-  sieve: CallSieve,
+  sieve: CallRowFilter,
 ): Promise<CallList> {
-  const latest = { ...page, skip: 0, limit: SIEVED_CALLS_MAX };
-  const found = sievedCalls(db, orgId, latest, sieve);
+  const latest = { ...page, skip: 0, limit: FILTERED_CALLS_MAX };
+  const found = filteredCalls(db, orgId, latest, sieve);
   const [calls, totals] = await atomic.run([
     found
       .selectAll()
@@ -288,7 +288,7 @@ async function searched(
   db: Kysely<Tables>,
   orgId: string,
   page: CallPage,
-  sieve: CallSieve,
+  sieve: CallRowFilter,
   words: string,
 ): Promise<CallList> {
   const found: string[] = [];

@@ -121,7 +121,7 @@ export class CallStore {
     // Guarded, and so never a statement of its own: whether that had happened would not be known.
     const messages = appendMessages(this.#db, call.id, call.transcript);
     // A placed call is named by its own session. Before its events, which come after that of its ringing.
-    const placed = call.sessionId === call.id ? [this.#noLongerPlaced(call.id)] : [];
+    const placed = call.sessionId === call.id ? [this.#clearPlaced(call.id)] : [];
     await this.#withEvents(begin, [...placed, ...messages], events);
   }
 
@@ -131,11 +131,11 @@ export class CallStore {
   }
 
   /** No call was placed under this id. */
-  async notPlaced(callId: string): Promise<void> {
-    await this.#atomic.run([this.#noLongerPlaced(callId)]);
+  async failPlaced(callId: string): Promise<void> {
+    await this.#atomic.run([this.#clearPlaced(callId)]);
   }
 
-  #noLongerPlaced(callId: string) {
+  #clearPlaced(callId: string) {
     return jobRemoval(this.#db, placedCallJobId(callId));
   }
 
@@ -148,7 +148,7 @@ export class CallStore {
   /** Records a placed call as failed whose process has died; false where it has its record already. */
   async closePlaced(call: CallRecord, runId: string): Promise<boolean> {
     const isClosed = await closePlacedCall(this.#closing, call, runId);
-    if (isClosed) this.#jobsAdded.tell();
+    if (isClosed) this.#jobsAdded.notify();
     return isClosed;
   }
 
@@ -160,7 +160,7 @@ export class CallStore {
       .where("id", "=", event.callId ?? "");
     if ((await record.executeTakeFirst()) !== undefined) return;
     await this.#atomic.run(this.#outbox.statements(event));
-    this.#jobsAdded.tell();
+    this.#jobsAdded.notify();
   }
 
   /** As `changesIf`; the changes are those of the queries, without those of events and jobs. */
@@ -173,7 +173,7 @@ export class CallStore {
     const outbox = events.flatMap((event) => this.#outbox.statements(event));
     const work = jobs.map((job) => jobInsert(this.#db, job));
     const changes = await this.#atomic.changesIf(guard, [...queries, ...outbox, ...work]);
-    if (changes?.slice(queries.length).some((count) => count > 0)) this.#jobsAdded.tell();
+    if (changes?.slice(queries.length).some((count) => count > 0)) this.#jobsAdded.notify();
     return changes?.slice(0, queries.length);
   }
 
@@ -379,7 +379,7 @@ export class CallStore {
   /** Their ends may have been wanted by endpoints, and placed calls of their run are to be closed by jobs. */
   async #closed(closing: Promise<number>): Promise<number> {
     const count = await closing;
-    this.#jobsAdded.tell();
+    this.#jobsAdded.notify();
     return count;
   }
 }

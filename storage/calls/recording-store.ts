@@ -33,7 +33,7 @@ export class RecordingStore {
   }
 
   /** To be called before there is a file. */
-  async begin({ callId, orgId }: RecordingKey, expiresAtMs: number): Promise<void> {
+  async start({ callId, orgId }: RecordingKey, expiresAtMs: number): Promise<void> {
     await this.#db
       .insertInto("recordings")
       .values({ callId, orgId, isFinished: 0, expiresAtMs })
@@ -59,7 +59,7 @@ export class RecordingStore {
       this.#patch({ callId, orgId }, facts),
       ...this.#outbox.statements(event),
     ]);
-    this.#jobsAdded.tell();
+    this.#jobsAdded.notify();
   }
 
   /** To be called when there is no file any more. */

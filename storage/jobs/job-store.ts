@@ -114,11 +114,11 @@ export class JobsAdded {
   #notify: () => void = () => {};
 
   /** Sets what is called after jobs were added by this process. */
-  tellBy(notify: () => void): void {
+  onAdded(notify: () => void): void {
     this.#notify = notify;
   }
 
-  tell(): void {
+  notify(): void {
     this.#notify();
   }
 }
@@ -138,7 +138,7 @@ export class JobStore {
 
   async add(jobs: readonly NewJob[]): Promise<void> {
     await this.#atomic.run(jobs.map((job) => jobInsert(this.#db, job)));
-    this.added.tell();
+    this.added.notify();
   }
 
   /** The queues that have queued jobs, by name, those after `after`, with the time of the first job of each. */
@@ -309,7 +309,7 @@ export class JobStore {
       .where("orgId", "=", orgId)
       .where("state", "=", FAILED)
       .executeTakeFirstOrThrow();
-    this.added.tell();
+    this.added.notify();
     return numUpdatedRows > 0n;
   }
 

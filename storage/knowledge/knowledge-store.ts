@@ -115,7 +115,7 @@ export class KnowledgeStore {
     const limited = { table: "knowledgeDocuments", row, orgId, max } as const;
     const queries = [...auditOf(this.#db, entry), ...more];
     const isInserted = await this.#atomic.insertWithin(this.#db, limited, queries);
-    if (isInserted && job !== undefined) this.#added.tell();
+    if (isInserted && job !== undefined) this.#added.notify();
     return isInserted;
   }
 
@@ -285,7 +285,7 @@ export class KnowledgeStore {
       update,
       afterChange(jobInsert(this.#db, job)),
     ]);
-    this.#added.tell();
+    this.#added.notify();
     return updated.changes > 0;
   }
 

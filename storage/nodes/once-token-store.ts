@@ -80,7 +80,7 @@ export class OnceTokenStore {
   }
 
   /** As if it had not been taken, unless something is remembered of it. */
-  async giveBack(key: string): Promise<void> {
+  async release(key: string): Promise<void> {
     await this.#db
       .deleteFrom("onceTokens")
       .where("key", "=", key)

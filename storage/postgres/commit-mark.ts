@@ -77,7 +77,7 @@ export async function purgeMarks(pool: Pick<Pool, "query">): Promise<number | nu
 /** Lookups of one mark: a server makes one every two seconds. */
 const LOOKUPS_MAX = 60;
 
-interface LostCommit {
+interface UncertainCommit {
   readonly mark: CommitMark;
   readonly cause: unknown;
   readonly resolve: () => void;
@@ -89,11 +89,11 @@ interface LostCommit {
  * Transactions whose connection broke during the commit. Their outcome is unknown until the database can be reached and shows
  * their marks. Storing such a turn again without a lookup could store it twice.
  */
-export class LostCommits {
+export class UncertainCommits {
   readonly #pool: Pool;
   readonly #isResolvable: boolean;
-  #lost: LostCommit[] = [];
-  #isGivenUp = false;
+  #uncertain: UncertainCommit[] = [];
+  #isClosed = false;
 
   constructor(pool: Pool, isResolvable: boolean) {
     this.#pool = pool;
@@ -105,19 +105,19 @@ export class LostCommits {
    * `StorageStoppedError` when the outcome stays unknown.
    */
   wasCommitted(mark: CommitMark, cause: unknown): Promise<void> {
-    if (!this.#isResolvable || this.#isGivenUp) return Promise.reject(unknownOutcome(cause));
+    if (!this.#isResolvable || this.#isClosed) return Promise.reject(unknownOutcome(cause));
     return new Promise((resolve, reject) => {
-      this.#lost.push({ mark, cause, resolve, reject, lookupCount: 0 });
+      this.#uncertain.push({ mark, cause, resolve, reject, lookupCount: 0 });
     });
   }
 
   /** Rejects when the database cannot be reached; what it can tell by then is settled. */
   async settle(): Promise<void> {
-    for (const commit of this.#lost) commit.lookupCount += 1;
-    for (const commit of this.#lost.slice()) await this.#lookUp(commit);
+    for (const commit of this.#uncertain) commit.lookupCount += 1;
+    for (const commit of this.#uncertain.slice()) await this.#findMark(commit);
   }
 
-  async #lookUp(commit: LostCommit): Promise<void> {
+  async #findMark(commit: UncertainCommit): Promise<void> {
     const { mark, cause, resolve, reject, lookupCount } = commit;
     try {
       const outcome = await outcomeOf(this.#pool, mark);
@@ -134,13 +134,13 @@ export class LostCommits {
     }
   }
 
-  giveUp(): void {
-    this.#isGivenUp = true;
-    for (const { reject, cause } of this.#lost.splice(0)) reject(unknownOutcome(cause));
+  close(): void {
+    this.#isClosed = true;
+    for (const { reject, cause } of this.#uncertain.splice(0)) reject(unknownOutcome(cause));
   }
 
-  #forget(commit: LostCommit): void {
-    this.#lost = this.#lost.filter((each) => each !== commit);
+  #forget(commit: UncertainCommit): void {
+    this.#uncertain = this.#uncertain.filter((each) => each !== commit);
   }
 }
 

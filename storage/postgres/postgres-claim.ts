@@ -12,16 +12,16 @@ const FRESH_SEC = 30;
 /** Should this machine be lost, the database notices within some ten seconds instead of two hours. */
 const KEEP_ALIVE =
   "set tcp_keepalives_idle = 5; set tcp_keepalives_interval = 2; set tcp_keepalives_count = 3";
-const LASTING = `now() - pg_postmaster_start_time() > interval '${FRESH_SEC} s' as lasting`;
+const PERMANENT = `now() - pg_postmaster_start_time() > interval '${FRESH_SEC} s' as lasting`;
 /** Keeps out every server, those of releases that had the database for themselves among them. */
-const TAKE_ALL = `select pg_try_advisory_lock(${LOCK}, hashtext(current_schema())) as taken, true as shared, ${LASTING}`;
+const TAKE_ALL = `select pg_try_advisory_lock(${LOCK}, hashtext(current_schema())) as taken, true as shared, ${PERMANENT}`;
 const TAKE_NAME = `select pg_try_advisory_lock_shared(${LOCK}, hashtext(current_schema())) as shared,
-  pg_try_advisory_lock(${NODE_LOCK}, hashtext(current_schema() || '/' || $1)) as taken, ${LASTING}`;
+  pg_try_advisory_lock(${NODE_LOCK}, hashtext(current_schema() || '/' || $1)) as taken, ${PERMANENT}`;
 /** Within a transaction a pooler keeps a connection of the database for its client; outside, one in transaction mode does not. */
 const WHICH_BACKEND = "select pg_backend_pid() as pid";
 const Backend = v.tuple([v.object({ pid: v.number() })]);
 /** A pooler may hand its connections out by turns. */
-const POOLER_LOOKS = 3;
+const POOLER_CHECKS = 3;
 
 const Taken = v.tuple([
   v.object({ taken: v.boolean(), shared: v.boolean(), lasting: v.boolean() }),
@@ -131,7 +131,7 @@ export async function refuseSharedSessions(url: string, address: string): Promis
 async function isShared([one, other]: readonly Client[]): Promise<boolean> {
   if (one === undefined || other === undefined) return false;
   const own = new Set<number>();
-  for (let look = 0; look < POOLER_LOOKS; look += 1) {
+  for (let look = 0; look < POOLER_CHECKS; look += 1) {
     own.add(await backendOf(one));
     await other.query("begin");
     const others = await backendOf(other);

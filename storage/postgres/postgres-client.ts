@@ -14,9 +14,9 @@ import {
 import {
   beginMarked,
   type CommitMark,
-  LostCommits,
   PURGED_ROWS_MAX,
   purgeMarks,
+  UncertainCommits,
 } from "./commit-mark.js";
 import { faultOfPostgres, isCollision, isLostConnection } from "./postgres-fault.js";
 import { parametersOf } from "./postgres-values.js";
@@ -26,14 +26,14 @@ export const POSTGRES_REQUESTS_WAITING_MAX = 10_000;
 /** How often a transaction is begun that others were in the way of. */
 const TRIES_MAX = 5;
 /** The looks between two deletions of old marks, fewer while more are left; a server looks every two seconds. */
-const LOOKS_A_PURGE = 15;
+const CHECKS_PER_PURGE = 15;
 
 const BEGIN_READING = "begin isolation level repeatable read read only";
 const READING = /^select\b(?![^]*\bfor no key update$)/;
 
 export interface PostgresClientOptions {
   /** A commit whose answer was lost is looked up later, which needs a caller of `look` every few seconds, as a server is. */
-  readonly resolvesLostCommits: boolean;
+  readonly resolvesUncertainCommits: boolean;
   readonly requestsWaitingMax?: number;
 }
 
@@ -44,18 +44,18 @@ export interface PostgresClientOptions {
  */
 export class PostgresClient {
   readonly #pool: Pool;
-  readonly #lostCommits: LostCommits;
+  readonly #uncertainCommits: UncertainCommits;
   readonly #requestsWaitingMax: number;
   #waitingCount = 0;
   #commitCount = 0;
-  #looksUntilPurge = LOOKS_A_PURGE;
+  #checksUntilPurge = CHECKS_PER_PURGE;
   #writeFault: Fault | undefined;
   #closing: Promise<void> | undefined;
   #onDrained: (() => void) | undefined;
 
   constructor(pool: Pool, options: PostgresClientOptions) {
     this.#pool = pool;
-    this.#lostCommits = new LostCommits(pool, options.resolvesLostCommits);
+    this.#uncertainCommits = new UncertainCommits(pool, options.resolvesUncertainCommits);
     this.#requestsWaitingMax = options.requestsWaitingMax ?? POSTGRES_REQUESTS_WAITING_MAX;
   }
 
@@ -100,12 +100,12 @@ export class PostgresClient {
    * Asks what came of commits whose answer was lost, and now and then deletes marks that nobody asks for any more; rejects
    * when the database cannot be reached.
    */
-  async settleLostCommits(): Promise<void> {
-    await this.#lostCommits.settle();
-    this.#looksUntilPurge -= 1;
-    if (this.#looksUntilPurge > 0) return;
-    this.#looksUntilPurge = LOOKS_A_PURGE;
-    if ((await purgeMarks(this.#pool)) === PURGED_ROWS_MAX) this.#looksUntilPurge = 1;
+  async settleUncertainCommits(): Promise<void> {
+    await this.#uncertainCommits.settle();
+    this.#checksUntilPurge -= 1;
+    if (this.#checksUntilPurge > 0) return;
+    this.#checksUntilPurge = CHECKS_PER_PURGE;
+    if ((await purgeMarks(this.#pool)) === PURGED_ROWS_MAX) this.#checksUntilPurge = 1;
   }
 
   /** Refuses new requests, waits for those that were made, then closes the connections. */
@@ -115,7 +115,7 @@ export class PostgresClient {
   }
 
   async #close(): Promise<void> {
-    this.#lostCommits.giveUp();
+    this.#uncertainCommits.close();
     if (this.#waitingCount > 0) {
       await new Promise<void>((resolve) => {
         this.#onDrained = resolve;
@@ -174,7 +174,7 @@ export class PostgresClient {
       });
     } catch (error) {
       if (commit.mark === undefined || !isLostConnection(error)) throw error;
-      await this.#lostCommits.wasCommitted(commit.mark, error);
+      await this.#uncertainCommits.wasCommitted(commit.mark, error);
       return commit.results;
     }
   }

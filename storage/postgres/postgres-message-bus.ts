@@ -1,5 +1,5 @@
 import { Client } from "pg";
-import { type BusListener, MAIL_BYTES_MAX, type Mail } from "../nodes/message-bus.js";
+import { type BusListener, type BusMessages, MESSAGE_BYTES_MAX } from "../nodes/message-bus.js";
 import type { StatementPort } from "../statements/statement-port.js";
 import { connectionSettings } from "./postgres-pool.js";
 
@@ -8,7 +8,7 @@ const KEEP_ALIVE =
   "set tcp_keepalives_idle = 5; set tcp_keepalives_interval = 2; set tcp_keepalives_count = 3";
 
 /** LISTEN and NOTIFY: posts over the pool, and listens on a connection of its own. */
-export class PostgresMail implements Mail {
+export class PostgresMessageBus implements BusMessages {
   readonly #url: string;
   readonly #port: Pick<StatementPort, "send">;
 
@@ -22,8 +22,8 @@ export class PostgresMail implements Mail {
   }
 
   async postToAll(channels: readonly string[], text: string): Promise<void> {
-    if (Buffer.byteLength(text) > MAIL_BYTES_MAX) {
-      throw new RangeError(`a message to another server has at most ${MAIL_BYTES_MAX} bytes`);
+    if (Buffer.byteLength(text) > MESSAGE_BYTES_MAX) {
+      throw new RangeError(`a message to another server has at most ${MESSAGE_BYTES_MAX} bytes`);
     }
     const sql = "select pg_notify(channel, $2) from json_array_elements_text($1::json) as channel";
     await this.#port.send([{ sql, parameters: [JSON.stringify(channels), text] }], false);
@@ -31,7 +31,7 @@ export class PostgresMail implements Mail {
 
   async listen(
     channels: readonly string[],
-    { onMail, onLost }: BusListener,
+    { onMessages, onLost }: BusListener,
   ): Promise<() => Promise<void>> {
     const connection = new Client(connectionSettings(this.#url));
     const way = { isOpen: false };
@@ -43,7 +43,7 @@ export class PostgresMail implements Mail {
     };
     // Called at every end that `close` did not cause.
     connection.on("error", lose);
-    connection.on("notification", ({ channel, payload = "" }) => onMail(channel, payload));
+    connection.on("notification", ({ channel, payload = "" }) => onMessages(channel, payload));
     try {
       await connection.connect();
       await connection.query(KEEP_ALIVE);

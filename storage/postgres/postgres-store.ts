@@ -1,6 +1,6 @@
 import { isDeepStrictEqual } from "node:util";
 import { Client, type Pool } from "pg";
-import type { Mail } from "../nodes/message-bus.js";
+import type { BusMessages } from "../nodes/message-bus.js";
 import { messageOf } from "../statements/fault.js";
 import { postgresDialect } from "../statements/statement-dialect.js";
 import type {
@@ -16,7 +16,7 @@ import { addressOf } from "./postgres-address.js";
 import { PostgresClaim, refuseSharedSessions } from "./postgres-claim.js";
 import { PostgresClient } from "./postgres-client.js";
 import { faultOfPostgres, postgresFault } from "./postgres-fault.js";
-import { PostgresMail } from "./postgres-message-bus.js";
+import { PostgresMessageBus } from "./postgres-message-bus.js";
 import { connectionSettings, newPool } from "./postgres-pool.js";
 import { newerSchema, requireTables, updatePostgresSchema } from "./postgres-schema.js";
 
@@ -35,7 +35,7 @@ export interface PostgresOptions {
 export class PostgresStore implements StoreBackend {
   readonly writers = "many";
   readonly dialect = postgresDialect(this);
-  readonly mail: Mail;
+  readonly messageBus: BusMessages;
   readonly #pool: Pool;
   readonly #client: PostgresClient;
   readonly #claim: PostgresClaim | undefined;
@@ -75,8 +75,8 @@ export class PostgresStore implements StoreBackend {
     this.#pool = pool;
     this.#claim = claim;
     this.#address = addressOf(url);
-    this.mail = new PostgresMail(sessionUrl, this);
-    this.#client = new PostgresClient(pool, { resolvesLostCommits: claim !== undefined });
+    this.messageBus = new PostgresMessageBus(sessionUrl, this);
+    this.#client = new PostgresClient(pool, { resolvesUncertainCommits: claim !== undefined });
   }
 
   get stats(): StorageStats {
@@ -96,10 +96,10 @@ export class PostgresStore implements StoreBackend {
   }
 
   /** Whether it answers, and has the schema that this version knows. */
-  async look(): Promise<StoreCondition> {
+  async checkHealth(): Promise<StoreCondition> {
     try {
       const newer = await newerSchema(this.#pool);
-      await this.#client.settleLostCommits();
+      await this.#client.settleUncertainCommits();
       const fault = postgresFault(newer, this.#address) ?? this.writeFault;
       return { fault, warning: await this.#claimFault() };
     } catch (error) {

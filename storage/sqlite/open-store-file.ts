@@ -38,7 +38,7 @@ export async function openStoreFile(settings: FileSettings): Promise<StoreFile> 
 
 /** Where a database was put back, or was there yesterday, a new one would only hide that it is gone. */
 function requireTables(filePath: string, isServer: boolean): void {
-  const lack = whatIsMissing(filePath);
+  const lack = missingParts(filePath);
   if (lack === undefined) return;
   const advice = isServer
     ? "DATABASE_START says that there is one: put a whole copy there, look whether the disk of DATA_DIR is mounted, or leave DATABASE_START away to begin with a new one"
@@ -63,7 +63,7 @@ function claimFrom(filePath: string): ServerClaim {
 const TABLES = ["organizations", "calls"];
 
 /** What a file lacks that a database of Parley has, as the end of a sentence; undefined when it has everything. */
-export function whatIsMissing(filePath: string): string | undefined {
+export function missingParts(filePath: string): string | undefined {
   if (statSync(filePath, { throwIfNoEntry: false }) === undefined) return "is not there";
   const missing = missingTables(filePath);
   return missing.length === 0 ? undefined : `is empty: it has no table ${missing.join(", ")}`;

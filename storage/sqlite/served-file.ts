@@ -1,11 +1,11 @@
 import { faultCodeOf } from "../statements/fault.js";
 import { StorageUnavailableError } from "../statements/storage-error.js";
+import { FileHealthCheck } from "./file-health-check.js";
 import { GroupCommit, GroupQueue } from "./group-commit.js";
 import { type FileSettings, openStoreFile, type StoreFile } from "./open-store-file.js";
 import { BUSY_TIMEOUT_MS, SCHEMA_VERSION } from "./sqlite-file.js";
 import { SqliteError } from "./sqlite-library.js";
 import { storageAdvice } from "./storage-advice.js";
-import { StoreLook } from "./store-look.js";
 import type { FromFile, ToFile } from "./thread-protocol.js";
 
 /** The log is copied into the database after this many commits, while no request waits, rather than inside a commit. */
@@ -17,7 +17,7 @@ const LOCK_TRY_MS = 10;
 /** On the storage thread: an open file, which runs the requests of its client. */
 export class ServedFile {
   readonly #store: StoreFile;
-  readonly #look: StoreLook;
+  readonly #check: FileHealthCheck;
   readonly #queue: GroupQueue;
   readonly #send: (message: FromFile) => void;
   #isScheduled = false;
@@ -43,8 +43,8 @@ export class ServedFile {
     const { file, claim } = store;
     this.#store = store;
     this.#send = send;
-    this.#look = new StoreLook({ file, filePath, schemaVersion: SCHEMA_VERSION, claim });
-    const groupCommit = new GroupCommit(file, () => this.#look.writeFault());
+    this.#check = new FileHealthCheck({ file, filePath, schemaVersion: SCHEMA_VERSION, claim });
+    const groupCommit = new GroupCommit(file, () => this.#check.writeFault());
     this.#queue = new GroupQueue(groupCommit, BUSY_TIMEOUT_MS, () => performance.now());
   }
 
@@ -55,7 +55,7 @@ export class ServedFile {
         this.#schedule();
         return;
       case "look":
-        this.#send({ kind: "report", report: this.#look.report() });
+        this.#send({ kind: "report", report: this.#check.report() });
         return;
       case "close":
         this.#close();

@@ -14,7 +14,7 @@ export class ServerClaim {
   /** False: the lock may have been removed under a server that lives. */
   readonly lockWasThere: boolean;
   readonly #databasePath: string;
-  #held: HeldFile;
+  #files: OpenFile;
   #identity: FileIdentity;
 
   /** Throws `StorageUnavailableError` when another server has the database. */
@@ -24,9 +24,9 @@ export class ServerClaim {
     return new ServerClaim(databasePath, hold(databasePath), lockWasThere);
   }
 
-  private constructor(databasePath: string, held: HeldFile, lockWasThere: boolean) {
+  private constructor(databasePath: string, held: OpenFile, lockWasThere: boolean) {
     this.#databasePath = databasePath;
-    this.#held = held;
+    this.#files = held;
     this.#identity = new FileIdentity(lockPathOf(databasePath));
     this.lockWasThere = lockWasThere;
   }
@@ -35,13 +35,13 @@ export class ServerClaim {
   renew(): void {
     if (this.#identity.fault() === undefined) return;
     const held = hold(this.#databasePath);
-    this.#held.close();
-    this.#held = held;
+    this.#files.close();
+    this.#files = held;
     this.#identity = new FileIdentity(lockPathOf(this.#databasePath));
   }
 
   close(): void {
-    this.#held.close();
+    this.#files.close();
   }
 }
 
@@ -49,15 +49,15 @@ function lockPathOf(databasePath: string): string {
   return `${databasePath}.lock`;
 }
 
-function hold(databasePath: string): HeldFile {
-  const held = holdFile(lockPathOf(databasePath));
+function hold(databasePath: string): OpenFile {
+  const held = openFile(lockPathOf(databasePath));
   if (held !== undefined) return held;
   throw new StorageUnavailableError(
     `another server runs on ${databasePath}: stop that one first, or give this one a folder of its own`,
   );
 }
 
-export interface HeldFile {
+export interface OpenFile {
   close(): void;
 }
 
@@ -65,7 +65,7 @@ export interface HeldFile {
  * Holds a file, which is made when it is not there, until it is closed or the process dies. Undefined when another process
  * holds it. A database is the one portable lock that Node has.
  */
-export function holdFile(path: string): HeldFile | undefined {
+export function openFile(path: string): OpenFile | undefined {
   const file = new Sqlite(path, { timeout: 0 });
   try {
     file.exec("BEGIN EXCLUSIVE");

@@ -56,8 +56,8 @@ export class SqliteStore implements StoreBackend {
     return this.#client.send(statements, guarded);
   }
 
-  async look(): Promise<StoreCondition> {
-    const { fault, warning } = await this.#client.look();
+  async checkHealth(): Promise<StoreCondition> {
+    const { fault, warning } = await this.#client.checkHealth();
     return { fault: storeFault(fault, this.#filePath) ?? this.writeFault, warning };
   }
 

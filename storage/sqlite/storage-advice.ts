@@ -27,7 +27,7 @@ export function storageAdvice(filePath: string, { code, message }: NamedFault): 
     return `the database ${filePath} is locked: another program has been writing to it for seconds; end that one, then start again`;
   }
   if (FULL_DISK.has(code)) {
-    return `the disk of ${filePath} is full${roomOn(filePath)}: make room, then start again`;
+    return `the disk of ${filePath} is full${freeBytesOn(filePath)}: make room, then start again`;
   }
   return placeAdvice(filePath) ?? `${filePath} cannot be used: ${message} (${code})`;
 }
@@ -74,7 +74,7 @@ function refusalOf(path: string, mode = READ_WRITE): string | undefined {
   }
 }
 
-function roomOn(filePath: string): string {
+function freeBytesOn(filePath: string): string {
   try {
     const { bavail, bsize } = statfsSync(dirname(filePath));
     return ` (${Math.floor((bavail * bsize) / MIB)} MiB left)`;

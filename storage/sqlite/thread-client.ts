@@ -26,7 +26,7 @@ interface Waiter {
   readonly reject: (error: unknown) => void;
 }
 
-interface Looker {
+interface HealthChecker {
   readonly resolve: (report: StoreReport) => void;
   readonly reject: (error: Error) => void;
 }
@@ -44,7 +44,7 @@ export class ThreadClient {
   #lastId = 0;
   #lastGroupSize = 0;
   #groupsCommitted = 0;
-  readonly #looking: Looker[] = [];
+  readonly #checking: HealthChecker[] = [];
   /** Why the last request that was to write could not, where the store is to blame. */
   #writeFault: Fault | undefined;
   /** Why nothing is taken any more. */
@@ -100,10 +100,10 @@ export class ThreadClient {
   }
 
   /** Has the thread look at the database's place; rejects when it is closed or has died. */
-  look(): Promise<StoreReport> {
+  checkHealth(): Promise<StoreReport> {
     return new Promise((resolve, reject) => {
       if (this.#stopped !== undefined) return reject(this.#stopped);
-      this.#looking.push({ resolve, reject });
+      this.#checking.push({ resolve, reject });
       this.#post({ kind: "look" });
     });
   }
@@ -145,11 +145,11 @@ export class ThreadClient {
       case "group":
         this.#lastGroupSize = message.replies.length;
         if (message.committed) this.#groupsCommitted += 1;
-        this.#judge(message);
+        this.#healthOf(message);
         for (const reply of message.replies) this.#settle(reply);
         return;
       case "report":
-        this.#looking.shift()?.resolve(message.report);
+        this.#checking.shift()?.resolve(message.report);
         return;
       case "closed":
         this.#onClosed();
@@ -157,7 +157,7 @@ export class ThreadClient {
     }
   }
 
-  #judge({ committed, replies }: Extract<FromFile, { readonly kind: "group" }>): void {
+  #healthOf({ committed, replies }: Extract<FromFile, { readonly kind: "group" }>): void {
     const fault = replies.map(faultOfStore).find((each) => each !== undefined);
     if (fault !== undefined || committed) this.#writeFault = fault;
   }
@@ -200,7 +200,7 @@ export class ThreadClient {
     const failure = new StorageStoppedError("the storage thread has died", { cause });
     this.#stopped = failure;
     for (const id of this.#waiting.keys()) this.#take(id)?.reject(failure);
-    for (const { reject } of this.#looking.splice(0)) reject(failure);
+    for (const { reject } of this.#checking.splice(0)) reject(failure);
     this.#onFailure(failure);
   }
 }

@@ -1,5 +1,5 @@
 /** Resolves when all other caches have been notified, as far as this process can see; never rejects. */
-export type TellOthers = () => Promise<void>;
+export type NotifyOthers = () => Promise<void>;
 
 /**
  * Counts the changes of what is kept in memory beside the database: keys, organizations, plans, agents and providers. Whatever
@@ -7,15 +7,15 @@ export type TellOthers = () => Promise<void>;
  */
 export class RecordChanges {
   #count = 0;
-  #tellOthers: TellOthers = () => Promise.resolve();
+  #notifyOthers: NotifyOthers = () => Promise.resolve();
 
   get count(): number {
     return this.#count;
   }
 
   /** Set where other processes or servers keep records, too. */
-  tellOthersBy(tellOthers: TellOthers): void {
-    this.#tellOthers = tellOthers;
+  onChanged(tellOthers: NotifyOthers): void {
+    this.#notifyOthers = tellOthers;
   }
 
   /** Another process or server has changed something. */
@@ -30,7 +30,7 @@ export class RecordChanges {
     } finally {
       // A write that fails, too: what became of one whose connection broke is not known.
       this.#count += 1;
-      await this.#tellOthers();
+      await this.#notifyOthers();
     }
   }
 }

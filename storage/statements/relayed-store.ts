@@ -28,7 +28,7 @@ export interface RelayedOutcome {
 /** The way to the process that has the database open. */
 export interface StoreWay {
   run(request: RelayedRequest): Promise<RelayedOutcome>;
-  look(): Promise<StoreCondition>;
+  checkHealth(): Promise<StoreCondition>;
 }
 
 /** In the process that has the database open: runs what another process of its server asks. */
@@ -80,8 +80,8 @@ export class RelayedStore implements StoreBackend {
     }
   }
 
-  async look(): Promise<StoreCondition> {
-    const condition = await this.#way.look();
+  async checkHealth(): Promise<StoreCondition> {
+    const condition = await this.#way.checkHealth();
     this.#writeFault = condition.fault;
     return condition;
   }

@@ -1,5 +1,5 @@
 import type { Dialect } from "kysely";
-import type { Mail } from "../nodes/message-bus.js";
+import type { BusMessages } from "../nodes/message-bus.js";
 
 /** One SQL statement with its values, as Kysely compiles it. */
 export interface Statement {
@@ -42,12 +42,12 @@ export interface StoreBackend extends StatementPort {
   readonly dialect: Dialect;
   readonly stats: StorageStats;
   /** Absent where a database has one server, and in the processes that have theirs by way of another. */
-  readonly mail?: Mail;
+  readonly messageBus?: BusMessages;
   /** Whether no other server can be at work on it, as far as its lock shows. */
   readonly isSoleServer: boolean;
   /** Why what was last to be written could not be, where the request was not to blame. */
   readonly writeFault: StoreFault | undefined;
-  look(): Promise<StoreCondition>;
+  checkHealth(): Promise<StoreCondition>;
   close(): Promise<void>;
 }
 

@@ -125,7 +125,7 @@ export class WebhookStore {
   }
 
   /** The types of events that an active endpoint of the organization wants. */
-  async wantedTypes(orgId: string): Promise<ReadonlySet<EventType>> {
+  async subscribedTypes(orgId: string): Promise<ReadonlySet<EventType>> {
     const rows = await this.#db
       .selectFrom("webhookEndpoints")
       .select("eventTypes")
@@ -187,14 +187,14 @@ export class WebhookStore {
         ...this.#outbox.statements(event),
       ]),
     );
-    if (isDisabled) this.#added.tell();
+    if (isDisabled) this.#added.notify();
     return isDisabled;
   }
 
   /** Stores an event of its own commit, with a job for each endpoint that wants it. */
   async addEvent(event: NewEvent): Promise<void> {
     await this.#atomic.run(this.#outbox.statements(event));
-    this.#added.tell();
+    this.#added.notify();
   }
 
   /** As `addEvent`, for one endpoint, whatever it wants. */
@@ -204,7 +204,7 @@ export class WebhookStore {
       this.#db.insertInto("webhookEvents").values(row),
       deliveryJobs(this.#db, event, sql`id = ${endpointId}`, event.atMs),
     ]);
-    this.#added.tell();
+    this.#added.notify();
   }
 
   async findEvent(orgId: string, id: string): Promise<EventRecord | undefined> {
@@ -248,7 +248,7 @@ export class WebhookStore {
         deliveryJobs(this.#db, event, sql`id = ${endpointId}`, nowMs, `_${tag}`),
       ),
     );
-    this.#added.tell();
+    this.#added.notify();
   }
 
   async addDelivery(delivery: DeliveryRecord): Promise<void> {

@@ -157,7 +157,10 @@ test("a caller whose only server is started again is held until it is back, and 
   server.parley.calls.opener.stop();
   caller.drop();
   const fresh = heldVendor();
-  const [going, ringing] = [caller.goOn(), PhoneCaller.call({ webhookUrl, pause: fresh.pause })];
+  const [going, ringing] = [
+    caller.continue(),
+    PhoneCaller.call({ webhookUrl, pause: fresh.pause }),
+  ];
   const whileStopping = [await broken.held(1), await fresh.held(1)];
   await server.stop();
   for (const goOn of whileStopping) goOn();

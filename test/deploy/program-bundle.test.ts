@@ -19,7 +19,7 @@ test("whatever is started by its path is bundled", () => {
     .map(([, path = ""]) => path);
   // A worker process watches its owner before it loads anything; what it loads then is bundled.
   const started = [...commands, ...startedByOthers()].map((path) =>
-    path === "api/cluster/worker-process.js" ? "api/cluster/worker-work.js" : path,
+    path === "api/cluster/worker-process.js" ? "api/cluster/worker-runtime.js" : path,
   );
   assert.deepEqual([...new Set(started)].toSorted(), PROGRAMS.toSorted());
 });

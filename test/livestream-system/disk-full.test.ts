@@ -70,11 +70,11 @@ test("where the streams themselves fill the disk one of them gives way, and goes
   const [first, second, third] = ladders;
   assert.ok(first !== undefined && second !== undefined && third !== undefined);
   const mend = () => {
-    for (const { run } of ladders) run.mend(clock.monotonicMs());
+    for (const { run } of ladders) run.checkProgress(clock.monotonicMs());
     return ladders.map(({ run }) => run.isFailing(clock.monotonicMs()));
   };
 
-  first.run.mend(clock.monotonicMs());
+  first.run.checkProgress(clock.monotonicMs());
   await untilThere(first.folder.path, SEGMENT, false);
   assert.deepEqual(mend(), [true, false, false]);
   assert.deepEqual(mend(), [true, false, false], "its own room alone does not let it go on");

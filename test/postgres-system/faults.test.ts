@@ -59,7 +59,7 @@ async function lookUntil(database: Database, request: Promise<unknown>): Promise
     state.isOver = true;
   };
   request.then(over, over);
-  while (!state.isOver) await database.look();
+  while (!state.isOver) await database.checkHealth();
 }
 
 test("a turn whose commit was answered by nobody is stored, and once", async (context) => {
@@ -168,17 +168,17 @@ test("after the database was away, a server has its place again and is told when
   const url = await cluster.makeDatabase();
   const first = await open(context, url, { isServer: true });
   await cluster.stop();
-  const gone = await first.look();
+  const gone = await first.checkHealth();
   assert.equal(gone.fault?.reason, "the database cannot be reached");
   assert.doesNotMatch(gone.fault?.advice ?? "", /unused|parley:/, "no password is told");
   await assert.rejects(first.organizations.list(), StorageUnwritableError);
   await cluster.resume();
-  assert.deepEqual(await first.look(), { fault: undefined, warning: undefined });
+  assert.deepEqual(await first.checkHealth(), { fault: undefined, warning: undefined });
   await assert.rejects(open(context, url, { isServer: true }), StorageUnavailableError);
 
   await cluster.stop();
   await cluster.resume();
-  const looks = await Promise.all([first.look(), first.look(), first.look()]);
+  const looks = await Promise.all([first.checkHealth(), first.checkHealth(), first.checkHealth()]);
   assert.ok(
     looks.every(({ warning }) => warning === undefined),
     "it is not in its own way",
@@ -188,7 +188,7 @@ test("after the database was away, a server has its place again and is told when
   await cluster.resume();
   const second = await open(context, url, { isServer: true });
   assert.equal(second.isSoleServer, false, "one that lives may be about to come back");
-  const { warning } = await first.look();
+  const { warning } = await first.checkHealth();
   assert.match(warning ?? "", /another server runs on PostgreSQL/);
 });
 
@@ -226,10 +226,10 @@ test("a schema that a newer release has only added to is taken, and one that lac
   const url = await cluster.makeDatabase();
   const server = await open(context, url);
   await cluster.query(`update "schemaState" set "version" = 99`, url);
-  assert.equal((await server.look()).fault, undefined);
+  assert.equal((await server.checkHealth()).fault, undefined);
   await (await open(context, url)).plans.list();
   await cluster.query(`update "schemaState" set "oldestBeside" = 99`, url);
-  assert.match((await server.look()).fault?.reason ?? "", /by a newer version/);
+  assert.match((await server.checkHealth()).fault?.reason ?? "", /by a newer version/);
   await assert.rejects(open(context, url), /made by a newer version of Parley: its schema is 99/);
 });
 

@@ -48,12 +48,12 @@ class GivenCallStand {
 
   async serve(startId: string, handlers: Partial<Handlers<WorkerRequests>> = {}) {
     const { database, clock } = this;
-    const { mail } = database;
-    assert.ok(mail);
+    const { messageBus } = database;
+    assert.ok(messageBus);
     const log = new RecordingLogger();
     const about = { address: null, version: "1.0.0", capacity: 10 };
     const node = { startId, name: startId, ...about };
-    const surroundings = { database, mail, clock, log, isNameCertain: true };
+    const surroundings = { database, messageBus, clock, log, isNameCertain: true };
     const nodes = new Nodes({ ...surroundings, node, onLost: () => undefined });
     await nodes.join();
     const { primary, join } = newCluster({ nodes });
@@ -93,7 +93,7 @@ test("what is told of a call that is just going to another server reaches it the
   const told: Promise<boolean>[] = [];
   const giver = await stand.serve("giver", {
     handOver: () => {
-      for (const { process } of [giver, third]) told.push(process.ask("report", REPORT));
+      for (const { process } of [giver, third]) told.push(process.request("report", REPORT));
       return HANDED;
     },
   });
@@ -101,8 +101,8 @@ test("what is told of a call that is just going to another server reaches it the
   const taker = await stand.serve("taker", {
     report: ({ report: { answeredBy } }) => taken.push(answeredBy) > 0,
   });
-  await giver.process.ask("takeSlot", slotOf(CALL.callId));
-  assert.deepEqual(await taker.process.ask("handOver", CALL), HANDED);
+  await giver.process.request("takeSlot", slotOf(CALL.callId));
+  assert.deepEqual(await taker.process.request("handOver", CALL), HANDED);
   assert.deepEqual(await Promise.all(told), [true, true]);
   assert.deepEqual(taken, ["human", "human"]);
   assert.equal(await stand.database.callSlots.holderOf(CALL.callId), "taker");
@@ -120,25 +120,25 @@ test("a call whose hand-over was answered while nobody listened comes all the sa
     },
   });
   const taker = await stand.serve("taker");
-  await giver.process.ask("takeSlot", slotOf(CALL.callId));
-  const handed = taker.process.ask("handOver", CALL);
+  await giver.process.request("takeSlot", slotOf(CALL.callId));
+  const handed = taker.process.request("handOver", CALL);
   await Promise.all([deaf(giver), deaf(taker)]);
   stand.clock.advance(RECONNECT_MIN_MS);
   await stand.listening("giver", "taker");
   stand.clock.advance(ASKED_AGAIN_MS - RECONNECT_MIN_MS);
   assert.deepEqual(await handed, HANDED);
   assert.equal(handOvers, 1);
-  assert.equal(await taker.process.ask("countSlots", ORG), 1);
+  assert.equal(await taker.process.request("countSlots", ORG), 1);
 });
 
 test("a call comes to the server that has asked for it, though its slot cannot come along", async (context) => {
   const stand = await GivenCallStand.start(context);
   const giver = await stand.serve("giver", { handOver: () => HANDED });
   const taker = await stand.serve("taker");
-  await giver.process.ask("takeSlot", slotOf(CALL.callId));
+  await giver.process.request("takeSlot", slotOf(CALL.callId));
   const away = () => Promise.reject(new Error("the database is away"));
   context.mock.method(stand.database.callSlots, "move", away);
-  assert.deepEqual(await taker.process.ask("handOver", CALL), HANDED);
+  assert.deepEqual(await taker.process.request("handOver", CALL), HANDED);
   assert.ok(
     taker.log
       .ofLevel("warn")
@@ -150,10 +150,10 @@ test("nobody is told that a call ends whose server does not have it any more", a
   const stand = await GivenCallStand.start(context);
   const one = await stand.serve("one");
   const other = await stand.serve("other");
-  await one.process.ask("takeSlot", slotOf("here"));
+  await one.process.request("takeSlot", slotOf("here"));
   const { callSlots } = stand.database;
   assert.ok(await callSlots.take({ ...slotOf("left over"), startId: "one" }));
   const end = (callId: string) =>
-    other.process.ask("endCall", { callId, ending: ORGANIZATION_ENDED });
+    other.process.request("endCall", { callId, ending: ORGANIZATION_ENDED });
   assert.deepEqual([await end("here"), await end("left over")], [true, false]);
 });

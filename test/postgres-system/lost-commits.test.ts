@@ -3,7 +3,7 @@ import { type TestContext, test } from "node:test";
 import { Client } from "pg";
 import { PostgresCluster } from "../../bench/stand/postgres-cluster.js";
 import { openDatabase } from "../../storage/database.js";
-import { beginMarked, LostCommits, purgeMarks } from "../../storage/postgres/commit-mark.js";
+import { beginMarked, purgeMarks, UncertainCommits } from "../../storage/postgres/commit-mark.js";
 import { connectionSettings, newPool } from "../../storage/postgres/postgres-pool.js";
 import { StorageStoppedError } from "../../storage/statements/storage-error.js";
 import { temporaryFile } from "../storage/temporary-file.js";
@@ -18,7 +18,7 @@ async function stand(context: TestContext) {
   await client.connect();
   const pool = newPool(url);
   context.after(() => Promise.all([client.end(), pool.end()]));
-  return { client, pool, lost: new LostCommits(pool, true) };
+  return { client, pool, lost: new UncertainCommits(pool, true) };
 }
 
 test("a commit that is still under way is asked for again, until it is known", async (context) => {

@@ -78,7 +78,7 @@ test("behind nginx, the callers of a server that is killed talk on with the othe
   });
   const again = await Promise.all(
     broken.map(async (caller) => {
-      const next = await caller.goOn();
+      const next = await caller.continue();
       await heard(next, "Where were we?");
       return next;
     }),

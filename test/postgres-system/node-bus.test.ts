@@ -38,20 +38,20 @@ async function openMail(context: TestContext): Promise<Database & { readonly url
 
 async function nodeOn(
   context: TestContext,
-  { mail }: Database,
+  { messageBus }: Database,
   startId: string,
   {
     clock = new SystemClock(),
     isRinging = (callId: string): boolean | Promise<boolean> => callId === startId,
   } = {},
 ) {
-  assert.ok(mail);
+  assert.ok(messageBus);
   const changes = new Changes();
   const log = new RecordingLogger();
   const told: string[] = [];
   const counts = { changed: 0, recordsChanged: 0, listened: 0 };
   const node = new NodeBus({
-    mail,
+    messageBus,
     startId,
     handlers: {
       isRinging,
@@ -93,21 +93,21 @@ test("a node answers what another asks, and learns what it is told", async (cont
   const database = await openMail(context);
   const { node: one } = await nodeOn(context, database, "one");
   const { told, log } = await nodeOn(context, database, "other");
-  assert.equal(await one.ask("other", isRinging("other"), NODE_ANSWERS.isRinging), true);
-  assert.equal(await one.ask("other", isRinging("x"), NODE_ANSWERS.isRinging), false);
+  assert.equal(await one.request("other", isRinging("other"), NODE_ANSWERS.isRinging), true);
+  assert.equal(await one.request("other", isRinging("x"), NODE_ANSWERS.isRinging), false);
   for (const callId of ["other", "x"]) {
     const hasCall = { name: "hasCall", asks: callId } as const;
-    assert.equal(await one.ask("other", hasCall, NODE_ANSWERS.hasCall), callId === "other");
+    assert.equal(await one.request("other", hasCall, NODE_ANSWERS.hasCall), callId === "other");
   }
   const handOver = { name: "handOver", asks: { callId: "a", orgId: "org" } } as const;
-  await assert.rejects(one.ask("other", handOver, NODE_ANSWERS.handOver), isUnavailable);
+  await assert.rejects(one.request("other", handOver, NODE_ANSWERS.handOver), isUnavailable);
   assert.match(
     log.ofLevel("warn")[0]?.message ?? "",
     /failed to handle a request of another server/,
   );
   const ending = { reason: "callerLeft", status: "completed", message: "gone" } as const;
   const endCall = { name: "endCall", asks: { callId: "a", ending } } as const;
-  assert.equal(await one.ask("other", endCall, NODE_ANSWERS.endCall), true);
+  assert.equal(await one.request("other", endCall, NODE_ANSWERS.endCall), true);
   assert.deepEqual(told, ["a callerLeft"]);
 });
 
@@ -115,12 +115,12 @@ test("what is not understood is left alone, and what is too long is not sent", a
   const database = await openMail(context);
   const { log, changes, counts } = await nodeOn(context, database, "one");
   for (const text of ["", "{}", '{"kind":"question","from":"x","question":{"name":"drop"}}']) {
-    await database.mail?.post(channelOf("one"), text);
+    await database.messageBus?.post(channelOf("one"), text);
   }
-  await database.mail?.post(ALL_NODES, "");
+  await database.messageBus?.post(ALL_NODES, "");
   await changes.until("the last of them", () => counts.changed > 0);
   assert.equal(log.ofLevel("warn").length, 3);
-  const tooLong = database.mail?.post(ALL_NODES, "é".repeat(MAIL_BYTES_MAX / 2 + 1));
+  const tooLong = database.messageBus?.post(ALL_NODES, "é".repeat(MAIL_BYTES_MAX / 2 + 1));
   await assert.rejects(tooLong ?? NEVER, RangeError);
 });
 
@@ -128,7 +128,7 @@ test("a change of records is heard by the other nodes, and not by the one that t
   const database = await openMail(context);
   const one = await nodeOn(context, database, "one");
   const other = await nodeOn(context, database, "other");
-  await database.mail?.post(RECORDS_CHANGED, "one");
+  await database.messageBus?.post(RECORDS_CHANGED, "one");
   await other.changes.until("the change", () => other.counts.recordsChanged > 0);
   assert.equal(one.counts.recordsChanged, 0);
   // A command line opens the database as this test does.
@@ -140,7 +140,7 @@ test("a node that does not answer is not waited for, and not too many questions 
   const database = await openMail(context);
   const clock = new VirtualClock();
   const { node } = await nodeOn(context, database, "one", { clock });
-  const ask = () => node.ask("nobody", isRinging("a"), NODE_ANSWERS.isRinging);
+  const ask = () => node.request("nobody", isRinging("a"), NODE_ANSWERS.isRinging);
   const asked = Array.from({ length: QUESTIONS_MAX }, () => assert.rejects(ask(), isUnavailable));
   await assert.rejects(ask(), /too slowly/);
   clock.advance(2_000);
@@ -158,19 +158,19 @@ test("a node that asks too much is not answered", async (context) => {
     isRinging: () => new Promise<boolean>((resolve) => held.push(resolve)),
   });
   const first = Array.from({ length: QUESTIONS_MAX }, () =>
-    asking.node.ask("asked", isRinging("a"), NODE_ANSWERS.isRinging),
+    asking.node.request("asked", isRinging("a"), NODE_ANSWERS.isRinging),
   );
   const other = await nodeOn(context, database, "other", { clock: new VirtualClock() });
   await changes.until("all to be asked", async () => {
-    await database.mail?.post(ALL_NODES, "");
+    await database.messageBus?.post(ALL_NODES, "");
     return held.length === QUESTIONS_MAX;
   });
   const last = assert.rejects(
-    other.node.ask("asked", isRinging("a"), NODE_ANSWERS.isRinging),
+    other.node.request("asked", isRinging("a"), NODE_ANSWERS.isRinging),
     isUnavailable,
   );
   await changes.until("the last to be dropped", async () => {
-    await database.mail?.post(ALL_NODES, "");
+    await database.messageBus?.post(ALL_NODES, "");
     return log.ofLevel("warn").length === 1;
   });
   for (const answer of held) answer(true);
@@ -191,7 +191,7 @@ test("a node whose connection is lost listens again, and looks what it has misse
   await changes.until("the node to look", () => counts.changed > 0 && counts.listened === 2);
   assert.match(log.ofLevel("warn")[0]?.message ?? "", /reconnecting/);
   await other.changes.until("the other node to listen too", () => other.counts.changed > 0);
-  assert.ok(await other.node.ask("one", isRinging("one"), NODE_ANSWERS.isRinging));
+  assert.ok(await other.node.request("one", isRinging("one"), NODE_ANSWERS.isRinging));
 });
 
 /** A server on its own clock, as the others see it. */
@@ -200,15 +200,15 @@ async function nodesOn(
   startId: string,
   { clock = new SystemClock(), handOver = noCall }: Partial<OpenedNodes> = {},
 ): Promise<Nodes> {
-  const { mail } = database;
-  assert.ok(mail);
+  const { messageBus } = database;
+  assert.ok(messageBus);
   const address = `http://${startId}`;
   const node = { startId, name: startId, address, version: "1.0.0", capacity: 10 };
   const surroundings = { clock, log: new RecordingLogger(), isNameCertain: true };
   const options: NodesOptions = {
     ...surroundings,
     database,
-    mail,
+    messageBus,
     node,
     onLost: () => undefined,
   };
@@ -224,7 +224,7 @@ async function nodesOn(
     },
     callCount: 0,
     isTaking: true,
-    holds: () => false,
+    hasCall: () => false,
     events: { watchedTopics: () => [], onSubscription: () => undefined, onEvent: () => undefined },
     breakers: { known: () => [], onBreakers: () => undefined },
     recordsChanged: () => undefined,

@@ -221,19 +221,19 @@ test("a server that stops sends callers to any other that lives; one that does n
   const clock = new VirtualClock();
   const state = { isTaking: true, isStopping: false };
   const { registry } = await stand.join("one", clock, { state });
-  assert.equal(registry.elsewhere, undefined);
+  assert.equal(registry.otherAvailableServer, undefined);
   // As a server is that is still being started when it is last heard of.
   const starting = { isTaking: false, isStopping: false };
   const other = await stand.join("other", clock, { state: starting });
   await registry.beat();
-  assert.equal(registry.elsewhere, undefined);
-  assert.equal(registry.othersTake, false);
+  assert.equal(registry.otherAvailableServer, undefined);
+  assert.equal(registry.othersAccept, false);
   Object.assign(state, { isTaking: false, isStopping: true });
-  assert.deepEqual(registry.elsewhere, { address: undefined });
-  assert.equal(registry.othersTake, true);
+  assert.deepEqual(registry.otherAvailableServer, { address: undefined });
+  assert.equal(registry.othersAccept, true);
   const operator = { type: "administrator", id: "" } as const;
   await drainNode({ database: stand.database, clock, newId: randomUUID }, "other", operator);
   await registry.beat();
-  assert.equal(registry.elsewhere, undefined, "the other takes none for good");
+  assert.equal(registry.otherAvailableServer, undefined, "the other takes none for good");
   await other.registry.leave();
 });

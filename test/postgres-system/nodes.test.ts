@@ -97,7 +97,7 @@ test("a server that is killed loses its calls to another, which closes their rec
   one.server.signal("SIGKILL");
   await caller.until(({ type }) => type === "closed");
   stand.front.leadTo(other.url);
-  const again = await caller.goOn();
+  const again = await caller.continue();
   await heard(again, "Where were we?");
   await again.say("what was that");
   await heard(again, "like to try");
@@ -139,7 +139,7 @@ test("callers of a server that is stopped before they are done talk on with the 
   one.server.signal("SIGTERM");
   const isClosed = ({ type }: { readonly type: string }) => type === "closed";
   await Promise.all([caller.until(isClosed), page.until(isClosed)]);
-  const again = await caller.goOn();
+  const again = await caller.continue();
   await heard(again, "Where were we?");
   const back = await Caller.connect({ url: other.url, apiKey, sessionId: page.historyKey ?? "" });
   await back.until(ended);

@@ -91,13 +91,13 @@ test("a pooler in transaction mode is refused with what to do, and no lock stays
   // The lock is the database's own, and everything else goes through a pooler as it comes.
   const database = await server(bare, url);
   await insertOrganizations(database);
-  const { mail } = database;
-  assert.ok(mail);
+  const { messageBus } = database;
+  assert.ok(messageBus);
   const received = new Promise<string>((resolve, reject) => {
-    const listener = { onMail: (_: string, text: string) => resolve(text), onLost: reject };
-    mail.listen(["words"], listener).then((stop) => {
+    const listener = { onMessages: (_: string, text: string) => resolve(text), onLost: reject };
+    messageBus.listen(["words"], listener).then((stop) => {
       context.after(stop);
-      return mail.post("words", "hello");
+      return messageBus.post("words", "hello");
     }, reject);
   });
   assert.equal(await received, "hello");

@@ -130,7 +130,7 @@ test("a filled database of an older release is brought up to date with all that 
   await today.apiKeys.insert(apiKeyRecord());
   for (const id of ["one", "two"]) await today.calls.start(callRecord({ id }), "run");
   await today.calls.finish("one", END);
-  await today.recordings.begin({ callId: "one", orgId: "org" }, NOON_MS);
+  await today.recordings.start({ callId: "one", orgId: "org" }, NOON_MS);
   const said = [{ role: "user", content: "¿Sí?" }] as const;
   await today.history.replace({ orgId: "org", key: "key" }, [], said, NOON_MS);
   await today.calls.heartbeat("run", NOON_MS);

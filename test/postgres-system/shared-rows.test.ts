@@ -73,14 +73,14 @@ test("a token is taken once, and again when its time is over or it is given back
     isFirst: false,
     value: "first",
   });
-  await onceTokens.giveBack("a");
+  await onceTokens.release("a");
   assert.equal(
     (await onceTokens.take("a", null, DAY_MS)).isFirst,
     false,
     "it has opened something",
   );
   assert.ok((await onceTokens.take("b", null, DAY_MS)).isFirst);
-  await onceTokens.giveBack("b");
+  await onceTokens.release("b");
   assert.ok((await onceTokens.take("b", null, -1)).isFirst);
   assert.ok((await onceTokens.take("b", null, DAY_MS)).isFirst, "its time was over");
   await onceTokens.remember("b", "key");

@@ -73,9 +73,12 @@ test("every connection to PostgreSQL is made over TLS where DATABASE_URL says so
   const database = await open(over(own.file));
   context.after(() => database.close());
   await insertOrganizations(database);
-  const { mail } = database;
-  assert.ok(mail);
-  const stopListening = await mail.listen(["news"], { onMail: () => {}, onLost: () => {} });
+  const { messageBus } = database;
+  assert.ok(messageBus);
+  const stopListening = await messageBus.listen(["news"], {
+    onMessages: () => {},
+    onLost: () => {},
+  });
   context.after(stopListening);
   const { rows: connections } = await cluster.query(
     `select "ssl", "version" from pg_stat_ssl join pg_stat_activity using (pid) where application_name = 'parley'`,

@@ -52,7 +52,7 @@ test("a server that has ended its calls is still there for the vendors, who ask 
   const stopped = server.stop();
   assert.equal((await closeOfPhone(caller)).reason, "the server is restarting");
   await server.quiet();
-  await assert.rejects(caller.goOn(), /the server is restarting/);
+  await assert.rejects(caller.continue(), /the server is restarting/);
   assert.deepEqual(pausesSec, [9, 9, 9, 3]);
   clock.release();
   await stopped;
@@ -63,7 +63,7 @@ test("so is one whose last call breaks by itself while it waits for it", async (
   const stopped = server.stop(600_000);
   caller.drop();
   await Promise.race([clock.waits(), stopped]);
-  await assert.rejects(caller.goOn(), /the server is restarting/);
+  await assert.rejects(caller.continue(), /the server is restarting/);
   assert.deepEqual(pausesSec, [9, 9, 9, 3]);
   clock.release();
   await stopped;

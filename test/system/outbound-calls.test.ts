@@ -207,7 +207,7 @@ test("a placed call whose transfer is busy is back with its agent, and whose str
   );
   await heard(again, "the line is busy");
   again.drop();
-  const third = await again.goOn();
+  const third = await again.continue();
   await heard(third, "the line was interrupted");
   await third.hangUp();
   const [first, second, last] = await server.endedCalls(customer, 3);

@@ -1,7 +1,10 @@
 import assert from "node:assert/strict";
 import { after, before, beforeEach, describe, test } from "node:test";
 import { PhoneCaller } from "../../engine/sandbox/telephone/phone-caller.js";
-import { askWebhook, CallTurnedAwayError } from "../../engine/sandbox/telephone/phone-webhook.js";
+import {
+  CallRefusedByServerError,
+  requestWebhook,
+} from "../../engine/sandbox/telephone/phone-webhook.js";
 import type { CallRecord } from "../../storage/records.js";
 import {
   closeOfPhone,
@@ -33,9 +36,9 @@ const RINGING = {
 };
 
 /** What the vendor is told by the next document, of a call whose last one it could not follow. */
-function askAgain(action: string | undefined): ReturnType<typeof askWebhook> {
+function askAgain(action: string | undefined): ReturnType<typeof requestWebhook> {
   assert.ok(action, "the vendor knows whom to ask");
-  return askWebhook(action, RINGING, "in-progress");
+  return requestWebhook(action, RINGING, "in-progress");
 }
 
 /** The customer's first two calls, of which the second goes on with the first. */
@@ -60,7 +63,7 @@ test("a caller whose stream breaks talks on in the same conversation, and both r
   await caller.say("say thank you");
   await heard(caller, "thank you");
   caller.drop();
-  const again = await caller.goOn();
+  const again = await caller.continue();
   await heard(again, "Where were we?");
   assert.ok(again.playedText().startsWith(INTERRUPTED), again.playedText());
   await again.say("what was that");
@@ -83,7 +86,7 @@ test("a call that the server broke off itself goes on", async () => {
     message: "internal error",
   });
   await closeOfPhone(caller);
-  const again = await caller.goOn();
+  const again = await caller.continue();
   await heard(again, "Where were we?");
   await again.hangUp();
 });
@@ -99,7 +102,7 @@ test("a call that the agent ended is over, and so is one whose caller hung up", 
     message: "the agent ended the call",
   });
   await closeOfPhone(ended);
-  await assert.rejects(ended.goOn(), /hung up/);
+  await assert.rejects(ended.continue(), /hung up/);
 });
 
 test("a call that breaks again and again is over after three times", async () => {
@@ -108,16 +111,16 @@ test("a call that breaks again and again is over after three times", async () =>
   for (let time = 0; time < 3; time += 1) {
     await heard(caller, time === 0 ? "Hello" : "sorry");
     caller.drop();
-    caller = await caller.goOn();
+    caller = await caller.continue();
   }
   await heard(caller, "sorry");
   caller.drop();
-  await assert.rejects(caller.goOn(), /nothing comes after/);
+  await assert.rejects(caller.continue(), /nothing comes after/);
 });
 
 test("a stream that came to nobody is asked for again, and its caller is greeted", async () => {
   const customer = await customerWithAgent();
-  const unheard = await askWebhook(webhookUrl(server, customer), RINGING);
+  const unheard = await requestWebhook(webhookUrl(server, customer), RINGING);
   const { url: streamUrl, parameters } = await askAgain(unheard.action);
   const caller = await PhoneCaller.call({ callSid, streamUrl, parameters });
   await heard(caller, GREETING);
@@ -133,7 +136,7 @@ test("a stream that came to nobody is asked for again, and its caller is greeted
 
 test("a caller whose next stream came to nobody goes on with the one before", async () => {
   const customer = await customerWithAgent();
-  const told = await askWebhook(webhookUrl(server, customer), RINGING);
+  const told = await requestWebhook(webhookUrl(server, customer), RINGING);
   const caller = await PhoneCaller.call({
     callSid,
     streamUrl: told.url,
@@ -152,7 +155,7 @@ test("a caller whose next stream came to nobody goes on with the one before", as
 
 test("a stream that comes to nobody again and again is over after three times", async () => {
   const customer = await customerWithAgent();
-  let told = await askWebhook(webhookUrl(server, customer), RINGING);
+  let told = await requestWebhook(webhookUrl(server, customer), RINGING);
   for (let time = 0; time < 3; time += 1) told = await askAgain(told.action);
   assert.equal(told.action, undefined);
 });
@@ -160,14 +163,14 @@ test("a stream that comes to nobody again and again is over after three times", 
 test("a caller who would be refused is told so when the vendor asks again", async () => {
   const customer = await server.customer();
   const { id } = await server.agent(customer);
-  const { action } = await askWebhook(webhookUrl(server, customer), RINGING);
+  const { action } = await requestWebhook(webhookUrl(server, customer), RINGING);
   await server.tenancy.agents.remove(customer.tenant, id);
-  await assert.rejects(askAgain(action), CallTurnedAwayError);
+  await assert.rejects(askAgain(action), CallRefusedByServerError);
 });
 
 test("an organization that was suspended meanwhile gets no other stream", async () => {
   const customer = await customerWithAgent();
-  const { action } = await askWebhook(webhookUrl(server, customer), RINGING);
+  const { action } = await requestWebhook(webhookUrl(server, customer), RINGING);
   await server.tenancy.organizations.suspend(customer.email);
   await assert.rejects(askAgain(action), /hung up/);
 });
@@ -202,7 +205,7 @@ describe("a server that stops, with no other beside it", () => {
   });
 
   test("has the vendor wait for it with a caller whose stream broke, for 30 s in all", async () => {
-    await assert.rejects(caller.goOn(), isToldOfRestart);
+    await assert.rejects(caller.continue(), isToldOfRestart);
     assert.deepEqual(pausesSec, [9, 9, 9, 3]);
   });
 
@@ -239,5 +242,5 @@ describe("a server that stops, with no other beside it", () => {
 });
 
 function isToldOfRestart(error: unknown): boolean {
-  return error instanceof CallTurnedAwayError && /the server is restarting/.test(error.words);
+  return error instanceof CallRefusedByServerError && /the server is restarting/.test(error.words);
 }

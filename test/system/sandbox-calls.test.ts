@@ -4,7 +4,7 @@ import * as v from "valibot";
 import { readSandboxNote, type SandboxNote } from "../../engine/sandbox/sandbox-note.js";
 import { PhoneCaller } from "../../engine/sandbox/telephone/phone-caller.js";
 import { SANDBOX_TWILIO } from "../../engine/sandbox/telephone/sandbox-telephony.js";
-import { TelephonePlug } from "../../engine/sandbox/telephone/telephone-plug.js";
+import { TelephoneConnection } from "../../engine/sandbox/telephone/telephone-connection.js";
 import { eventually } from "./eventually.js";
 import { type Customer, TestServer } from "./test-server.js";
 
@@ -90,13 +90,13 @@ test("special numbers, and faults of the desk, decide what becomes of a call", a
 /** A telephone whose `statuses` are the vendor's words for all numbers, in order. */
 async function plugIn(number: string) {
   const statuses: string[] = [];
-  const plug = await TelephonePlug.connect(note.twilioUrl, number, (event) => {
+  const plug = await TelephoneConnection.connect(note.twilioUrl, number, (event) => {
     if (event.event === "status") statuses.push(`${event.number} ${event.status}`);
   });
   return { plug, statuses };
 }
 
-function completed(plug: TelephonePlug, number: string) {
+function completed(plug: TelephoneConnection, number: string) {
   return plug.until(
     (event) => event.event === "status" && event.number === number && event.status === "completed",
   );
@@ -109,12 +109,12 @@ test("a call to a telephone that is plugged in rings there, and is handed on to 
   const rings = await plug.until(({ event }) => event === "answer");
   assert.ok(rings.event === "answer");
   const caller = await PhoneCaller.call(rings.call);
-  plug.tell({ event: "connected" });
+  plug.send({ event: "connected" });
   await caller.until(({ type }) => type === "quiet");
   await caller.say("transfer me please");
   await plug.until(({ event }) => event === "leave");
   await caller.hangUp();
-  plug.tell({ event: "over" });
+  plug.send({ event: "over" });
   await completed(plug, own);
   assert.deepEqual(statuses, [
     `${own} ringing`,
@@ -141,11 +141,11 @@ test("a call that a telephone makes by itself can be handed on too, to a number 
     authToken: SANDBOX_TWILIO.authToken,
     from: own,
   });
-  plug.tell({ event: "calling", callSid: caller.callSid, to: "+15550002222" });
+  plug.send({ event: "calling", callSid: caller.callSid, to: "+15550002222" });
   await caller.say("transfer me please");
   await plug.until(({ event }) => event === "leave");
   await caller.hangUp();
-  plug.tell({ event: "over" });
+  plug.send({ event: "over" });
   await completed(plug, "+15550002222");
   assert.deepEqual(statuses, [`${busy} ringing`, `${busy} busy`, "+15550002222 completed"]);
   const call = await server.endedCall(customer);
@@ -154,9 +154,9 @@ test("a call that a telephone makes by itself can be handed on too, to a number 
 });
 
 test("a number has one telephone, and it is a number", async () => {
-  const plug = await TelephonePlug.connect(note.twilioUrl, "+15550107779");
-  await assert.rejects(TelephonePlug.connect(note.twilioUrl, "+15550107779"), /409/);
-  await assert.rejects(TelephonePlug.connect(note.twilioUrl, "%zz"), /404/);
+  const plug = await TelephoneConnection.connect(note.twilioUrl, "+15550107779");
+  await assert.rejects(TelephoneConnection.connect(note.twilioUrl, "+15550107779"), /409/);
+  await assert.rejects(TelephoneConnection.connect(note.twilioUrl, "%zz"), /404/);
   plug.close();
 });
 

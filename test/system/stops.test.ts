@@ -189,7 +189,7 @@ test("a server process that is told to stop, and alone, has callers of the telep
   server.signal("SIGTERM");
   await healthWhileDraining(server.url);
   caller.drop();
-  const again = caller.goOn();
+  const again = caller.continue();
   const another = ring();
   await eventually("both vendors to wait", () => held[1]);
   await last.hangUp();

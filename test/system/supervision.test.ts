@@ -135,7 +135,7 @@ test("who asks for events and does not read them is dropped", async () => {
   const endReason = "x".repeat(STREAM_BACKLOG_BYTES_MAX);
   const orgId = customer.tenant.organization.id;
   await server.changes.until("the end of the watch", () => {
-    feed.tell(orgId, { type: "ended", callId: "a", status: "failed", endReason });
+    feed.publish(orgId, { type: "ended", callId: "a", status: "failed", endReason });
     setImmediate(server.changes.tell);
     return feed.watcherCount === 0;
   });

@@ -4,7 +4,7 @@ import { after, before, test } from "node:test";
 import { WebSocket } from "ws";
 import { AgentCall } from "../../api/client/agent-call.js";
 import type { CallEvents } from "../../api/client/call-events.js";
-import { ownClock } from "../../api/client/client-clock.js";
+import { defaultClock } from "../../api/client/client-clock.js";
 import { OwnSound } from "../../api/client/own-sound.js";
 import { freePorts } from "../../bench/livestream/free-ports.js";
 import type { Caller } from "../../engine/sandbox/caller.js";
@@ -15,7 +15,7 @@ import { type Customer, newDataDir, TestServer } from "./test-server.js";
 const GREETING = "Hello there.";
 const INTERRUPTED = "I am sorry, the line was interrupted. Where were we?";
 /** Its server may need longer than 30 s to start again where the machine has other work. */
-const patientClock = { ...ownClock, monotonicMs: () => ownClock.monotonicMs() / 10 };
+const patientClock = { ...defaultClock, monotonicMs: () => defaultClock.monotonicMs() / 10 };
 
 let sandbox: Sandbox;
 let dataDir: string;

@@ -2,7 +2,10 @@ import assert from "node:assert/strict";
 import { after, before, test } from "node:test";
 import { Webhook } from "standardwebhooks";
 import * as v from "valibot";
-import { askWebhook, CallTurnedAwayError } from "../../engine/sandbox/telephone/phone-webhook.js";
+import {
+  CallRefusedByServerError,
+  requestWebhook,
+} from "../../engine/sandbox/telephone/phone-webhook.js";
 import { WebhookReceiver } from "../doubles/webhook-receiver.js";
 import { ended } from "./events.js";
 import { eventually } from "./eventually.js";
@@ -231,10 +234,10 @@ test("a telephone call that is refused as it comes tells so once, however often 
   const customer = await server.customer();
   await endpoint(customer, receiver);
   for (let time = 0; time < 2; time += 1) {
-    await assert.rejects(askWebhook(signedUrl(customer), INCOMING), CallTurnedAwayError);
+    await assert.rejects(requestWebhook(signedUrl(customer), INCOMING), CallRefusedByServerError);
   }
   const other = { ...INCOMING, callSid: `CA${"3".repeat(32)}` };
-  await assert.rejects(askWebhook(signedUrl(customer), other), CallTurnedAwayError);
+  await assert.rejects(requestWebhook(signedUrl(customer), other), CallRefusedByServerError);
   await eventually("both calls", () => (bodies(receiver).length > 1 ? true : undefined));
   await server.parley.calls.journal.stored();
   const told = bodies(receiver).map(({ type, data }) => [
@@ -253,10 +256,10 @@ test("a telephone call that is refused when its vendor asks what comes next tell
   const customer = await server.customer();
   const { id } = await server.agent(customer);
   await endpoint(customer, receiver, { eventTypes: ["call.failed"] });
-  const { action = "" } = await askWebhook(signedUrl(customer), INCOMING);
+  const { action = "" } = await requestWebhook(signedUrl(customer), INCOMING);
   await server.tenancy.agents.remove(customer.tenant, id);
   for (let time = 0; time < 2; time += 1) {
-    await assert.rejects(askWebhook(action, INCOMING, "in-progress"), CallTurnedAwayError);
+    await assert.rejects(requestWebhook(action, INCOMING, "in-progress"), CallRefusedByServerError);
   }
   const { data } = await until(receiver, "call.failed");
   await server.parley.calls.journal.stored();

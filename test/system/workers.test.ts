@@ -4,7 +4,7 @@ import { after, before, describe, test } from "node:test";
 import { workerCount } from "../../api/cluster/worker-process-count.js";
 import { Caller } from "../../engine/sandbox/caller.js";
 import { PhoneCaller } from "../../engine/sandbox/telephone/phone-caller.js";
-import { askWebhook } from "../../engine/sandbox/telephone/phone-webhook.js";
+import { requestWebhook } from "../../engine/sandbox/telephone/phone-webhook.js";
 import { StorageUnwritableError } from "../../storage/statements/storage-error.js";
 import { frontUnderTest } from "../doubles/front-under-test.js";
 import { SilentLogger } from "../doubles/silent-logger.js";
@@ -245,7 +245,7 @@ function boxTests(): void {
     const account = { accountSid: "AC1", from: "+15550001111", to: "+15550002222" };
     const ring = async (callSid: string) => {
       const call = { ...account, callSid, authToken: undefined };
-      return { callSid, told: await askWebhook(webhook(customer), call) };
+      return { callSid, told: await requestWebhook(webhook(customer), call) };
     };
     const rung = await Promise.all(Array.from({ length: CALLS }, (_, n) => ring(`CA${n}`)));
     process.kill(victim, "SIGSTOP");

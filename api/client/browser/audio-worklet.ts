@@ -33,7 +33,9 @@ class MicrophoneProcessor extends AudioWorkletProcessor {
 }
 
 class LoudspeakerProcessor extends AudioWorkletProcessor {
-  readonly #queue = new PlaybackQueue(sampleRate, (turn) => this.#tell({ type: "sounding", turn }));
+  readonly #queue = new PlaybackQueue(sampleRate, (turn) =>
+    this.#postState({ type: "sounding", turn }),
+  );
   #samples = 0;
   #squares = 0;
 
@@ -54,17 +56,17 @@ class LoudspeakerProcessor extends AudioWorkletProcessor {
   }
 
   #report(): void {
-    this.#tell({ type: "loudness", rms: Math.sqrt(this.#squares / this.#samples) });
+    this.#postState({ type: "loudness", rms: Math.sqrt(this.#squares / this.#samples) });
     this.#samples = 0;
     this.#squares = 0;
     const { progress } = this.#queue;
-    if (progress !== undefined) this.#tell({ type: "played", ...progress });
+    if (progress !== undefined) this.#postState({ type: "played", ...progress });
   }
 
   #obey(command: LoudspeakerCommand): void {
     switch (command.type) {
       case "begin":
-        return this.#queue.begin(command.turn, command.rateHz);
+        return this.#queue.startTurn(command.turn, command.rateHz);
       case "play":
         return this.#queue.play(command.samples);
       case "finish":
@@ -74,7 +76,7 @@ class LoudspeakerProcessor extends AudioWorkletProcessor {
     }
   }
 
-  #tell(report: LoudspeakerReport): void {
+  #postState(report: LoudspeakerReport): void {
     this.port.postMessage(report);
   }
 }

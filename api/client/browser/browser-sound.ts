@@ -1,6 +1,6 @@
 import { CallError, type CallErrorCode } from "../call-error.js";
 import type { MicrophoneChange } from "../call-events.js";
-import { type CancelTimer, type ClientClock, ownClock } from "../client-clock.js";
+import { type CancelTimer, type ClientClock, defaultClock } from "../client-clock.js";
 import type { Sound, SoundListener } from "../sound.js";
 import { Microphone, PAGE_NOT_SECURE } from "./microphone.js";
 import {
@@ -60,7 +60,7 @@ export class BrowserSound implements Sound {
 
   constructor(options: BrowserSoundOptions) {
     this.#options = options;
-    this.#clock = options.clock ?? ownClock;
+    this.#clock = options.clock ?? defaultClock;
   }
 
   async open(listener: SoundListener): Promise<void> {
@@ -93,7 +93,7 @@ export class BrowserSound implements Sound {
     this.#watchContext();
   }
 
-  begin(turn: number, rateHz: number): void {
+  startTurn(turn: number, rateHz: number): void {
     this.#playing = { turn, ms: 0 };
     this.#command({ type: "begin", turn, rateHz });
   }
@@ -211,9 +211,9 @@ export class BrowserSound implements Sound {
   }
 
   /** The server has to wait for audio that is not heard, and stop it when the caller interrupts. */
-  #tellStill(): void {
+  #reportStill(): void {
     if (this.#playing !== undefined) this.#listener?.played(this.#playing.turn, this.#playing.ms);
-    this.#cancelStill = this.#clock.after(STILL_PERIOD_MS, () => this.#tellStill());
+    this.#cancelStill = this.#clock.after(STILL_PERIOD_MS, () => this.#reportStill());
   }
 
   #microphoneChanged(change: MicrophoneChange): void {
@@ -245,7 +245,7 @@ export class BrowserSound implements Sound {
     this.#isSuspended = state !== "running";
     this.#awaitGesture(this.#isSuspended);
     this.#cancelStill?.();
-    if (this.#isSuspended) this.#tellStill();
+    if (this.#isSuspended) this.#reportStill();
     if (wasSuspended && !this.#isSuspended) this.#listener?.mended("soundSuspended");
     if (wasSuspended || !this.#isSuspended) return;
     const message = "The browser blocks audio until you click or press a key.";

@@ -47,7 +47,7 @@ export class Microphone {
     this.#source.connect(this.#target);
     this.setMuted(this.#isMuted);
     for (const track of stream.getAudioTracks()) {
-      track.addEventListener("ended", () => this.#lost(stream, track));
+      track.addEventListener("ended", () => this.#onTrackLost(stream, track));
       track.addEventListener("mute", () => this.#changed(stream, track, "muted"));
       track.addEventListener("unmute", () => this.#changed(stream, track, "open"));
       const { deviceId: id = "" } = track.getSettings();
@@ -79,7 +79,7 @@ export class Microphone {
     this.#onChange({ state, label: track.label, deviceId });
   }
 
-  #lost(stream: MediaStream, { label }: MediaStreamTrack): void {
+  #onTrackLost(stream: MediaStream, { label }: MediaStreamTrack): void {
     if (stream !== this.#stream) return;
     this.#drop();
     this.#onChange({ state: "lost", label, deviceId: "" });

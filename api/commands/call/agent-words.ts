@@ -4,13 +4,13 @@ import { serverAddress } from "../../client/call-address.js";
 import { serverEvents } from "../../console/model/server-events.js";
 
 const Calls = v.object({ items: v.array(v.object({ _id: v.string() })) });
-const SaidWords = v.object({
+const TranscriptWords = v.object({
   role: v.picklist(["user", "assistant"]),
   text: v.string(),
   isFinal: v.boolean(),
 });
-const Words = v.pipe(v.string(), v.parseJson(), SaidWords);
-const Present = v.pipe(v.string(), v.parseJson(), v.object({ words: v.array(SaidWords) }));
+const Words = v.pipe(v.string(), v.parseJson(), TranscriptWords);
+const Present = v.pipe(v.string(), v.parseJson(), v.object({ words: v.array(TranscriptWords) }));
 
 const ANSWER_MAX_MS = 5_000;
 /** The record of a call is written a moment after its audio begins. */

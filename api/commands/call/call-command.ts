@@ -59,7 +59,7 @@ const FORMAT = STREAMED_FORMATS[STREAM_FORMAT];
 export const WEB_STREAM: Medium = {
   ...WEB,
   newPlayback: () => new RawPlayback(FORMAT),
-  tellsEveryPiece: false,
+  reportsEveryChunk: false,
   fileOf: (replies) => wavOf(replies, FORMAT),
 };
 
@@ -122,12 +122,12 @@ class PhonePlayback extends RawPlayback {
 
 export const TELEPHONE: Medium = {
   newPlayback: () => new PhonePlayback(),
-  tellsEveryPiece: false,
+  reportsEveryChunk: false,
   showsTranscripts: false,
   // A stream is open before its session is, and the first one starts the server's threads for audio.
   greetingWaitMs: 10_000,
   // A server sends a fraction of a second ahead, so nothing is ever left for long, and a frame may be late.
-  leftMsMin: -LATE_MS,
+  minRemainingMs: -LATE_MS,
   fileOf: (replies) => wavOf(replies, MULAW_8K),
 };
 

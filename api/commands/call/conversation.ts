@@ -178,7 +178,7 @@ export class Conversation {
     const turn = this.#note(event);
     const isNews =
       event.type === "audio"
-        ? this.medium.tellsEveryPiece || turn?.pieces.length === 1
+        ? this.medium.reportsEveryChunk || turn?.pieces.length === 1
         : event.type !== "transcript" || this.medium.showsTranscripts;
     if (isNews) this.#display.received(event, turn);
     if (this.#stopped !== undefined && event.type !== "audioStop") {

@@ -36,22 +36,22 @@ export interface Playback {
 export interface Medium {
   newPlayback(): Playback;
   /** Whether every piece of sound is shown, or only the first of a reply. */
-  readonly tellsEveryPiece: boolean;
+  readonly reportsEveryChunk: boolean;
   /** False where the transcript comes beside the call, at no certain moment of it. */
   readonly showsTranscripts: boolean;
   /** Some agents have no greeting: the caller speaks after this silence. */
   readonly greetingWaitMs: number;
   /** So much of a reply must be left for it to be interrupted for sure; below 0 where its sound may be so late. */
-  readonly leftMsMin: number;
+  readonly minRemainingMs: number;
   /** What `--save` writes: the pieces of each reply. */
   fileOf(replies: readonly (readonly Uint8Array[])[]): Uint8Array;
 }
 
 export const WEB: Medium = {
   newPlayback: () => new Loudspeaker(),
-  tellsEveryPiece: true,
+  reportsEveryChunk: true,
   showsTranscripts: true,
   greetingWaitMs: 10_000,
-  leftMsMin: 300,
+  minRemainingMs: 300,
   fileOf: (replies) => Buffer.concat(replies.flat()),
 };

@@ -44,7 +44,7 @@ export async function perform(conversation: Conversation, steps: readonly Step[]
 async function isCaughtTalking(conversation: Conversation, turn: Turn): Promise<boolean> {
   if (turn.kind === "greeting" && !turn.hasAudio) return false;
   await conversation.talking(turn);
-  const interrupter = new Interrupter(conversation.medium.leftMsMin);
+  const interrupter = new Interrupter(conversation.medium.minRemainingMs);
   while (!turn.isOver && !interrupter.isNow(leftMs(turn))) await pause(LOOK_MS);
   return !turn.isOver;
 }

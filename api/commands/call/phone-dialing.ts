@@ -2,11 +2,11 @@ import { randomInt } from "node:crypto";
 import * as v from "valibot";
 import type { SandboxNote } from "../../../engine/sandbox/sandbox-note.js";
 import {
-  CallTurnedAwayError,
+  CallRefusedByServerError,
   WebhookError,
 } from "../../../engine/sandbox/telephone/phone-webhook.js";
+import { TelephoneConnection } from "../../../engine/sandbox/telephone/telephone-connection.js";
 import type { ToTelephone } from "../../../engine/sandbox/telephone/telephone-message.js";
-import { TelephonePlug } from "../../../engine/sandbox/telephone/telephone-plug.js";
 import { serverAddress } from "../../client/call-address.js";
 import { CommandError } from "../command-error.js";
 import { printable } from "../terminal.js";
@@ -24,7 +24,7 @@ const RefusalText = v.pipe(v.string(), v.parseJson(), v.object({ error: v.string
 /** Why a telephone call did not come about, for a person. */
 export async function explainDialling(error: unknown, url: string): Promise<Error> {
   if (error instanceof CommandError) return error;
-  if (error instanceof CallTurnedAwayError) {
+  if (error instanceof CallRefusedByServerError) {
     return new CommandError(`the caller is told: "${printable(error.words)}"`, { cause: error });
   }
   if (error instanceof WebhookError) {
@@ -77,18 +77,23 @@ export interface CallOrder {
 export async function placeCall({ url, apiKey, to, from, ...order }: CallOrder): Promise<void> {
   const base = url.replace(/^ws/, "http");
   const agentId = order.agentId ?? (await firstAgent(base, apiKey));
-  await ask(base, "/api/dashboard/calls", apiKey, { agentId, to, from });
+  await requestJson(base, "/api/dashboard/calls", apiKey, { agentId, to, from });
 }
 
 async function firstAgent(base: string, apiKey: string): Promise<string> {
-  const agents = v.safeParse(Agents, await ask(base, "/api/dashboard/agents", apiKey));
+  const agents = v.safeParse(Agents, await requestJson(base, "/api/dashboard/agents", apiKey));
   if (!agents.success) throw new CommandError(`what answers at ${base} is not a Parley server`);
   const agent = agents.output.find(({ status }) => status === undefined || status === "active");
   if (agent === undefined) throw new CommandError("the organization has no active agent");
   return agent._id;
 }
 
-async function ask(base: string, path: string, apiKey: string, body?: object): Promise<unknown> {
+async function requestJson(
+  base: string,
+  path: string,
+  apiKey: string,
+  body?: object,
+): Promise<unknown> {
   const response = await fetch(serverAddress(base, path), {
     method: body === undefined ? "GET" : "POST",
     headers: { "x-api-key": apiKey, "content-type": "application/json" },
@@ -136,7 +141,7 @@ export async function dialAgent(options: PhoneDialOptions): Promise<VoiceCall> {
     const dialled = { webhookUrl: webhook.href, from, to, authToken };
     const call = await PhoneVoiceCall.dial(dialled, "the agent on the telephone");
     follow(call, options, { from });
-    plug?.tell({ event: "calling", callSid: call.callSid, to });
+    plug?.send({ event: "calling", callSid: call.callSid, to });
     return plug === undefined ? call : new PluggedCall(call, plug, to);
   } catch (error) {
     plug?.close();
@@ -167,10 +172,10 @@ export async function awaitPlacedCall(
     if (outcome.event !== "answer") throw new CommandError("the call was not answered");
     const call = await PhoneVoiceCall.dial(outcome.call, "the agent, who called");
     follow(call, options, { to });
-    plug.tell({ event: "connected" });
+    plug.send({ event: "connected" });
     return new PluggedCall(call, plug, to);
   } catch (error) {
-    plug.tell({ event: "over" });
+    plug.send({ event: "over" });
     plug.close();
     throw await explainDialling(error, url);
   }
@@ -189,11 +194,11 @@ function follow(
 class PluggedCall implements VoiceCall {
   readonly historyKey = "";
   readonly #call: PhoneVoiceCall;
-  readonly #plug: TelephonePlug;
+  readonly #plug: TelephoneConnection;
   readonly #over: Promise<unknown>;
 
   /** `number`: who was called. */
-  constructor(call: PhoneVoiceCall, plug: TelephonePlug, number: string) {
+  constructor(call: PhoneVoiceCall, plug: TelephoneConnection, number: string) {
     this.#call = call;
     this.#plug = plug;
     this.#over = plug.until((event) => isEnd(event, number), 2 ** 31 - 1).catch(() => undefined);
@@ -217,7 +222,7 @@ class PluggedCall implements VoiceCall {
 
   async hangUp(): Promise<void> {
     await this.#call.hangUp();
-    this.#plug.tell({ event: "over" });
+    this.#plug.send({ event: "over" });
     let giveUp: NodeJS.Timeout | undefined;
     const enough = new Promise<void>((resolve) => {
       giveUp = setTimeout(resolve, AFTER_CALL_MAX_MS);
@@ -232,12 +237,12 @@ async function plugIn(
   { twilioUrl }: SandboxNote,
   number: string,
   { onStatus }: PhoneDialOptions,
-): Promise<TelephonePlug> {
+): Promise<TelephoneConnection> {
   const onEvent = (event: ToTelephone) => {
     if (event.event === "status") onStatus(event.number, event.status, process.hrtime.bigint());
   };
   try {
-    return await TelephonePlug.connect(twilioUrl, number, onEvent);
+    return await TelephoneConnection.connect(twilioUrl, number, onEvent);
   } catch (cause) {
     throw new CommandError("the server's sandbox does not respond: is the server still running?", {
       cause,

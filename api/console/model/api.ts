@@ -1,5 +1,5 @@
 import createClient from "openapi-fetch";
-import { answerCame, answerMissed } from "./connection.js";
+import { answerMissed, markOnline } from "./connection.js";
 import type { ContractPaths } from "./contract-paths.js";
 import { SERVER_URL } from "./server-address.js";
 import { currentToken, isSessionOver, sessionRefused } from "./session.js";
@@ -60,7 +60,7 @@ export async function fetchAsUser(request: Request): Promise<Response> {
 export async function fetchAsAnybody(request: Request): Promise<Response> {
   try {
     const response = await fetch(request);
-    answerCame();
+    markOnline();
     return response;
   } catch (error) {
     if (request.signal.aborted) throw error;

@@ -16,7 +16,7 @@ export function onConnection(listener: () => void): () => void {
 }
 
 /** Whatever the server said: it is there. */
-export function answerCame(): void {
+export function markOnline(): void {
   setAnswering(true);
 }
 
@@ -27,12 +27,12 @@ export function answerMissed(): void {
 function setAnswering(isAnsweringNow: boolean): void {
   if (isAnswering === isAnsweringNow) return;
   isAnswering = isAnsweringNow;
-  tellAll();
+  notifyAll();
 }
 
-function tellAll(): void {
+function notifyAll(): void {
   for (const listener of listeners) listener();
 }
 
-addEventListener("online", tellAll);
-addEventListener("offline", tellAll);
+addEventListener("online", notifyAll);
+addEventListener("offline", notifyAll);

@@ -1,7 +1,7 @@
 import { useEffect, useState } from "react";
 import { Announcer } from "../../client/announcer.js";
 import type { CallEvents, Words } from "../../client/client.js";
-import { ownClock } from "../../client/client-clock.js";
+import { defaultClock } from "../../client/client-clock.js";
 import { Dialogue } from "../../client/dialogue.js";
 import { type CallEvent, watchCalls } from "./call-watch.js";
 import { queryClient } from "./queries.js";
@@ -10,24 +10,24 @@ import { withWords } from "./talk-session.js";
 interface LiveWords {
   readonly words: readonly Words[];
   /** False while the server does not tell: then what is said is not known. */
-  readonly isTold: boolean;
+  readonly isPartial: boolean;
 }
 
 /** The words of a call that are in no stored turn; nothing for a call that is not watched. */
 export function useLiveWords(callId: string, isWatched: boolean): LiveWords {
   const [words, setWords] = useState<readonly Words[]>([]);
-  const [isTold, setTold] = useState(true);
+  const [isPartial, setTold] = useState(true);
   useEffect(() => {
     if (!isWatched) return;
     const abort = new AbortController();
     const renewed = () => queryClient.invalidateQueries({ queryKey: ["call", callId] });
     const events = new Announcer<CallEvents>();
-    let dialogue = new Dialogue(events, ownClock);
+    let dialogue = new Dialogue(events, defaultClock);
     events.on("words", (one) => setWords((before) => withWords(before, one)));
     const tell = (event: CallEvent | undefined) => {
       setTold(event !== undefined);
       if (event?.name === "present") {
-        dialogue = new Dialogue(events, ownClock);
+        dialogue = new Dialogue(events, defaultClock);
         setWords([]);
         for (const words of event.data.words) say(dialogue, words);
       }
@@ -41,7 +41,7 @@ export function useLiveWords(callId: string, isWatched: boolean): LiveWords {
       setWords([]);
     };
   }, [callId, isWatched]);
-  return { words, isTold };
+  return { words, isPartial };
 }
 
 type Said = Extract<CallEvent, { name: "present" }>["data"]["words"][number];

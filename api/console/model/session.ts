@@ -38,7 +38,7 @@ export function wasSessionEnded(): boolean {
 export function signInWith(token: string): void {
   wasEnded = false;
   localStorage.setItem(TOKEN_KEY, token);
-  tellAll();
+  notifyAll();
 }
 
 export function signOut(): void {
@@ -55,7 +55,7 @@ export function sessionRefused(token: string): void {
   if (token !== currentToken() || isSessionOver()) return;
   if (isProved) {
     refusedToken = token;
-    tellAll();
+    notifyAll();
   } else {
     leave(true);
   }
@@ -65,7 +65,7 @@ function leave(isEnded: boolean): void {
   wasEnded = isEnded;
   isProved = false;
   localStorage.removeItem(TOKEN_KEY);
-  tellAll();
+  notifyAll();
 }
 
 /** Calls back when somebody signs in or out, in another tab too. Gives back how to stop that. */
@@ -102,12 +102,12 @@ function personOf(token: string): string {
   }
 }
 
-function tellAll(): void {
+function notifyAll(): void {
   for (const listener of listeners) listener();
 }
 
 addEventListener("storage", ({ key }) => {
   if (key !== TOKEN_KEY && key !== null) return;
   if (currentToken() === undefined) isProved = false;
-  tellAll();
+  notifyAll();
 });

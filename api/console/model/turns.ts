@@ -60,7 +60,7 @@ export function percentile(values: readonly number[], share: number): number | u
   return sorted[Math.max(0, Math.ceil(share * sorted.length) - 1)];
 }
 
-export interface SaidMessage {
+export interface TranscriptMessage {
   readonly role: "user" | "assistant";
   readonly text: string;
   readonly timestamp: number;
@@ -68,7 +68,7 @@ export interface SaidMessage {
 
 type TurnRecord = Readonly<Record<string, unknown>>;
 
-export interface SaidTurn extends SaidMessage {
+export interface TranscriptTurn extends TranscriptMessage {
   /** From the beginning of the call. */
   readonly atSec: number;
   /** What is kept of the turn in which the agent said it. */
@@ -87,13 +87,13 @@ export interface SaidTurn extends SaidMessage {
  * The transcript with each turn's record beside what was said in it. Both are in the order of time, but a turn that was given up
  * before a word was heard has no message: a message that follows the caller's belongs to a reply, another to whatever was next.
  */
-export function saidTurns(
-  transcript: readonly SaidMessage[],
+export function transcriptTurns(
+  transcript: readonly TranscriptMessage[],
   records: readonly TurnRecord[],
   startedAtMs: number,
-): readonly SaidTurn[] {
+): readonly TranscriptTurn[] {
   let next = 0;
-  const turns = transcript.map((message, index): SaidTurn => {
+  const turns = transcript.map((message, index): TranscriptTurn => {
     const atSec = Math.max(0, (message.timestamp - startedAtMs) / 1_000);
     const unmeasured = { record: undefined, wait: undefined, wasInterrupted: false, unheard: "" };
     const bare = { ...message, atSec, ...unmeasured, ...usedTools([]) };
@@ -115,7 +115,10 @@ export function saidTurns(
 }
 
 /** Tool calls after the last heard words are shown beside these words. */
-function withLate(turns: readonly SaidTurn[], late: readonly TurnRecord[]): readonly SaidTurn[] {
+function withLate(
+  turns: readonly TranscriptTurn[],
+  late: readonly TurnRecord[],
+): readonly TranscriptTurn[] {
   const { tools, moreTools } = usedTools(late);
   const last = turns.at(-1);
   if (last === undefined || tools.length === 0) return turns;

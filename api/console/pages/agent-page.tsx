@@ -15,7 +15,7 @@ import type { Answered } from "../model/contract-paths.js";
 import { queryClient, useAgent, useProviders } from "../model/queries.js";
 import { SERVER_URL } from "../model/server-address.js";
 import { saveFile } from "../parts/calls/csv-button.js";
-import { AskDialog } from "../parts/forms/ask-dialog.js";
+import { ConfirmDialog } from "../parts/forms/confirm-dialog.js";
 import { useFocusOnFault } from "../parts/forms/focus-on-fault.js";
 import { useLeaveGuard } from "../parts/forms/leave-guard.js";
 import { ToolTrials } from "../parts/forms/tool-trial.js";
@@ -37,7 +37,7 @@ export function AgentPage({ id }: { id: string }) {
       query={agent}
       outline={<Outline lines={8} height={64} />}
       head={<PageHead title="Agent" />}
-      elsewhere={
+      notFoundContent={
         <Link className="button" href="/agents">
           All agents
         </Link>
@@ -267,7 +267,7 @@ function DeleteAgent({ agent }: { agent: Agent }) {
         Delete
       </button>
       {isAsking ? (
-        <AskDialog
+        <ConfirmDialog
           title={`Delete ${agent.name}?`}
           consequence="It will stop taking calls. Past calls are kept."
           keep="Keep it"

@@ -14,18 +14,18 @@ import RegionsPlugin from "wavesurfer.js/dist/plugins/regions.esm.js";
 import { Link, useSearchParams } from "wouter";
 import { answered, api, faultOf, fetchAsUser } from "../model/api.js";
 import type { Answered } from "../model/contract-paths.js";
-import { isKnown } from "../model/known.js";
 import { useLiveWords } from "../model/live-words.js";
 import { useAgents, useApiKeys, useCall } from "../model/queries.js";
+import { isKnown } from "../model/query-state.js";
 import { SERVER_URL } from "../model/server-address.js";
 import { type ToolUse, usedPassages } from "../model/tool-uses.js";
-import { percentile, recordsOf, type SaidTurn, saidTurns } from "../model/turns.js";
+import { percentile, recordsOf, type TranscriptTurn, transcriptTurns } from "../model/turns.js";
 import { agentNameOf, type ListedAgent } from "../parts/calls/call-rows.js";
 import { saveFile } from "../parts/calls/csv-button.js";
 import { Waterfall } from "../parts/calls/waterfall.js";
 import { CopyButton } from "../parts/copy-button.js";
 import { type Figure, Figures } from "../parts/figures.js";
-import { AskDialog } from "../parts/forms/ask-dialog.js";
+import { ConfirmDialog } from "../parts/forms/confirm-dialog.js";
 import { Moment } from "../parts/moment.js";
 import { PageHead } from "../parts/page-head.js";
 import { Empty, Fault, Loaded, Outline } from "../parts/states.js";
@@ -63,7 +63,7 @@ export function EndCall({ callId }: { callId: string }) {
         <PhoneOff size={16} aria-hidden /> End the call
       </button>
       {isAsking ? (
-        <AskDialog
+        <ConfirmDialog
           title="End this call?"
           consequence="The agent stops, tells the caller that it has to end the call, and hangs up."
           keep="Let it go on"
@@ -82,13 +82,13 @@ interface LiveWordsProps {
   readonly callId: string;
   readonly isActive: boolean;
   /** Whether the server sends live words. */
-  readonly onTold: (isTold: boolean) => void;
+  readonly onTold: (isPartial: boolean) => void;
 }
 
 /** The words of a call in progress as they are said. */
 export function LiveWords({ callId, isActive, onTold }: LiveWordsProps) {
-  const { words, isTold } = useLiveWords(callId, isActive);
-  useEffect(() => onTold(isTold), [isTold, onTold]);
+  const { words, isPartial } = useLiveWords(callId, isActive);
+  useEffect(() => onTold(isPartial), [isPartial, onTold]);
   if (!isActive) return null;
   return (
     <section className="stack tight card">
@@ -97,7 +97,7 @@ export function LiveWords({ callId, isActive, onTold }: LiveWordsProps) {
       </h2>
       {words.length === 0 ? (
         <p className="soft">
-          {isTold ? "The next words appear here." : "Live words are not available here."}
+          {isPartial ? "The next words appear here." : "Live words are not available here."}
         </p>
       ) : (
         <TalkWords words={words} caller="Caller" />
@@ -110,8 +110,8 @@ export function LiveWords({ callId, isActive, onTold }: LiveWordsProps) {
 const RECORDING_BYTES_MAX = 256 * 1024 * 1024;
 const LANE_PX = 56;
 /** A recording is whole some moments after its call has ended: so often it is looked for. */
-const LOOKS_MAX = 4;
-const LOOK_EVERY_MS = 2_000;
+const POLLS_MAX = 4;
+const POLL_INTERVAL_MS = 2_000;
 
 export type Seek = (atSec: number) => void;
 
@@ -119,7 +119,7 @@ interface RecordingProps {
   readonly callId: string;
   /** Whether the call's record says that there is one. */
   readonly isKept: boolean;
-  readonly turns: readonly SaidTurn[];
+  readonly turns: readonly TranscriptTurn[];
   readonly seek: RefObject<Seek | undefined>;
   readonly beginSec: number;
   readonly onTime: (atSec: number) => void;
@@ -133,7 +133,7 @@ export function Recording(props: RecordingProps) {
     queryFn: () => recordingOf(callId),
     staleTime: Number.POSITIVE_INFINITY,
     refetchInterval: ({ state }) =>
-      state.data === "none" && state.dataUpdateCount < LOOKS_MAX ? LOOK_EVERY_MS : false,
+      state.data === "none" && state.dataUpdateCount < POLLS_MAX ? POLL_INTERVAL_MS : false,
   });
   if (sound.error !== null) return <Fault error={sound.error} retry={sound.refetch} />;
   if (sound.data === undefined && isKept) {
@@ -241,7 +241,7 @@ function Frame({ isPlaying, onPlay, onSave, lengthSec, children }: FrameProps) {
   );
 }
 
-function newWave(container: HTMLElement, turns: readonly SaidTurn[]): WaveSurfer {
+function newWave(container: HTMLElement, turns: readonly TranscriptTurn[]): WaveSurfer {
   const nonce = document.querySelector<HTMLMetaElement>('meta[name="style-nonce"]')?.content;
   const regions = RegionsPlugin.create();
   const wave = WaveSurfer.create({
@@ -263,7 +263,7 @@ function newWave(container: HTMLElement, turns: readonly SaidTurn[]): WaveSurfer
 }
 
 /** The tool calls of this turn; arguments and results are collapsed. */
-export function ToolsUsed({ turn: { tools, moreTools } }: { turn: SaidTurn }) {
+export function ToolsUsed({ turn: { tools, moreTools } }: { turn: TranscriptTurn }) {
   if (tools.length === 0) return null;
   return (
     <ul className="tools-used">
@@ -286,11 +286,11 @@ function UsedTool({ tool }: { tool: ToolUse }) {
       </summary>
       <div className="stack tight">
         <span className="soft">It was given</span>
-        <Told text={input} />
+        <LiveDetails text={input} />
         {output === undefined ? null : (
           <>
             <span className="soft">The model was told</span>
-            <Told text={output} />
+            <LiveDetails text={output} />
           </>
         )}
       </div>
@@ -299,7 +299,7 @@ function UsedTool({ tool }: { tool: ToolUse }) {
 }
 
 /** What the agent was given from documents for its reply, folded. */
-function PassagesUsed({ turn: { record } }: { turn: SaidTurn }) {
+function PassagesUsed({ turn: { record } }: { turn: TranscriptTurn }) {
   const passages = usedPassages(record);
   if (passages.length === 0) return null;
   return (
@@ -311,7 +311,7 @@ function PassagesUsed({ turn: { record } }: { turn: SaidTurn }) {
         {passages.map(({ documentName, text }, index) => (
           <div key={index}>
             <bdi className="soft">{documentName}</bdi>
-            <Told text={text} />
+            <LiveDetails text={text} />
           </div>
         ))}
       </div>
@@ -320,7 +320,7 @@ function PassagesUsed({ turn: { record } }: { turn: SaidTurn }) {
 }
 
 /** JSON reads from left to right, whatever the language of the words in it. */
-function Told({ text }: { text: string }) {
+function LiveDetails({ text }: { text: string }) {
   return (
     <pre className="wrapped" tabIndex={0} dir={/^\s*[[{]/.test(text) ? "ltr" : "auto"}>
       {text}
@@ -329,7 +329,7 @@ function Told({ text }: { text: string }) {
 }
 
 interface TranscriptProps {
-  readonly turns: readonly SaidTurn[];
+  readonly turns: readonly TranscriptTurn[];
   /** The moment of the call that is shown or played. */
   readonly nowSec: number | undefined;
   readonly onMoment: (atSec: number) => void;
@@ -415,7 +415,7 @@ function isOutOfSight(row: Element | undefined): boolean {
 }
 
 /** Why the caller's turn ended before this, and why the agent stopped or went on. */
-function Decisions({ turn }: { turn: SaidTurn }) {
+function Decisions({ turn }: { turn: TranscriptTurn }) {
   const decisions = decisionsOf(turn.record);
   if (decisions.length === 0) return null;
   return (
@@ -430,7 +430,7 @@ function Decisions({ turn }: { turn: SaidTurn }) {
 }
 
 /** Vendors that answered, and those that failed before. */
-function Answers({ turn }: { turn: SaidTurn }) {
+function Answers({ turn }: { turn: TranscriptTurn }) {
   const answers = answersOf(turn.record);
   if (answers.length === 0) return null;
   return (
@@ -466,8 +466,8 @@ function CutOff() {
 type Call = Answered<"getCall">;
 
 export function CallPage({ id }: { id: string }) {
-  const [isTold, setTold] = useState(false);
-  const call = useCall(id, isTold);
+  const [isPartial, setTold] = useState(false);
+  const call = useCall(id, isPartial);
   const agents = useAgents();
   const keys = useApiKeys();
   // A head that is named for the agent later pushes away what stands below it, as does the name of a key.
@@ -477,14 +477,14 @@ export function CallPage({ id }: { id: string }) {
       query={{ data, error: call.error, refetch: call.refetch }}
       outline={<Outline lines={5} height={72} />}
       head={<PageHead title="Call" />}
-      elsewhere={
+      notFoundContent={
         <Link className="button" href="/calls">
           All calls
         </Link>
       }
     >
       {(whole) => (
-        <WholeCall
+        <CallDetails
           call={whole}
           agents={agents.data}
           keyName={keyNameOf(whole, keys.data)}
@@ -502,22 +502,22 @@ function keyNameOf({ metadata }: Call, keys: Answered<"listApiKeys"> | undefined
   return keys?.find((key) => key.id === id)?.name ?? id;
 }
 
-interface WholeCallProps {
+interface CallDetailsProps {
   readonly call: Call;
   /** Undefined where they cannot be known. */
   readonly agents: readonly ListedAgent[] | undefined;
   readonly keyName: string | undefined;
   /** Whether the server tells what happens in the call. */
-  readonly onTold: (isTold: boolean) => void;
+  readonly onTold: (isPartial: boolean) => void;
 }
 
-function WholeCall({ call, agents, keyName, onTold }: WholeCallProps) {
+function CallDetails({ call, agents, keyName, onTold }: CallDetailsProps) {
   const [search, setSearch] = useSearchParams();
   const [nowSec, setNowSec] = useState<number>();
   const seek = useRef<Seek>(undefined);
   const startedAtMs = Date.parse(call.startedAt);
   const turns = useMemo(
-    () => saidTurns(call.transcript, recordsOf(call.metadata), startedAtMs),
+    () => transcriptTurns(call.transcript, recordsOf(call.metadata), startedAtMs),
     [call, startedAtMs],
   );
   const askedSec = Number(search.get("t") ?? Number.NaN);
@@ -578,15 +578,15 @@ function WholeCall({ call, agents, keyName, onTold }: WholeCallProps) {
   );
 }
 
-function transcriptText(turns: readonly SaidTurn[]): string {
+function transcriptText(turns: readonly TranscriptTurn[]): string {
   const lines = turns.map(({ atSec, role, text }) => {
     return `${momentWords(atSec)} ${role === "user" ? "Caller" : "Agent"}: ${text}`;
   });
   return `${lines.join("\n")}\n`;
 }
 
-interface CallFiguresProps extends Pick<WholeCallProps, "call" | "keyName"> {
-  readonly turns: readonly SaidTurn[];
+interface CallFiguresProps extends Pick<CallDetailsProps, "call" | "keyName"> {
+  readonly turns: readonly TranscriptTurn[];
 }
 
 function CallFigures({ call, turns, keyName }: CallFiguresProps) {

@@ -2,7 +2,6 @@ import { useSyncExternalStore } from "react";
 import { Link } from "wouter";
 import { connection, onConnection } from "../model/connection.js";
 import type { Answered } from "../model/contract-paths.js";
-import { isKnown } from "../model/known.js";
 import { useLiveCalls } from "../model/live-calls.js";
 import {
   useAgents,
@@ -15,6 +14,7 @@ import {
   useUsage,
   useWaits,
 } from "../model/queries.js";
+import { isKnown } from "../model/query-state.js";
 import { spanOf } from "../model/spans.js";
 import { Attention } from "../parts/calls/attention.js";
 import { agentNameOf, CallRows } from "../parts/calls/call-rows.js";

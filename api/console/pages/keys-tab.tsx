@@ -4,7 +4,7 @@ import { useState } from "react";
 import { answered, api, wordsOfFault } from "../model/api.js";
 import type { Answered } from "../model/contract-paths.js";
 import { queryClient, useApiKeys } from "../model/queries.js";
-import { AskButton } from "../parts/forms/ask-dialog.js";
+import { ConfirmButton } from "../parts/forms/confirm-dialog.js";
 import { CheckField, TextField } from "../parts/forms/field.js";
 import { FormDialog } from "../parts/forms/form-dialog.js";
 import { ShownSecret } from "../parts/forms/shown-secret.js";
@@ -145,7 +145,7 @@ function KeyTable({ keys }: { keys: readonly ApiKey[] }) {
 
 function RevokeKey({ apiKey: { id, name } }: { apiKey: ApiKey }) {
   return (
-    <AskButton
+    <ConfirmButton
       action="Revoke"
       name={name}
       consequence="Programs that use it are refused from now on. Calls in progress continue."

@@ -6,7 +6,7 @@ import { answered, api, faultOf, fetchAsUser } from "../model/api.js";
 import type { Answered } from "../model/contract-paths.js";
 import { queryClient, useDocuments } from "../model/queries.js";
 import { SERVER_URL } from "../model/server-address.js";
-import { AskButton } from "../parts/forms/ask-dialog.js";
+import { ConfirmButton } from "../parts/forms/confirm-dialog.js";
 import { TextField } from "../parts/forms/field.js";
 import { FormDialog } from "../parts/forms/form-dialog.js";
 import { NumberField } from "../parts/forms/number-field.js";
@@ -193,7 +193,7 @@ function FetchAgain({ document: { id, name, status } }: { document: Document }) 
 
 function DeleteDocument({ document: { id, name } }: { document: Document }) {
   return (
-    <AskButton
+    <ConfirmButton
       action="Delete"
       name={name}
       consequence="All that was read of it is deleted. Calls keep the passages that they used."

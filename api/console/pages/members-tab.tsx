@@ -3,11 +3,11 @@ import { UserPlus } from "lucide-react";
 import { useState } from "react";
 import { answered, api, wordsOfFault } from "../model/api.js";
 import type { Answered, Sent } from "../model/contract-paths.js";
-import { isKnown } from "../model/known.js";
 import { newPassword } from "../model/new-password.js";
 import { queryClient, useMe, useMembers } from "../model/queries.js";
+import { isKnown } from "../model/query-state.js";
 import { signInWith } from "../model/session.js";
-import { AskButton } from "../parts/forms/ask-dialog.js";
+import { ConfirmButton } from "../parts/forms/confirm-dialog.js";
 import { SelectField, TextField } from "../parts/forms/field.js";
 import { FormDialog } from "../parts/forms/form-dialog.js";
 import { Moment } from "../parts/moment.js";
@@ -278,7 +278,7 @@ function RoleChoice({ member: { id, name, role } }: { member: Member }) {
 
 function RemoveMember({ member: { id, name } }: { member: Member }) {
   return (
-    <AskButton
+    <ConfirmButton
       action="Remove"
       name={name}
       consequence="They are signed out and cannot sign in again. What they created stays, and API keys that they know stay valid."

@@ -6,7 +6,7 @@ import type { Answered, Sent } from "../model/contract-paths.js";
 import { useAllPlans, usePlatformOrganization } from "../model/platform-queries.js";
 import { queryClient } from "../model/queries.js";
 import { type Figure, Figures } from "../parts/figures.js";
-import { AskDialog } from "../parts/forms/ask-dialog.js";
+import { ConfirmDialog } from "../parts/forms/confirm-dialog.js";
 import { SelectField } from "../parts/forms/field.js";
 import { useFocusOnFault } from "../parts/forms/focus-on-fault.js";
 import { NumberField } from "../parts/forms/number-field.js";
@@ -113,7 +113,7 @@ function Status({ organization: { id, name, status } }: { organization: Organiza
         )}
       </div>
       {isAsking ? (
-        <AskDialog
+        <ConfirmDialog
           title={`Suspend ${name}?`}
           consequence="Its calls end within seconds; their callers are told why. Its users and keys have no access until it is activated again."
           keep="Leave it active"

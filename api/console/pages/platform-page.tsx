@@ -11,7 +11,7 @@ import {
   WORDS_CHARACTERS_MAX,
 } from "../model/platform-queries.js";
 import { queryClient } from "../model/queries.js";
-import { AskDialog } from "../parts/forms/ask-dialog.js";
+import { ConfirmDialog } from "../parts/forms/confirm-dialog.js";
 import {
   ChipSelect,
   type Choice,
@@ -120,7 +120,7 @@ function DrainNode({ name }: { name: string }) {
         Drain
       </button>
       {isAsking ? (
-        <AskDialog
+        <ConfirmDialog
           title={`Drain ${name}?`}
           consequence="It takes no new calls until it is started again. Calls in progress finish."
           keep="Leave it"

@@ -2,7 +2,6 @@ import { useMutation } from "@tanstack/react-query";
 import { Link } from "wouter";
 import { answered, api } from "../model/api.js";
 import type { Answered } from "../model/contract-paths.js";
-import { isKnown } from "../model/known.js";
 import {
   providersChanged,
   queryClient,
@@ -10,6 +9,7 @@ import {
   useProviders,
   useRegistry,
 } from "../model/queries.js";
+import { isKnown } from "../model/query-state.js";
 import { CopyButton } from "../parts/copy-button.js";
 import { Moment } from "../parts/moment.js";
 import { PageHead } from "../parts/page-head.js";

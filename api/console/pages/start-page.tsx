@@ -66,7 +66,7 @@ function Made({ agentId }: { agentId: string }) {
   return (
     <Loaded
       query={agent}
-      elsewhere={
+      notFoundContent={
         <Link className="button" href="/start">
           Choose a template
         </Link>

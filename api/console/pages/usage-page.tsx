@@ -3,7 +3,6 @@ import type { AlignedData, Options, Series } from "uplot";
 import uPlot from "uplot";
 import { Link, useSearchParams } from "wouter";
 import type { Answered } from "../model/contract-paths.js";
-import { isKnown } from "../model/known.js";
 import {
   useAgents,
   useApiKeys,
@@ -12,6 +11,7 @@ import {
   useVendorShares,
   useWaits,
 } from "../model/queries.js";
+import { isKnown } from "../model/query-state.js";
 import { WAIT_PARTS } from "../model/turns.js";
 import { type NamedShare, sharesCsv, usageCsv, vendorsCsv } from "../model/usage-csv.js";
 import { CsvButton } from "../parts/calls/csv-button.js";

@@ -7,7 +7,7 @@ import type { Answered, Sent } from "../model/contract-paths.js";
 import { skipOf } from "../model/page-numbers.js";
 import { queryClient, useDeliveries, useWebhook } from "../model/queries.js";
 import { type Figure, Figures } from "../parts/figures.js";
-import { AskDialog } from "../parts/forms/ask-dialog.js";
+import { ConfirmDialog } from "../parts/forms/confirm-dialog.js";
 import { TextField } from "../parts/forms/field.js";
 import { FormDialog } from "../parts/forms/form-dialog.js";
 import { ShownSecret } from "../parts/forms/shown-secret.js";
@@ -23,7 +23,7 @@ const HOUR_MS = 3_600_000;
 
 type Endpoint = Answered<"getWebhook">;
 type Delivery = Answered<"listWebhookDeliveries">[number];
-type Asked = "change" | "rotate" | "remove" | "replay";
+type OpenDialog = "change" | "rotate" | "remove" | "replay";
 
 /** One endpoint, and what was sent to it. */
 export function WebhookPage({ id }: { id: string }) {
@@ -33,24 +33,24 @@ export function WebhookPage({ id }: { id: string }) {
       query={endpoint}
       head={<PageHead title="Webhook endpoint" />}
       outline={<Outline lines={4} height={72} />}
-      elsewhere={
+      notFoundContent={
         <Link className="button" href="/settings/webhooks">
           All endpoints
         </Link>
       }
     >
-      {(whole) => <WholeEndpoint endpoint={whole} />}
+      {(whole) => <EndpointView endpoint={whole} />}
     </Loaded>
   );
 }
 
-function WholeEndpoint({ endpoint }: { endpoint: Endpoint }) {
+function EndpointView({ endpoint }: { endpoint: Endpoint }) {
   const { id } = endpoint;
-  const [asked, setAsked] = useState<Asked>();
+  const [asked, setAsked] = useState<OpenDialog>();
   const [testId, setTestId] = useState<string>();
   const close = () => setAsked(undefined);
   const isActive = endpoint.state === "active";
-  const button = (what: Asked, label: string) => (
+  const button = (what: OpenDialog, label: string) => (
     <button type="button" className="button" onClick={() => setAsked(what)}>
       {label}
     </button>
@@ -165,7 +165,7 @@ function RotateSecret({ endpoint, onClose }: { endpoint: Endpoint; onClose: () =
     );
   }
   return (
-    <AskDialog
+    <ConfirmDialog
       title="Make a new secret?"
       consequence="The secret of today signs for one more day beside the new one. An older one stops at once."
       keep="Keep it"
@@ -191,7 +191,7 @@ function RemoveEndpoint({ endpoint, onClose }: { endpoint: Endpoint; onClose: ()
     },
   });
   return (
-    <AskDialog
+    <ConfirmDialog
       title={`Remove ${endpoint.name}?`}
       consequence="It gets no more events, and what waits for it is dropped."
       keep="Keep it"

@@ -11,7 +11,7 @@ import {
 } from "../model/provider-draft.js";
 import { waitWords } from "../words/durations.js";
 import { KIND_NAMES } from "../words/provider-words.js";
-import { AskDialog } from "./forms/ask-dialog.js";
+import { ConfirmDialog } from "./forms/confirm-dialog.js";
 import { CheckField, SelectField } from "./forms/field.js";
 import { FormDialog } from "./forms/form-dialog.js";
 import { Moment } from "./moment.js";
@@ -133,7 +133,7 @@ function DeleteDialog({ actions, provider, onClose }: DeleteDialogProps) {
     },
   });
   return (
-    <AskDialog
+    <ConfirmDialog
       title={`Delete ${provider.name}?`}
       consequence="Its key is deleted. A provider that an agent uses cannot be deleted."
       keep="Keep it"

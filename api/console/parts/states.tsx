@@ -81,7 +81,7 @@ interface LoadedProps<Data> {
   /** Stands above the outline and above what went wrong, where the content brings a head of its own. */
   readonly head?: ReactNode;
   /** Where to go when there is no such thing: asking again would not find it. */
-  readonly elsewhere?: ReactNode;
+  readonly notFoundContent?: ReactNode;
   readonly children: (data: Data) => ReactNode;
 }
 
@@ -90,18 +90,18 @@ const FORBIDDEN = 403;
 
 /** What was loaded, the outline of it, or what went wrong. Data that is there stays when it cannot be renewed. */
 export function Loaded<Data>(props: LoadedProps<Data>) {
-  const { query, outline = <Outline lines={4} />, what, head, elsewhere, children } = props;
+  const { query, outline = <Outline lines={4} />, what, head, notFoundContent, children } = props;
   const { data, error, refetch } = query;
   if (data !== undefined) return children(data);
   const status = error instanceof ApiError ? error.status : undefined;
   const isMissing = status === 404;
-  const isFinal = status === FORBIDDEN || (isMissing && elsewhere !== undefined);
+  const isFinal = status === FORBIDDEN || (isMissing && notFoundContent !== undefined);
   const retry = isFinal ? undefined : refetch;
   return (
     <>
       {head}
       {error === null ? outline : <Fault error={error} retry={retry} what={what} />}
-      {isMissing ? <div>{elsewhere}</div> : null}
+      {isMissing ? <div>{notFoundContent}</div> : null}
     </>
   );
 }

@@ -63,10 +63,10 @@ export interface ProviderState {
   readonly text: string;
 }
 
-type Told = Pick<Provider, "active" | "breaker" | "recentFailures">;
+type ProviderHealth = Pick<Provider, "active" | "breaker" | "recentFailures">;
 
 /** The state of a provider, as calls have found it. */
-export function providerState({ active, breaker, recentFailures }: Told): ProviderState {
+export function providerState({ active, breaker, recentFailures }: ProviderHealth): ProviderState {
   if (!active) return { tone: "", text: "switched off" };
   if (breaker === "open") return { tone: "fault", text: "failing: calls use their fallbacks" };
   if (breaker === "halfOpen") return { tone: "warn", text: "failed, retrying" };

@@ -103,7 +103,7 @@ const COMPONENTS = { ...REQUEST_COMPONENTS, ...ANSWER_COMPONENTS };
 const NAMES = new Map(Object.entries(COMPONENTS).map(([name, schema]) => [schema, name]));
 
 /** How a schema looks to who sends the value, or to who receives it. */
-type Side = "input" | "output";
+type SchemaDirection = "input" | "output";
 
 export function componentSchemas(): Readonly<Record<string, JsonSchema>> {
   return {
@@ -113,7 +113,7 @@ export function componentSchemas(): Readonly<Record<string, JsonSchema>> {
 }
 
 /** A reference where the schema is a component, so that the document says everything once. */
-export function jsonSchemaOf(schema: GenericSchema, side: Side): JsonSchema {
+export function jsonSchemaOf(schema: GenericSchema, side: SchemaDirection): JsonSchema {
   const name = NAMES.get(schema);
   if (name !== undefined) return { $ref: referenceTo(name) };
   return withoutDefinitions(toJsonSchema(schema, { ...conversion(side), definitions: COMPONENTS }));
@@ -123,7 +123,7 @@ function referenceTo(name: string): string {
   return `#/components/schemas/${name}`;
 }
 
-function conversion(typeMode: Side): ConversionConfig {
+function conversion(typeMode: SchemaDirection): ConversionConfig {
   return {
     target: "draft-2020-12",
     typeMode,

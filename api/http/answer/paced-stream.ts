@@ -40,21 +40,21 @@ export class PacedStream {
   #isFlushing = false;
   #isOver = false;
   #cancelStall: CancelTimer = () => undefined;
-  #givenUp: SlowClientError | undefined;
+  #slowClient: SlowClientError | undefined;
 
   constructor(response: HttpResponse, pace: Pace, clock: Clock) {
     this.#response = response;
     this.#pace = pace;
     this.#clock = clock;
     response.onWritable(() => {
-      this.#goOn();
+      this.#resume();
       return true;
     });
   }
 
   /** Set when the client was given up. */
-  get givenUp(): SlowClientError | undefined {
-    return this.#givenUp;
+  get slowClientError(): SlowClientError | undefined {
+    return this.#slowClient;
   }
 
   /** Does nothing once the answer is over. */
@@ -63,7 +63,7 @@ export class PacedStream {
     this.#waiting.push(text);
     this.#waitingBytes += Buffer.byteLength(text);
     if (this.#hasBacklog) {
-      if (this.#waitingBytes > this.#pace.backlogBytesMax) this.#giveUp();
+      if (this.#waitingBytes > this.#pace.backlogBytesMax) this.#dropSlowClient();
       return;
     }
     if (this.#isFlushing) return;
@@ -96,9 +96,9 @@ export class PacedStream {
     this.#response.close();
   }
 
-  #giveUp(): void {
+  #dropSlowClient(): void {
     if (this.#isOver) return;
-    this.#givenUp = new SlowClientError();
+    this.#slowClient = new SlowClientError();
     this.breakOff();
   }
 
@@ -108,7 +108,7 @@ export class PacedStream {
   }
 
   /** The client has read: something has to be written, or uWebSockets.js would not send the rest of its own. */
-  #goOn(): void {
+  #resume(): void {
     if (this.#isOver) return;
     if (this.#waiting.length === 0) this.#send(this.#pace.filler);
     else this.#send(this.#nextPiece());
@@ -128,7 +128,7 @@ export class PacedStream {
     if (isTaken === !this.#hasBacklog) return;
     this.#hasBacklog = !isTaken;
     if (isTaken) this.#cancelStall();
-    else this.#cancelStall = this.#clock.after(STALL_MAX_MS, () => this.#giveUp());
+    else this.#cancelStall = this.#clock.after(STALL_MAX_MS, () => this.#dropSlowClient());
   }
 
   #nextPiece(): string {

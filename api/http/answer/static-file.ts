@@ -9,9 +9,9 @@ export const SCRIPT_TYPE = "text/javascript; charset=utf-8";
 export const STYLE_TYPE = "text/css; charset=utf-8";
 
 /** The file's address names its content, so a browser asks for it once. */
-const KEPT_FOREVER = "public, max-age=31536000, immutable";
+const IMMUTABLE = "public, max-age=31536000, immutable";
 /** The address stays when the content changes, so a browser asks each time whether it has. */
-const KEPT_AND_ASKED_FOR = "public, no-cache";
+const REVALIDATED = "public, no-cache";
 const ACCEPTS_GZIP = /\bgzip\b(?!\s*;\s*q=0(?:\.0*)?\s*(?:,|$))/;
 const VARIES: HeaderLine = ["vary", "accept-encoding"];
 const VERSION_CHARACTERS = 12;
@@ -37,15 +37,15 @@ export class StaticFile {
   }
 
   /** For a path with the version in it. */
-  keptForever(path: string): Endpoint {
+  immutable(path: string): Endpoint {
     return {
       ...this.#endpoint(path, ["accept-encoding"]),
-      answer: (request) => this.#whole(request, KEPT_FOREVER, []),
+      answer: (request) => this.#complete(request, IMMUTABLE, []),
     };
   }
 
   /** For a path that stays, which pages of any other site may load. */
-  keptAndAskedFor(path: string): Endpoint {
+  revalidated(path: string): Endpoint {
     const tag = `"${this.version}"`;
     const headers: readonly HeaderLine[] = [["etag", tag], ANY_SITE_MAY_EMBED];
     return {
@@ -53,17 +53,17 @@ export class StaticFile {
       cors: ANY_SITE,
       answer: (request) =>
         request.header("if-none-match").includes(tag)
-          ? { status: 304, contentType: "", body: "", cacheControl: KEPT_AND_ASKED_FOR, headers }
-          : this.#whole(request, KEPT_AND_ASKED_FOR, headers),
+          ? { status: 304, contentType: "", body: "", cacheControl: REVALIDATED, headers }
+          : this.#complete(request, REVALIDATED, headers),
     };
   }
 
   /** As `keptForever`, for pages of any other site too. */
-  keptForeverAnywhere(path: string): Endpoint {
+  immutableCrossOrigin(path: string): Endpoint {
     return {
       ...this.#endpoint(path, ["accept-encoding"]),
       cors: ANY_SITE,
-      answer: (request) => this.#whole(request, KEPT_FOREVER, [ANY_SITE_MAY_EMBED]),
+      answer: (request) => this.#complete(request, IMMUTABLE, [ANY_SITE_MAY_EMBED]),
     };
   }
 
@@ -71,7 +71,11 @@ export class StaticFile {
     return { method: "get", path, headerNames, readsBody: false, isQuiet: true };
   }
 
-  #whole(request: IncomingRequest, cacheControl: string, headers: readonly HeaderLine[]): Answer {
+  #complete(
+    request: IncomingRequest,
+    cacheControl: string,
+    headers: readonly HeaderLine[],
+  ): Answer {
     const whole = { status: 200, contentType: this.#contentType, cacheControl };
     if (ACCEPTS_GZIP.test(request.header("accept-encoding"))) {
       const zipped: HeaderLine = ["content-encoding", "gzip"];

@@ -112,7 +112,7 @@ export class NodeResponse implements HttpResponse {
   onData(handler: (chunk: ArrayBuffer, isLast: boolean) => void): void {
     const { socket } = this.#message;
     socket.setTimeout(STALL_MAX_MS);
-    this.#message.on("data", (part: Buffer) => handler(ownBuffer(part), false));
+    this.#message.on("data", (part: Buffer) => handler(copiedBuffer(part), false));
     this.#message.on("end", () => {
       // After its answer, Node times the connection by itself.
       if (!this.#isOver && !this.#hasUnread) socket.setTimeout(0);
@@ -175,7 +175,7 @@ function isUnread({ socket }: ServerResponse): boolean {
 }
 
 /** The bytes alone: Node's piece may be a part of something larger. */
-export function ownBuffer({ buffer, byteOffset, byteLength }: Uint8Array): ArrayBuffer {
+export function copiedBuffer({ buffer, byteOffset, byteLength }: Uint8Array): ArrayBuffer {
   const copy = new ArrayBuffer(byteLength);
   new Uint8Array(copy).set(new Uint8Array(buffer, byteOffset, byteLength));
   return copy;
@@ -344,7 +344,7 @@ export class NodeSocket<Visitor extends object> implements BackendSocket<Visitor
     // The connection's own event reports only what exceeded its buffer.
     this.#onTaken = route.drained && (() => this.#isOpen && route.drained?.(this));
     raw.on("message", (message: Buffer, isBinary) => {
-      if (this.#isOpen) route.message(this, ownBuffer(message), isBinary);
+      if (this.#isOpen) route.message(this, copiedBuffer(message), isBinary);
     });
     raw.onConcluded = (code, reason) => this.#closed(code, reason);
     raw.on("error", (error) => this.#failed(error));

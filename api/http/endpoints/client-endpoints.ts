@@ -13,10 +13,10 @@ export function clientEndpoints(folder = BUILT_CLIENT): readonly Endpoint[] {
       const widget = new StaticFile(folder, "widget.js", SCRIPT_TYPE);
       return [
         // The path that the build has put into client and widget.
-        worklet.keptForeverAnywhere(`/client/${worklet.version}/audio-worklet.js`),
-        worklet.keptAndAskedFor("/client/audio-worklet.js"),
-        client.keptAndAskedFor("/client/parley-client.js"),
-        widget.keptAndAskedFor("/widget.js"),
+        worklet.immutableCrossOrigin(`/client/${worklet.version}/audio-worklet.js`),
+        worklet.revalidated("/client/audio-worklet.js"),
+        client.revalidated("/client/parley-client.js"),
+        widget.revalidated("/widget.js"),
       ];
     }) ?? []
   );

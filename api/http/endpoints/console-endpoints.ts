@@ -103,7 +103,7 @@ function builtFiles(folder: URL): readonly Endpoint[] {
       const name = zippedName.slice(0, -".gz".length);
       const type = CONTENT_TYPES[name.slice(name.lastIndexOf(".") + 1)];
       if (type === undefined) throw new Error(`${name}: a file of the console of no known type`);
-      return new StaticFile(folder, name, type).keptForever(`${ASSETS_PATH}/${name}`);
+      return new StaticFile(folder, name, type).immutable(`${ASSETS_PATH}/${name}`);
     });
 }
 

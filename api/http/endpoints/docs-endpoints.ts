@@ -118,7 +118,7 @@ export function docsEndpoints(
 
 function builtFile(folder: URL, name: string, contentType: string): Endpoint {
   const file = new StaticFile(folder, name, contentType);
-  return file.keptForever(`${DOCS_PATH}/${file.version}/${name}`);
+  return file.immutable(`${DOCS_PATH}/${file.version}/${name}`);
 }
 
 function pageEndpoint(answer: () => Answer): Endpoint {

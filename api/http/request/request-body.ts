@@ -30,7 +30,7 @@ interface CountedBody {
  * Bounds the bytes of all bodies whose requests are not answered yet. An owner above its own limit gets a 429. When the process
  * has too many, the newest unfinished body of the owner with most bytes gets a 503, or the body that has just grown.
  */
-export class BodyRoom {
+export class BodyMemory {
   readonly #bytesByOwner = new Map<string, number>();
   readonly #bodies = new Set<CountedBody>();
   #byteCount = 0;
@@ -63,7 +63,7 @@ export class BodyRoom {
     this.#add(to, body.byteCount);
   }
 
-  give(body: CountedBody): void {
+  release(body: CountedBody): void {
     if (this.#bodies.delete(body)) this.#add(body.owner, -body.byteCount);
   }
 
@@ -93,7 +93,7 @@ export interface RequestBodyOptions {
   /** Who sends it, as far as that is known before the request is authenticated. */
   readonly owner: string;
   readonly clock: Clock;
-  readonly room: BodyRoom;
+  readonly memory: BodyMemory;
   readonly bytesMax?: number;
 }
 
@@ -101,7 +101,7 @@ export interface RequestBodyOptions {
 export class RequestBody implements CountedBody {
   /** Settles once: with the bytes, or with why they did not come. */
   readonly whole: Promise<Buffer>;
-  readonly #room: BodyRoom;
+  readonly #memory: BodyMemory;
   readonly #bytesMax: number;
   readonly #isEncoded: boolean;
   #owner: string;
@@ -117,11 +117,11 @@ export class RequestBody implements CountedBody {
       announcedLength,
       owner,
       clock,
-      room,
+      memory: room,
       bytesMax = BODY_BYTES_MAX,
       encoding = "",
     } = options;
-    this.#room = room;
+    this.#memory = room;
     this.#owner = owner;
     this.#bytesMax = bytesMax;
     this.#isEncoded = !NOT_ENCODED.test(encoding);
@@ -153,7 +153,7 @@ export class RequestBody implements CountedBody {
 
   /** It is known whose request it is. */
   belongsTo(owner: string): void {
-    this.#room.move(this, this.#owner, owner);
+    this.#memory.move(this, this.#owner, owner);
     this.#owner = owner;
   }
 
@@ -178,7 +178,7 @@ export class RequestBody implements CountedBody {
       return;
     }
     if (chunk.byteLength > 0) {
-      if (!this.#room.take(this, chunk.byteLength)) return;
+      if (!this.#memory.take(this, chunk.byteLength)) return;
       this.#byteCount += chunk.byteLength;
       // The chunk's memory is uWebSockets.js's own and is gone when this returns.
       this.#parts.push(Buffer.from(chunk.slice(0)));
@@ -207,7 +207,7 @@ export class RequestBody implements CountedBody {
   }
 
   #forget(): void {
-    this.#room.give(this);
+    this.#memory.release(this);
     this.#byteCount = 0;
   }
 }

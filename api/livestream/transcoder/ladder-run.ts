@@ -102,9 +102,9 @@ export class LadderRun {
   #restarts = 0;
   #restartAtMs: number | undefined;
   #restartPauseMs = 0;
-  #isWaitingForRoom = false;
+  #isWaitingForSpace = false;
   /** What has to be free before it goes on; undefined until its own files are gone. */
-  #roomNeededBytes: number | undefined;
+  #neededBytes: number | undefined;
   #isFinishing = false;
   /** Rungs of an earlier plan stay on disk until the new ffmpeg has written its master: the old master names them. */
   #hasOldRungs = false;
@@ -142,7 +142,7 @@ export class LadderRun {
   /** Makes nothing, though there is a source and ffmpeg was started again. */
   isFailing(nowMs: number): boolean {
     return (
-      this.#isWaitingForRoom || (this.#restarts > 0 && nowMs - this.#progressedMs > FAILING_MS)
+      this.#isWaitingForSpace || (this.#restarts > 0 && nowMs - this.#progressedMs > FAILING_MS)
     );
   }
 
@@ -188,11 +188,11 @@ export class LadderRun {
   }
 
   /** Mends what is wrong. */
-  mend(nowMs: number): void {
+  checkProgress(nowMs: number): void {
     if (this.#isFinishing) return;
     const { config } = this.#parts;
-    if (this.#isWaitingForRoom) return this.#goOnWithRoom();
-    if (this.#hasNoRoom()) return this.#waitForRoom();
+    if (this.#isWaitingForSpace) return this.#restartWithSpace();
+    if (this.#isDiskFull()) return this.#waitForSpace();
     if (this.#restartAtMs !== undefined) {
       const isGone = this.#process?.hasEnded ?? true;
       if (isGone && nowMs >= this.#restartAtMs) this.#start(true);
@@ -268,7 +268,7 @@ export class LadderRun {
 
   /** After a jump of the timestamps players get a discontinuity. */
   #jumped(): void {
-    if (this.#isFinishing || this.#isWaitingForRoom || this.#restartAtMs !== undefined) return;
+    if (this.#isFinishing || this.#isWaitingForSpace || this.#restartAtMs !== undefined) return;
     this.#restartLater("its timestamps have jumped");
     this.#replace();
   }
@@ -282,15 +282,15 @@ export class LadderRun {
     if (this.#isFinishing) return;
     const isDue =
       (this.#restartAtMs ?? Number.POSITIVE_INFINITY) <= this.#parts.clock.monotonicMs();
-    if (this.#isReplaced && isDue && !this.#isWaitingForRoom && !this.#hasNoRoom())
-      return this.#startAgain();
+    if (this.#isReplaced && isDue && !this.#isWaitingForSpace && !this.#isDiskFull())
+      return this.#restart();
     // At once: the other ladders need not stop then.
-    if (this.#isWaitingForRoom) this.#roomNeededBytes ??= this.#giveRoom();
-    if (this.#isWaitingForRoom || this.#restartAtMs !== undefined) return;
+    if (this.#isWaitingForSpace) this.#neededBytes ??= this.#freeSpace();
+    if (this.#isWaitingForSpace || this.#restartAtMs !== undefined) return;
     this.#restartLater(`ffmpeg ${how}`);
   }
 
-  #startAgain(): void {
+  #restart(): void {
     try {
       this.#start(true);
     } catch (error) {
@@ -309,30 +309,30 @@ export class LadderRun {
     this.#restartPauseMs = Math.min(this.#restartPauseMs * 2 + 1_000, RESTART_PAUSE_MAX_MS);
   }
 
-  #hasNoRoom(): boolean {
+  #isDiskFull(): boolean {
     return this.#freeBytes() < this.#parts.config.diskFreeMinBytes;
   }
 
   /** No half-written segments. */
-  #waitForRoom(): void {
+  #waitForSpace(): void {
     const { config, log, streamKey } = this.#parts;
     const neededKiB = config.diskFreeMinBytes / 1_024;
     log.error(
       { streamKey, folder: config.hlsRoot, neededKiB },
       "disk full: stopped until there is room",
     );
-    this.#isWaitingForRoom = true;
-    this.#roomNeededBytes = undefined;
+    this.#isWaitingForSpace = true;
+    this.#neededBytes = undefined;
     this.#restartAtMs = undefined;
     this.#progressedMs = 0;
     this.#process?.signal("SIGKILL");
   }
 
-  #goOnWithRoom(): void {
+  #restartWithSpace(): void {
     if (this.#process !== undefined && !this.#process.hasEnded) return;
-    this.#roomNeededBytes ??= this.#giveRoom();
-    if (this.#freeBytes() < this.#roomNeededBytes) return;
-    this.#isWaitingForRoom = false;
+    this.#neededBytes ??= this.#freeSpace();
+    if (this.#freeBytes() < this.#neededBytes) return;
+    this.#isWaitingForSpace = false;
     this.#parts.log.info({ streamKey: this.#parts.streamKey }, "has room again");
     this.#start(false);
   }
@@ -341,7 +341,7 @@ export class LadderRun {
    * Nobody is told of its files any more, and where all waited with theirs none would ever have room. Gives what has to be free: with
    * what it gave back alone it would only fill the disk again.
    */
-  #giveRoom(): number {
+  #freeSpace(): number {
     const { config, folder } = this.#parts;
     const freeBeforeBytes = this.#freeBytes();
     folder.clear();

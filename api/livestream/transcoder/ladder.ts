@@ -85,8 +85,8 @@ export class ListingKeeper {
 }
 
 /** How often the playlists are looked at, until the stream is listed and then. */
-const LOOK_PERIOD_MS = 100;
-const MEND_PERIOD_MS = 1_000;
+const CHECK_PERIOD_MS = 100;
+const PROGRESS_CHECK_PERIOD_MS = 1_000;
 const REPORT_PERIOD_MS = 2_000;
 /**
  * The pause between restarts of a ladder whose tracks change repeatedly. It doubles with each change, and starts over when no
@@ -128,7 +128,7 @@ export class Ladder {
   readonly #source: SourceDescriber;
   readonly #clientIp: string | undefined;
   readonly #startedAtMs: number;
-  readonly #stopLooking: CancelTimer;
+  readonly #stopChecking: CancelTimer;
   readonly #oldRungs: string;
   #plans: readonly LadderPlan[] = [];
   #level = 0;
@@ -141,12 +141,12 @@ export class Ladder {
   #changedMs = Number.NEGATIVE_INFINITY;
   #changePauseMs = 0;
   readonly #growthPause = new GrowthPause();
-  #mendedMs = 0;
+  #progressCheckedMs = 0;
   /** Not begun before, since it could not be. */
-  #beginAtMs = 0;
+  #startAtMs = 0;
   #reason: string | undefined;
   #reportAtMs = 0;
-  #toldState: LadderReport["state"] | undefined;
+  #reportedState: LadderReport["state"] | undefined;
   #leaving: Promise<void> | undefined;
 
   constructor(stream: PublishedStream, source: SourceDescriber, parts: LadderParts) {
@@ -174,7 +174,7 @@ export class Ladder {
       heartbeatMs,
       log,
     );
-    this.#stopLooking = clock.every(LOOK_PERIOD_MS, () => this.#look());
+    this.#stopChecking = clock.every(CHECK_PERIOD_MS, () => this.#check());
   }
 
   /** Megapixels a second that it encodes now. */
@@ -280,22 +280,22 @@ export class Ladder {
     return this.#level > 0 ? "reduced" : "running";
   }
 
-  #look(): void {
+  #check(): void {
     if (this.#leaving !== undefined) return;
     try {
       const nowMs = this.#parts.clock.monotonicMs();
       if (this.#run !== undefined) this.#watch(this.#run, nowMs);
-      else if (nowMs >= this.#beginAtMs) this.#begin(nowMs);
-      this.#tell(nowMs);
+      else if (nowMs >= this.#startAtMs) this.#start(nowMs);
+      this.#report(nowMs);
     } catch (error) {
       // A disk that fails: the next look is a second away.
-      this.#mendedMs = this.#parts.clock.monotonicMs();
-      this.#beginAtMs = this.#mendedMs + MEND_PERIOD_MS;
+      this.#progressCheckedMs = this.#parts.clock.monotonicMs();
+      this.#startAtMs = this.#progressCheckedMs + PROGRESS_CHECK_PERIOD_MS;
       this.#parts.log.error({ streamKey: this.streamKey, error }, "failed to supervise a ladder");
     }
   }
 
-  #begin(nowMs: number): void {
+  #start(nowMs: number): void {
     const tracks = this.#source.describe(nowMs);
     const { config, admit, log } = this.#parts;
     const { streamKey } = this;
@@ -328,13 +328,13 @@ export class Ladder {
 
   #watch(run: LadderRun, nowMs: number): void {
     this.#followTracks(run, nowMs);
-    const isDue = nowMs - this.#mendedMs >= MEND_PERIOD_MS;
+    const isDue = nowMs - this.#progressCheckedMs >= PROGRESS_CHECK_PERIOD_MS;
     if (!isDue && this.#listing.isListed) return;
     const { config, log } = this.#parts;
     run.advance(nowMs);
     if (isDue) {
-      this.#mendedMs = nowMs;
-      run.mend(nowMs);
+      this.#progressCheckedMs = nowMs;
+      run.checkProgress(nowMs);
       void this.#recording?.take(this.#recordable(run));
     }
     const isAlive = run.progressedMs > 0 && nowMs - run.progressedMs <= config.deadMs;
@@ -402,11 +402,11 @@ export class Ladder {
   }
 
   /** At each change of how it does, and from time to time. */
-  #tell(nowMs: number): void {
+  #report(nowMs: number): void {
     const { report } = this;
-    if (nowMs < this.#reportAtMs && report.state === this.#toldState) return;
+    if (nowMs < this.#reportAtMs && report.state === this.#reportedState) return;
     this.#reportAtMs = nowMs + REPORT_PERIOD_MS;
-    this.#toldState = report.state;
+    this.#reportedState = report.state;
     void this.#parts.api.report(report);
   }
 
@@ -427,7 +427,7 @@ export class Ladder {
   }
 
   async #end(isSourceGone: boolean): Promise<void> {
-    this.#stopLooking();
+    this.#stopChecking();
     const { api, log, records } = this.#parts;
     const last = this.report;
     await this.#listing.withdraw();

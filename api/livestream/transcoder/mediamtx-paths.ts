@@ -2,9 +2,9 @@ import * as v from "valibot";
 import { plainAddress, withoutPort } from "../../http/request/client-address.js";
 import { STREAM_KEY } from "../webhook-form.js";
 import {
-  askMediaServer,
   type MediaServer,
   type PublishedStream,
+  requestMediaServer,
   type Tracks,
 } from "./published-stream.js";
 
@@ -48,7 +48,7 @@ export class MediaMtxPaths implements MediaServer {
   }
 
   async published(): Promise<readonly PublishedStream[]> {
-    const answer = await askMediaServer(`${this.#url}/v3/paths/list?itemsPerPage=${PATHS_MAX}`);
+    const answer = await requestMediaServer(`${this.#url}/v3/paths/list?itemsPerPage=${PATHS_MAX}`);
     const { items } = v.parse(Paths, JSON.parse(answer));
     const addresses = new Map<string, string | undefined>();
     const streams: PublishedStream[] = [];
@@ -74,7 +74,9 @@ export class MediaMtxPaths implements MediaServer {
     const list = LISTS[type];
     if (list === undefined) return undefined;
     try {
-      const answer = await askMediaServer(`${this.#url}/v3/${list}/get/${encodeURIComponent(id)}`);
+      const answer = await requestMediaServer(
+        `${this.#url}/v3/${list}/get/${encodeURIComponent(id)}`,
+      );
       return plainAddress(withoutPort(v.parse(Connection, JSON.parse(answer)).remoteAddr));
     } catch {
       return undefined;

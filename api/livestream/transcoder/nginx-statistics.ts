@@ -2,9 +2,9 @@
 import { plainAddress } from "../../http/request/client-address.js";
 import { STREAM_KEY } from "../webhook-form.js";
 import {
-  askMediaServer,
   type MediaServer,
   type PublishedStream,
+  requestMediaServer,
   type Tracks,
 } from "./published-stream.js";
 
@@ -17,7 +17,7 @@ export class NginxStatistics implements MediaServer {
   }
 
   async published(): Promise<readonly PublishedStream[]> {
-    return parseNginxStatistics(await askMediaServer(this.#url));
+    return parseNginxStatistics(await requestMediaServer(this.#url));
   }
 }
 

@@ -54,21 +54,21 @@ export interface MediaServer {
 }
 
 /** The media server is not there: no process listens at its address. */
-export class MediaServerGoneError extends ParleyError {
-  override readonly name = "MediaServerGoneError";
+export class MediaServerUnreachableError extends ParleyError {
+  override readonly name = "MediaServerUnreachableError";
   readonly code = "media_server_gone";
 }
 
 const ANSWER_TIMEOUT_MS = 2_000;
 const ANSWER_CHARS_MAX = 4 * 1024 * 1024;
 
-/** A GET on loopback. Throws MediaServerGoneError when the port is closed, another error for any other failure. */
-export async function askMediaServer(url: string): Promise<string> {
+/** A GET on loopback. Throws MediaServerUnreachableError when the port is closed, another error for any other failure. */
+export async function requestMediaServer(url: string): Promise<string> {
   let answer: Response;
   try {
     answer = await fetch(url, { signal: AbortSignal.timeout(ANSWER_TIMEOUT_MS) });
   } catch (error) {
-    if (isRefused(error)) throw new MediaServerGoneError(`nobody listens at ${url}`);
+    if (isRefused(error)) throw new MediaServerUnreachableError(`nobody listens at ${url}`);
     throw error;
   }
   const text = await answer.text();

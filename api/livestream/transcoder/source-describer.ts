@@ -5,11 +5,11 @@ import { NO_TRACKS, type Tracks, type VideoTrack } from "./published-stream.js";
 const ONE_KIND_AFTER_MS = 700;
 /** Then the media server is not believed to tell more, and the stream itself is looked at. */
 const PROBE_AFTER_MS = 3_000;
-const PROBE_AGAIN_MS = 2_000;
+const PROBE_INTERVAL_MS = 2_000;
 /** What Debian's ffmpeg decodes out of RTMP and RTSP. */
 const READABLE = new Set(["h264", "hevc", "vp8", "vp9", "mpeg4", "mpeg2video", "mjpeg", "flv1"]);
 
-const SIZE_NEVER_TOLD = new Set(["vp8", "vp9"]);
+const SIZE_UNKNOWN = new Set(["vp8", "vp9"]);
 
 export interface Probed {
   readonly tracks: Tracks;
@@ -31,8 +31,8 @@ export class SourceDescriber {
   #hasProbed = false;
   #foundCodec: string | undefined;
   #unreadable: string | undefined;
-  #isSaid = false;
-  #isUnreadSaid = false;
+  #isLogged = false;
+  #isUnreadableLogged = false;
 
   constructor(streamKey: string, probe: Probe, log: Logger) {
     this.#streamKey = streamKey;
@@ -72,7 +72,7 @@ export class SourceDescriber {
     const isWhole = audioCodec !== undefined || ageMs >= ONE_KIND_AFTER_MS;
     if (isVideoKnown && isWhole) return this.#tracks;
     // MediaMTX never reports the size of VP8 and VP9, so ffprobe reads the stream at once.
-    if (video !== undefined && SIZE_NEVER_TOLD.has(video.codec) && isWhole)
+    if (video !== undefined && SIZE_UNKNOWN.has(video.codec) && isWhole)
       return this.#described(nowMs);
     const isSoundAlone = video === undefined && audioCodec !== undefined;
     if (isSoundAlone && ageMs >= ONE_KIND_AFTER_MS) return this.#tracks;
@@ -85,16 +85,16 @@ export class SourceDescriber {
     const { video, audioCodec } = this.#probed;
     if (video !== undefined && isSized(video)) return this.#probed;
     const codec = this.#foundCodec ?? video?.codec ?? this.#tracks.video?.codec;
-    if (this.#hasProbed && codec !== undefined) this.#say(codec);
+    if (this.#hasProbed && codec !== undefined) this.#logOnce(codec);
     if (audioCodec !== undefined) return { video: undefined, audioCodec };
-    if (!this.#isProbing && nowMs >= this.#probeAtMs) void this.#lookInside(nowMs);
+    if (!this.#isProbing && nowMs >= this.#probeAtMs) void this.#probeSource(nowMs);
     return undefined;
   }
 
   /** Once, with the codec's name. */
-  #say(codec: string): void {
-    if (this.#isSaid) return;
-    this.#isSaid = true;
+  #logOnce(codec: string): void {
+    if (this.#isLogged) return;
+    this.#isLogged = true;
     this.#unreadable = `its picture cannot be read: it is ${codec}, expected H.264`;
     this.#log.error(
       { streamKey: this.#streamKey, codec },
@@ -102,16 +102,20 @@ export class SourceDescriber {
     );
   }
 
-  async #lookInside(nowMs: number): Promise<void> {
+  async #probeSource(nowMs: number): Promise<void> {
     this.#isProbing = true;
     const { tracks, unreadableCodec } = await this.#probe();
     this.#probed = tracks;
     this.#foundCodec = unreadableCodec;
     this.#hasProbed = true;
     this.#isProbing = false;
-    this.#probeAtMs = nowMs + PROBE_AGAIN_MS;
-    if (tracks.video === undefined && tracks.audioCodec === undefined && !this.#isUnreadSaid) {
-      this.#isUnreadSaid = true;
+    this.#probeAtMs = nowMs + PROBE_INTERVAL_MS;
+    if (
+      tracks.video === undefined &&
+      tracks.audioCodec === undefined &&
+      !this.#isUnreadableLogged
+    ) {
+      this.#isUnreadableLogged = true;
       this.#log.warn({ streamKey: this.#streamKey }, "cannot be read yet");
     }
   }

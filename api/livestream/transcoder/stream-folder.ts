@@ -148,7 +148,7 @@ function linesOf(path: string): readonly string[] {
 }
 
 /** The streams that have a folder; folders with other names are not ours. */
-export function leftFolders(hlsRoot: string): readonly string[] {
+export function leftoverFolders(hlsRoot: string): readonly string[] {
   return readdirSync(hlsRoot, { withFileTypes: true })
     .filter((entry) => entry.isDirectory() && STREAM_KEY.test(entry.name))
     .map(({ name }) => name);

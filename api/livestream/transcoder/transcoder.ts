@@ -10,19 +10,19 @@ import { folderOf } from "./ladder-run.js";
 import { LogRateLimiter } from "./log-rate-limiter.js";
 import {
   type MediaServer,
-  MediaServerGoneError,
+  MediaServerUnreachableError,
   NO_TRACKS,
   type PublishedStream,
 } from "./published-stream.js";
 import { type Probed, SourceDescriber } from "./source-describer.js";
 import type { LadderReport, StateApiClient } from "./state-api-client.js";
-import { leftFolders } from "./stream-folder.js";
+import { leftoverFolders } from "./stream-folder.js";
 
 const REPORT_PERIOD_MS = 2_000;
 /** As many as /health names. */
 const REPORTED_MAX = 100;
 
-export interface TurnedAwayParts {
+export interface RefusedStreamsOptions {
   readonly api: StateApiClient;
   readonly clock: Clock;
   readonly log: Logger;
@@ -31,13 +31,13 @@ export interface TurnedAwayParts {
 }
 
 /** Broadcasts beyond what this machine takes at once: told in the log and to the state API until there is room for them, or they go. */
-export class TurnedAway {
-  readonly #parts: TurnedAwayParts;
+export class RefusedStreams {
+  readonly #parts: RefusedStreamsOptions;
   readonly #lines: LogRateLimiter;
   #sessions: ReadonlyMap<string, string> = new Map();
   #reportAtMs = 0;
 
-  constructor(parts: TurnedAwayParts) {
+  constructor(parts: RefusedStreamsOptions) {
     this.#parts = parts;
     this.#lines = new LogRateLimiter(parts.clock);
   }
@@ -54,12 +54,12 @@ export class TurnedAway {
     if (isDue) this.#reportAtMs = nowMs + REPORT_PERIOD_MS;
     for (const { streamKey, session } of streams.slice(0, REPORTED_MAX)) {
       const isNew = before.get(streamKey) !== session;
-      if (isNew) this.#tell(streamKey);
+      if (isNew) this.#reportRefusal(streamKey);
       if (isNew || isDue) this.#report(streamKey, session, "refused");
     }
   }
 
-  #tell(streamKey: string): void {
+  #reportRefusal(streamKey: string): void {
     const { log, broadcastsMax } = this.#parts;
     if (!this.#lines.takes()) return;
     log.error(
@@ -132,7 +132,7 @@ function unreadableIn(words: string): string | undefined {
 }
 
 /** The media server also says when a broadcaster goes: this is how late one that comes may be seen. */
-const ASK_PERIOD_MS = 200;
+const POLL_PERIOD_MS = 200;
 /** For so long a media server that hangs is taken to have the broadcasters that it had. */
 const SILENCE_MAX_MS = 5_000;
 
@@ -151,16 +151,16 @@ export class Transcoder {
   readonly #parts: TranscoderParts;
   readonly #ladders = new Map<string, Ladder>();
   readonly #removals = new Map<string, CancelTimer>();
-  readonly #turnedAway: TurnedAway;
+  readonly #refused: RefusedStreams;
   readonly #log: Logger;
   readonly #clock: Clock;
   /** The machine's clock at the start, minus the monotonic clock. */
   readonly #monotonicZeroMs: number;
-  readonly #stopAsking: CancelTimer;
-  #asking: Promise<void> | undefined;
-  #isAskedAgain = false;
+  readonly #stopPolling: CancelTimer;
+  #polling: Promise<void> | undefined;
+  #mustPollAgain = false;
   #answeredMs: number;
-  #hasLookedBack = false;
+  #hasRecovered = false;
   #isStopped = false;
   #isSilent = false;
 
@@ -168,12 +168,12 @@ export class Transcoder {
     this.#parts = parts;
     this.#log = parts.log;
     this.#clock = parts.clock;
-    this.#turnedAway = new TurnedAway({ ...parts, leaseSec: parts.config.leaseSec });
+    this.#refused = new RefusedStreams({ ...parts, leaseSec: parts.config.leaseSec });
     this.#answeredMs = parts.clock.monotonicMs();
     this.#monotonicZeroMs = parts.clock.epochMs() - parts.clock.monotonicMs();
-    this.#stopAsking = parts.clock.every(ASK_PERIOD_MS, () => {
+    this.#stopPolling = parts.clock.every(POLL_PERIOD_MS, () => {
       this.#relieve();
-      if (this.#asking === undefined) void this.look();
+      if (this.#polling === undefined) void this.poll();
     });
   }
 
@@ -182,29 +182,29 @@ export class Transcoder {
   }
 
   /** Asks the media server now, after a broadcaster came or left. Resolves when its answer has been applied. */
-  look(): Promise<void> {
+  poll(): Promise<void> {
     // What is being answered may be older than this call.
-    if (this.#asking !== undefined) this.#isAskedAgain = true;
-    this.#asking ??= this.#lookUntilSettled().finally(() => {
-      this.#asking = undefined;
+    if (this.#polling !== undefined) this.#mustPollAgain = true;
+    this.#polling ??= this.#pollUntilSettled().finally(() => {
+      this.#polling = undefined;
     });
-    return this.#asking;
+    return this.#polling;
   }
 
   /** Un-lists all streams and lets every ffmpeg finish. */
   async stop(): Promise<void> {
     this.#isStopped = true;
-    this.#stopAsking();
+    this.#stopPolling();
     for (const cancel of this.#removals.values()) cancel();
     await Promise.allSettled(Array.from(this.#ladders.values(), (ladder) => ladder.leave(false)));
   }
 
-  async #lookUntilSettled(): Promise<void> {
+  async #pollUntilSettled(): Promise<void> {
     do {
-      this.#isAskedAgain = false;
+      this.#mustPollAgain = false;
       const published = await this.#published();
       if (published !== undefined && !this.#isStopped) this.#follow(published);
-    } while (this.#isAskedAgain);
+    } while (this.#mustPollAgain);
   }
 
   /** Undefined while it is not known. A media server that is not there has no broadcasters. */
@@ -221,14 +221,14 @@ export class Transcoder {
         this.#isSilent = true;
         this.#log.error({ error }, "the media server does not respond");
       }
-      const isGone = error instanceof MediaServerGoneError && this.#hasLookedBack;
+      const isGone = error instanceof MediaServerUnreachableError && this.#hasRecovered;
       return isGone || silentMs > SILENCE_MAX_MS ? [] : undefined;
     }
   }
 
   #follow(published: readonly PublishedStream[]): void {
     const byKey = new Map(published.map((stream) => [stream.streamKey, stream]));
-    if (!this.#hasLookedBack) this.#lookBack(byKey);
+    if (!this.#hasRecovered) this.#recover(byKey);
     for (const ladder of this.#ladders.values()) {
       const stream = byKey.get(ladder.streamKey);
       if (stream?.session === ladder.session) ladder.see(stream.tracks);
@@ -237,14 +237,14 @@ export class Transcoder {
     const refused: PublishedStream[] = [];
     for (const stream of byKey.values()) {
       if (this.#ladders.has(stream.streamKey)) continue;
-      if (this.#ladders.size < this.#parts.broadcastsMax) this.#begin(stream);
+      if (this.#ladders.size < this.#parts.broadcastsMax) this.#start(stream);
       else refused.push(stream);
     }
     const sessions = new Set(published.map(({ session }) => session));
-    this.#turnedAway.see(refused, (session) => sessions.has(session));
+    this.#refused.see(refused, (session) => sessions.has(session));
   }
 
-  #begin(stream: PublishedStream): void {
+  #start(stream: PublishedStream): void {
     const { streamKey, tracks } = stream;
     const { config, path, log, budget } = this.#parts;
     this.#removals.get(streamKey)?.();
@@ -279,14 +279,14 @@ export class Transcoder {
       folderOf(this.#parts.config, streamKey).remove();
     };
     this.#removals.set(streamKey, this.#clock.after(this.#parts.config.endedKeepMs, remove));
-    void this.look();
+    void this.poll();
   }
 
   /** What an earlier transcoder left: streams that are not published any more are unlisted, and their files removed. */
-  #lookBack(published: ReadonlyMap<string, PublishedStream>): void {
-    this.#hasLookedBack = true;
+  #recover(published: ReadonlyMap<string, PublishedStream>): void {
+    this.#hasRecovered = true;
     const { config, records, api } = this.#parts;
-    const left = new Set([...records.keys(), ...leftFolders(config.hlsRoot)]);
+    const left = new Set([...records.keys(), ...leftoverFolders(config.hlsRoot)]);
     for (const streamKey of left) {
       const record = records.read(streamKey);
       const isGoingOn =

@@ -1,5 +1,5 @@
 import { VOICE_PROTOCOL } from "../../../api/contract/voice-protocol.js";
-import { askWebhook } from "../../../engine/sandbox/telephone/phone-webhook.js";
+import { requestWebhook } from "../../../engine/sandbox/telephone/phone-webhook.js";
 import { SeededRandom } from "../../../test/simulation/seeded-random.js";
 import type { Attack } from "../attack.js";
 import type { AttackedServer } from "../attacked-server.js";
@@ -71,7 +71,7 @@ async function open(server: AttackedServer, door: (typeof DOORS)[number]): Promi
   const at = url.replace("http", "ws");
   if (door === "telephone") {
     const hook = `${url}/api/telephony/voice?vendor=twilio&api_key=${apiKey}`;
-    const told = await askWebhook(hook, ringingCall());
+    const told = await requestWebhook(hook, ringingCall());
     const messages = telephoneMessages(told.parameters);
     return { client: new RawSocketClient(told.url), messages };
   }

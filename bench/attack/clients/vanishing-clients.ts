@@ -1,7 +1,7 @@
 import { readFileSync } from "node:fs";
 import { connect, type Socket } from "node:net";
 import { setTimeout as sleep } from "node:timers/promises";
-import { askWebhook } from "../../../engine/sandbox/telephone/phone-webhook.js";
+import { requestWebhook } from "../../../engine/sandbox/telephone/phone-webhook.js";
 import { bytesOf } from "../../../engine/sandbox/telephone/telephone-audio.js";
 import { encodeSpeech } from "../../../engine/sandbox/telephone/tone-code.js";
 import type { Attack } from "../attack.js";
@@ -67,10 +67,10 @@ const STATES: Readonly<Record<string, Vanishing>> = {
     client.reset();
   },
   "a telephone that never streams": async (server) => {
-    await askWebhook(webhookOf(server), ringingCall());
+    await requestWebhook(webhookOf(server), ringingCall());
   },
   "a telephone call": async (server) => {
-    const { url, parameters } = await askWebhook(webhookOf(server), ringingCall());
+    const { url, parameters } = await requestWebhook(webhookOf(server), ringingCall());
     const client = new RawSocketClient(url);
     await client.until(() => client.isOpen);
     for (const message of telephoneMessages(parameters).slice(0, 3)) {

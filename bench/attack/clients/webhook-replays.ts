@@ -1,5 +1,5 @@
 import { PhoneCaller } from "../../../engine/sandbox/telephone/phone-caller.js";
-import { askWebhook } from "../../../engine/sandbox/telephone/phone-webhook.js";
+import { requestWebhook } from "../../../engine/sandbox/telephone/phone-webhook.js";
 import type { Attack } from "../attack.js";
 import type { AttackStand } from "../attack-stand.js";
 import type { AttackedServer } from "../attacked-server.js";
@@ -91,7 +91,7 @@ async function post(
 async function twice(server: AttackedServer, findings: Findings): Promise<void> {
   const { url, apiKey } = server;
   const ringing = { ...ringingCall(), authToken: KEY };
-  const { parameters } = await askWebhook(
+  const { parameters } = await requestWebhook(
     `${url}/api/telephony/voice?vendor=twilio&api_key=${apiKey}`,
     ringing,
   );

@@ -19,7 +19,7 @@ import type { CallRefusedError, RefusalReason } from "../call-refused-error.js";
 import type { LiveCall, LiveCalls } from "../live-calls.js";
 import type { OutboundOrder, OutboundTelephony, QueuedCall } from "./outbound-telephony.js";
 import {
-  CallNotTakenError,
+  CallNotAcceptedError,
   endingOf,
   type HandedOver,
   NO_OUTCOME,
@@ -46,7 +46,7 @@ export function placingRefused({ code, reason, message }: CallRefusedError): Req
 }
 
 /** All calls that the plan allows at the same time are taken. */
-export function callsTaken(callsMax: number): RequestError {
+export function acceptedCalls(callsMax: number): RequestError {
   const message = `the plan allows ${callsMax} calls at the same time`;
   return new RequestError("calls_limit_reached", message, { retryAfterSec: RETRY_AFTER_SEC });
 }
@@ -175,7 +175,7 @@ export class OutboundCalls implements PlacedCalls {
     const placedBy = apiKeyId === undefined ? {} : { apiKeyId };
     const callInfo = { direction: "outbound", from, to, ...placedBy, ...values } as const;
     const ringing = await this.#reserve(tenant, claims, callInfo);
-    ringing.preCall = this.#askBefore(tenant, ringing, callInfo);
+    ringing.preCall = this.#expireAt(tenant, ringing, callInfo);
     try {
       await this.#deps.journal.placing({ ...claims, historyKey: newId(), callInfo });
       const token = this.#deps.tokens.mint(claims);
@@ -255,7 +255,7 @@ export class OutboundCalls implements PlacedCalls {
       this.#noteAnswer(callId, this.#takeAnswer(callId));
       return session;
     } catch (error) {
-      this.#fail(ringing, error instanceof CallNotTakenError ? error.ending : NOT_CONNECTED);
+      this.#fail(ringing, error instanceof CallNotAcceptedError ? error.ending : NOT_CONNECTED);
       throw error;
     } finally {
       this.#connecting.delete(callId);
@@ -338,7 +338,7 @@ export class OutboundCalls implements PlacedCalls {
   ): Promise<Ringing> {
     const { maxConcurrentCalls } = plan.limits;
     if (!(await this.#deps.slots.acquire(organization.id, claims.callId, maxConcurrentCalls))) {
-      throw callsTaken(maxConcurrentCalls);
+      throw acceptedCalls(maxConcurrentCalls);
     }
     return this.#wait(claims, undefined, callInfo);
   }
@@ -368,7 +368,7 @@ export class OutboundCalls implements PlacedCalls {
   }
 
   /** While it rings: who answers does not wait for the service. */
-  async #askBefore(tenant: Tenant, ringing: Ringing, callInfo: CallInfo): Promise<void> {
+  async #expireAt(tenant: Tenant, ringing: Ringing, callInfo: CallInfo): Promise<void> {
     const { callId, agentId } = ringing.claims;
     const { signal } = ringing.over;
     const answered = await this.#deps.opener.preCall(

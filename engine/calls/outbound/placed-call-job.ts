@@ -8,11 +8,11 @@ import { newCall } from "../call-journal.js";
 
 /** A database that is away comes back; nothing else fails. */
 const TRIES_MAX = 100;
-const TRY_AGAIN_MS = 10_000;
+const RETRY_AFTER_MS = 10_000;
 const LIMITS: FixedLimits = {
   runningMax: 4,
   runningPerQueueMax: 4,
-  delaysMs: Array.from({ length: TRIES_MAX - 1 }, () => TRY_AGAIN_MS),
+  delaysMs: Array.from({ length: TRIES_MAX - 1 }, () => RETRY_AFTER_MS),
 };
 
 const Payload = v.object({

@@ -59,8 +59,8 @@ export function endingOf({ status, answeredBy }: OutboundReport): Ending | undef
 }
 
 /** What opens the session of a placed call rejects with it where the call is to be recorded with that ending. */
-export class CallNotTakenError extends ParleyError {
-  override readonly name = "CallNotTakenError";
+export class CallNotAcceptedError extends ParleyError {
+  override readonly name = "CallNotAcceptedError";
   readonly code = "call_refused";
   readonly ending: Ending;
 

@@ -17,7 +17,7 @@ interface Piece {
 export class AudioTrack {
   #pieces: Piece[] = [];
 
-  get heldSamples(): number {
+  get bufferedSamples(): number {
     return this.#pieces.reduce((sum, { pcm }) => sum + pcm.length, 0);
   }
 
@@ -251,9 +251,9 @@ export interface RecordingDeps {
   /** The recording stands still from now on, for this reason. */
   readonly onBroken: (reason: string) => void;
   /** A sentence is missing in it. */
-  readonly onSentenceLost: (error: unknown) => void;
+  readonly onSentenceDropped: (error: unknown) => void;
   /** All of it has been given to the sink. */
-  readonly onWhole: () => void;
+  readonly onComplete: () => void;
 }
 
 interface Sentence {
@@ -294,8 +294,8 @@ export class Recording implements CallAudioTap {
   }
 
   /** Audio that is held in memory, of both sides. */
-  get heldSamples(): number {
-    return this.#callerTrack.heldSamples + this.#agentTrack.heldSamples;
+  get bufferedSamples(): number {
+    return this.#callerTrack.bufferedSamples + this.#agentTrack.bufferedSamples;
   }
 
   caller(audio: Uint8Array): void {
@@ -355,7 +355,7 @@ export class Recording implements CallAudioTap {
       .decodeMp3(mp3)
       .then(
         (pcm) => this.#agentTrack.place(at, pcm.subarray(0, Math.max(0, sentence.until - at))),
-        (error: unknown) => this.#deps.onSentenceLost(error),
+        (error: unknown) => this.#deps.onSentenceDropped(error),
       )
       .finally(() => {
         this.#sentences.delete(sentence);
@@ -380,7 +380,7 @@ export class Recording implements CallAudioTap {
       ratio: this.#format.input.sampleRateHz / rateHz,
       open: (listener) => this.#deps.openConversion(from, listener),
       onOver: (error) => {
-        if (error !== undefined) this.#deps.onSentenceLost(error);
+        if (error !== undefined) this.#deps.onSentenceDropped(error);
         if (this.#streamed === sound) this.#streamed = undefined;
         this.#sentences.delete(sound);
         this.#finishWhenDecoded();
@@ -420,7 +420,7 @@ export class Recording implements CallAudioTap {
     }
     if (this.#isOver) return;
     this.#isOver = true;
-    this.#deps.onWhole();
+    this.#deps.onComplete();
   }
 
   #writeTo(position: number): void {

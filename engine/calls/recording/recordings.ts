@@ -49,11 +49,11 @@ export class RecordingUploads {
   /** The calls whose recordings are on their way. */
   readonly #sending = new Set<string>();
   /** When the bucket last did not do what it was asked; undefined while it does. */
-  #troubleAtMs: number | undefined;
+  #failedAtMs: number | undefined;
   #isClosing = false;
   #round: Promise<void> | undefined;
   #waitingBytes = 0;
-  #lookedAtMs: number | undefined;
+  #checkedAtMs: number | undefined;
 
   constructor(options: RecordingUploadsOptions) {
     this.#options = options;
@@ -63,9 +63,9 @@ export class RecordingUploads {
   get isFull(): boolean {
     const { clock, log, waitingBytesMax } = this.#options;
     const nowMs = clock.monotonicMs();
-    if (this.#lookedAtMs === undefined || nowMs - this.#lookedAtMs >= ROUND_MS) {
-      this.#lookedAtMs = nowMs;
-      this.look().catch((error: unknown) => {
+    if (this.#checkedAtMs === undefined || nowMs - this.#checkedAtMs >= ROUND_MS) {
+      this.#checkedAtMs = nowMs;
+      this.run().catch((error: unknown) => {
         log.error({ error }, "failed to read the folder of pending recordings");
       });
     }
@@ -73,7 +73,7 @@ export class RecordingUploads {
   }
 
   /** Resolves when it is known anew how much waits. */
-  async look(): Promise<void> {
+  async run(): Promise<void> {
     let sizeBytes = 0;
     for await (const key of this.#waiting()) {
       sizeBytes += await stat(this.#pathOf(key)).then(
@@ -88,7 +88,7 @@ export class RecordingUploads {
   /** The recording has become whole. Resolves when it is sent, or is left for a round. */
   async send(key: RecordingKey): Promise<void> {
     const { clock } = this.#options;
-    const troubleMs = clock.monotonicMs() - (this.#troubleAtMs ?? Number.NEGATIVE_INFINITY);
+    const troubleMs = clock.monotonicMs() - (this.#failedAtMs ?? Number.NEGATIVE_INFINITY);
     if (this.#isClosing || troubleMs < ROUND_MS || this.#sending.size >= UPLOADS_MAX) return;
     await this.#try(key);
   }
@@ -107,7 +107,7 @@ export class RecordingUploads {
       return await ObjectReader.open(this.#options.bucket, objectKeyOf(key));
     } catch (cause) {
       if (!(cause instanceof BucketError)) throw cause;
-      this.#tellTrouble(cause);
+      this.#logFailure(cause);
       const message = "recordings cannot be read at the moment";
       throw new RequestError("unavailable", message, { cause, retryAfterSec: RETRY_AFTER_SEC });
     }
@@ -131,7 +131,7 @@ export class RecordingUploads {
       faults = (await this.#try(key)) ? 0 : faults + 1;
       if (faults >= ROUND_FAULTS_MAX) break;
     }
-    await this.look();
+    await this.run();
   }
 
   /** False when it still waits; never rejects. */
@@ -144,7 +144,7 @@ export class RecordingUploads {
       return true;
     } catch (error) {
       if (this.#isClosing) return false;
-      if (error instanceof BucketError) this.#tellTrouble(error);
+      if (error instanceof BucketError) this.#logFailure(error);
       else
         this.#options.log.error(
           { callId, error },
@@ -177,13 +177,13 @@ export class RecordingUploads {
     // It has expired while it was sent: nobody else would delete it.
     if (!(await store.isKnown(key))) await this.remove(key);
     await removeRecording(path);
-    this.#tellEnd();
+    this.#logRecovery();
   }
 
-  #tellTrouble(fault: BucketError): void {
+  #logFailure(fault: BucketError): void {
     const { log, clock } = this.#options;
-    const isNew = this.#troubleAtMs === undefined;
-    this.#troubleAtMs = clock.monotonicMs();
+    const isNew = this.#failedAtMs === undefined;
+    this.#failedAtMs = clock.monotonicMs();
     if (!isNew) return;
     const { message: reason } = fault;
     log.error(
@@ -192,10 +192,10 @@ export class RecordingUploads {
     );
   }
 
-  #tellEnd(): void {
+  #logRecovery(): void {
     const { log, bucket } = this.#options;
-    if (this.#troubleAtMs === undefined) return;
-    this.#troubleAtMs = undefined;
+    if (this.#failedAtMs === undefined) return;
+    this.#failedAtMs = undefined;
     log.info({ bucket: placeOf(bucket.settings) }, "recordings are uploaded to their bucket again");
   }
 
@@ -280,7 +280,7 @@ export class Recordings {
    * Records until the tap gets the end of the call; undefined when the agent does not record. Whatever fails, the call
    * continues.
    */
-  begin(
+  startRecording(
     key: RecordingKey,
     { recording }: Pick<AgentRecord, "recording">,
     format: RecordedFormat,
@@ -293,7 +293,7 @@ export class Recordings {
       return undefined;
     }
     const expiresAtMs = clock.epochMs() + recording.retentionDays * DAY_MS;
-    const known = store.begin(key, expiresAtMs);
+    const known = store.start(key, expiresAtMs);
     const file = new RecordingFile(this.#pathOf(key), format.input.sampleRateHz, known, (error) =>
       log.error({ callId, error }, "a recording could not be written; the call goes on"),
     );
@@ -310,10 +310,10 @@ export class Recordings {
         log.warn({ callId, reason }, "a recording has ended before its call");
         finish();
       },
-      onSentenceLost: (error) => {
+      onSentenceDropped: (error) => {
         log.warn({ callId, error }, "a sentence is missing in a recording");
       },
-      onWhole: finish,
+      onComplete: finish,
     });
   }
 
@@ -323,7 +323,7 @@ export class Recordings {
    */
   async open(key: RecordingKey): Promise<RecordedFile> {
     const isFinished = await this.#options.store.isFinished(key);
-    const kept = isFinished ? await this.#openKept(key) : undefined;
+    const kept = isFinished ? await this.#openStored(key) : undefined;
     if (kept === undefined)
       throw new RequestError("not_found", "there is no recording of this call");
     return kept;
@@ -332,7 +332,7 @@ export class Recordings {
   /** Puts right what an earlier run of the server left, then does the upkeep. */
   async start(): Promise<void> {
     await this.#repair();
-    await this.#uploads?.look();
+    await this.#uploads?.run();
     this.startUpkeep();
   }
 
@@ -451,7 +451,7 @@ export class Recordings {
   }
 
   /** What has not been moved to a bucket yet is still in the folder. */
-  async #openKept(key: RecordingKey): Promise<RecordedFile | undefined> {
+  async #openStored(key: RecordingKey): Promise<RecordedFile | undefined> {
     const handle = await openIfThere(this.#pathOf(key), "r");
     if (handle === undefined) return this.#uploads?.open(key);
     const { size } = await handle.stat();

@@ -81,7 +81,7 @@ export class AssemblyAiStream {
     });
     this.#model = new TurnModel(options.sampleRateHz, {
       onStart: () => this.#start(),
-      onUpdate: () => this.#tell(false),
+      onUpdate: () => this.#emit(false),
       onResumed: () => undefined,
       onQuiet: (confidence, quietMs) => this.#judge(confidence, quietMs),
     });
@@ -137,7 +137,7 @@ export class AssemblyAiStream {
   #start(): void {
     const timestamp = this.#model.words[0]?.startMs ?? 0;
     this.#send({ type: "SpeechStarted", timestamp });
-    this.#tell(false);
+    this.#emit(false);
   }
 
   #judge(confidence: number, quietMs: number): void {
@@ -155,7 +155,7 @@ export class AssemblyAiStream {
       journal.record("assemblyai", "lastSpeech", this.#journalId, undefined, this.#speechAtNs);
       this.#speechAtNs = undefined;
     }
-    this.#tell(true);
+    this.#emit(true);
     this.#model.close();
     this.#turnOrder++;
   }
@@ -179,7 +179,7 @@ export class AssemblyAiStream {
     this.#events.later(() => this.#socket.close(code, error));
   }
 
-  #tell(isEnd: boolean): void {
+  #emit(isEnd: boolean): void {
     const { words } = this.#model;
     const fault = this.#takeFault(["silent", "garbageJson", "unknownMessages"]);
     if (fault === "silent") return;

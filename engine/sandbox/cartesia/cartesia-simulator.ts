@@ -14,7 +14,7 @@ import { streamAudio } from "../sound/audio-stream.js";
 import { speak, type VoiceFormat } from "../sound/simulated-voice.js";
 import {
   isUpgradeRefused,
-  sayOverSocket,
+  speakOverSocket,
   statusOfSpeechFault,
 } from "../sound/voice-over-socket.js";
 import { timedWords } from "../spoken-words.js";
@@ -143,7 +143,7 @@ export class CartesiaStream {
     const { text, id } = context;
     const ids = { context_id: id, status_code: 206 };
     const send = (message: object) => this.#socket.send(JSON.stringify(message));
-    await sayOverSocket(this.#context, "cartesia", this.#socket, text, format, {
+    await speakOverSocket(this.#context, "cartesia", this.#socket, text, format, {
       audio: (chunk, isFirst) => {
         const data = Buffer.from(chunk).toString("base64");
         send({ type: "chunk", data, done: false, step_time: 10, ...ids });

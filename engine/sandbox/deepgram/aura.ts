@@ -5,7 +5,7 @@ import { takeFault } from "../faults.js";
 import { isGoodKey, type SandboxContext } from "../simulator.js";
 import { streamAudio } from "../sound/audio-stream.js";
 import { speak, type VoiceFormat } from "../sound/simulated-voice.js";
-import { sayOverSocket, statusOfSpeechFault } from "../sound/voice-over-socket.js";
+import { speakOverSocket, statusOfSpeechFault } from "../sound/voice-over-socket.js";
 import { keyOf } from "./deepgram-handshake.js";
 
 const FLUSHES_MAX = 20;
@@ -134,7 +134,7 @@ export class AuraStream {
 
   #speak(text: string, generation: number): Promise<void> {
     const isCancelled = (): boolean => generation !== this.#generation;
-    return sayOverSocket(this.#context, "deepgramSpeech", this.#socket, text, this.#format, {
+    return speakOverSocket(this.#context, "deepgramSpeech", this.#socket, text, this.#format, {
       audio: (chunk) => this.#socket.send(chunk),
       done: () => this.#send({ type: "Flushed", sequence_id: this.#sequenceId++ }),
       doneEarly: () => this.#send({ type: "Flushed", sequence_id: this.#sequenceId }),

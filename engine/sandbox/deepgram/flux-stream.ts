@@ -124,8 +124,8 @@ export class FluxStream {
       return latencyMs + (fault === "slow" ? SLOW_MS : 0);
     });
     this.#model = new TurnModel(options.sampleRateHz, {
-      onStart: () => this.#tell("StartOfTurn"),
-      onUpdate: () => this.#tell("Update"),
+      onStart: () => this.#emit("StartOfTurn"),
+      onUpdate: () => this.#emit("Update"),
       onResumed: () => this.#resume(),
       onQuiet: (confidence, quietMs) => this.#judge(confidence, quietMs),
     });
@@ -204,20 +204,20 @@ export class FluxStream {
     else if (quietMs >= eotTimeoutMs) this.#end("timeout");
     else if (!this.#isEager && eagerEotThreshold !== undefined && confidence >= eagerEotThreshold) {
       this.#isEager = true;
-      this.#tell("EagerEndOfTurn");
+      this.#emit("EagerEndOfTurn");
     }
   }
 
   #resume(): void {
     if (!this.#isEager) return;
     this.#isEager = false;
-    this.#tell("TurnResumed");
+    this.#emit("TurnResumed");
   }
 
   #end(trigger: "model" | "manual" | "timeout"): void {
     if (this.#model.words.length === 0) return;
     this.#noteSpeech();
-    this.#tell("EndOfTurn", { trigger });
+    this.#emit("EndOfTurn", { trigger });
     this.#model.close();
     this.#isEager = false;
     this.#turnIndex++;
@@ -239,7 +239,7 @@ export class FluxStream {
     this.#events.later(() => this.#socket.close(closeCode));
   }
 
-  #tell(event: FluxEvent, more: object = {}): void {
+  #emit(event: FluxEvent, more: object = {}): void {
     const { words } = this.#model;
     const transcript = words.map(({ text }) => text).join(" ");
     const fault = this.#takeFault(["silent", "garbageJson", "unknownMessages"]);

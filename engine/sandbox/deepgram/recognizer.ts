@@ -1,5 +1,5 @@
 import type { DeepgramFault } from "../faults.js";
-import { type HeardWord, humanWord, ToneDecoder } from "../telephone/tone-code.js";
+import { type DecodedWord, humanWord, ToneDecoder } from "../telephone/tone-code.js";
 
 export interface RecognizerOptions {
   readonly sampleRateHz: number;
@@ -76,7 +76,7 @@ export class Recognizer {
   readonly #options: RecognizerOptions;
   readonly #host: RecognizerHost;
   readonly #decoder: ToneDecoder;
-  #words: HeardWord[] = [];
+  #words: DecodedWord[] = [];
   #heardCount = 0;
   #segmentStartMs = 0;
   #lastInterimMs = 0;
@@ -91,7 +91,7 @@ export class Recognizer {
     this.#decoder = new ToneDecoder(options.sampleRateHz, {
       onWord: (word) => this.#hearWord(word),
       onSpeechStarted: (atMs) => this.#speechStarted(atMs),
-      onLoud: (atMs) => this.#goOn(atMs),
+      onLoud: (atMs) => this.#advance(atMs),
       onQuiet: (quietMs, atMs) => this.#fallSilent(quietMs, atMs),
     });
   }
@@ -127,7 +127,7 @@ export class Recognizer {
     this.#host.emit({ type: "SpeechStarted", channel: [0, 1], timestamp: seconds(atMs) });
   }
 
-  #hearWord(word: HeardWord): void {
+  #hearWord(word: DecodedWord): void {
     if (word.text === "" || this.#isDropping) return;
     const isFirst = this.#words.length === 0;
     const before = this.#words.at(-1);
@@ -142,14 +142,14 @@ export class Recognizer {
     } else if (isFirst) this.#emitInterim(nowMs);
   }
 
-  #misheard(word: HeardWord): HeardWord {
+  #misheard(word: DecodedWord): DecodedWord {
     const { misheardEvery = 0 } = this.#host;
     this.#heardCount += 1;
     if (misheardEvery === 0 || this.#heardCount % misheardEvery > 0) return word;
     return { ...word, text: MISHEARD };
   }
 
-  #goOn(atMs: number): void {
+  #advance(atMs: number): void {
     this.#isLoud = true;
     if (atMs - this.#lastInterimMs >= this.#host.interimIntervalMs) this.#emitInterim(atMs);
   }
@@ -231,7 +231,7 @@ export class Recognizer {
   }
 
   #emitResult(
-    words: readonly HeardWord[],
+    words: readonly DecodedWord[],
     atMs: number,
     isFinal: boolean,
     isSpeechFinal: boolean,
@@ -259,11 +259,11 @@ export class Recognizer {
 }
 
 /** A word as Deepgram tells it. */
-export function recognized(word: HeardWord): RecognizedWord {
+export function recognized(word: DecodedWord): RecognizedWord {
   return { ...unmarked(word), punctuated_word: word.text };
 }
 
-function unmarked(word: HeardWord): UnmarkedWord {
+function unmarked(word: DecodedWord): UnmarkedWord {
   return {
     word: plainWord(word),
     start: seconds(word.startMs),
@@ -272,7 +272,7 @@ function unmarked(word: HeardWord): UnmarkedWord {
   };
 }
 
-function plainWord({ text }: HeardWord): string {
+function plainWord({ text }: DecodedWord): string {
   return text.toLowerCase().replace(/^[\p{P}\p{S}]+|[\p{P}\p{S}]+$/gu, "") || text;
 }
 

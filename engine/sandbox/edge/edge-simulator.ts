@@ -10,10 +10,10 @@ import { chunksOf, firstByteDelayMs } from "../sound/audio-stream.js";
 import { SentPace } from "../sound/sent-pace.js";
 import {
   bytesPerSecondOf,
+  corruptedAudio,
   isSpeakable,
   speak,
   speechSec,
-  spoiltAudio,
 } from "../sound/simulated-voice.js";
 
 /** The message format of the Edge read-aloud service: `Name:Value` lines, an empty line, a body. */
@@ -291,7 +291,7 @@ export class EdgeStream {
     this.#socket.send(edgeText(requestId, "turn.start", { context: { serviceTag: streamId } }));
     const response = { context: { serviceTag: streamId }, audio: { type: "inline", streamId } };
     this.#socket.send(edgeText(requestId, "response", response));
-    const audio = await spoiltAudio(spoken, format, fault);
+    const audio = await corruptedAudio(spoken, format, fault);
     let isFirst = true;
     for await (const chunk of chunksOf(audio, voice)) {
       if (this.#socket.readyState !== this.#socket.OPEN) {

@@ -230,11 +230,11 @@ export class ElevenLabsSimulator implements Simulator {
       await answerSpeech(this.#context, exchange, request, form);
     } else if (route === "POST /v1/speech-to-text") {
       await answerTranscription(this.#context, exchange, request);
-    } else if (exchange.request.method === "GET") this.#lookUp(exchange);
+    } else if (exchange.request.method === "GET") this.#findVoice(exchange);
     else exchange.answerJson(404, { detail: "Not Found" });
   }
 
-  #lookUp(exchange: Exchange): void {
+  #findVoice(exchange: Exchange): void {
     const { pathname } = exchange.url;
     const refusal = refusalOfLookup(this.#context, exchange);
     const answer = accountAnswer(pathname);

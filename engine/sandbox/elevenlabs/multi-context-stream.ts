@@ -2,7 +2,7 @@ import * as v from "valibot";
 import type { WebSocket } from "ws";
 import type { SandboxContext } from "../simulator.js";
 import { bytesPerSecondOf, type VoiceFormat } from "../sound/simulated-voice.js";
-import { sayOverSocket } from "../sound/voice-over-socket.js";
+import { speakOverSocket } from "../sound/voice-over-socket.js";
 import { timedCharacters } from "../spoken-words.js";
 
 const CONTEXTS_MAX = 5;
@@ -148,7 +148,7 @@ export class MultiContextStream {
     const format = { ...this.#options.format, speed: context.speed };
     const bytesPerMs = bytesPerSecondOf(format) / 1_000;
     let sentBytes = 0;
-    await sayOverSocket(this.#context, "elevenlabs", this.#socket, text, format, {
+    await speakOverSocket(this.#context, "elevenlabs", this.#socket, text, format, {
       audio: (chunk) => {
         const [fromMs, toMs] = [sentBytes, sentBytes + chunk.length].map((at) => at / bytesPerMs);
         sentBytes += chunk.length;

@@ -169,7 +169,7 @@ export class ObjectStore {
       response.writeHead(200, { "content-length": object.length }).end();
       return;
     }
-    give(response, object, headers.range, fault);
+    sendObject(response, object, headers.range, fault);
   }
 
   #refuseSignature(response: ServerResponse, code: string): void {
@@ -202,7 +202,7 @@ function refuse(
   response.end(response.req.method === "HEAD" ? undefined : xml);
 }
 
-function give(
+function sendObject(
   response: ServerResponse,
   object: Buffer,
   range: string | undefined,

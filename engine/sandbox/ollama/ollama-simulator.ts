@@ -136,7 +136,7 @@ export interface GenerationRequest {
   readonly line: AnswerLine;
 }
 
-const asked = {
+const chatRequestOf = {
   model: v.pipe(v.string(), v.minLength(1)),
   stream: v.optional(v.boolean(), true),
   options: v.optional(
@@ -166,7 +166,7 @@ const Message = v.looseObject({
 /** The body of `POST /api/chat`. */
 export const ChatRequest = v.pipe(
   v.looseObject({
-    ...asked,
+    ...chatRequestOf,
     messages: v.optional(v.array(Message), []),
     tools: v.optional(ToolsOffered, []),
   }),
@@ -180,7 +180,7 @@ export const ChatRequest = v.pipe(
 /** The body of `POST /api/generate`. */
 export const GenerateRequest = v.pipe(
   v.looseObject({
-    ...asked,
+    ...chatRequestOf,
     prompt: v.optional(v.string(), ""),
     system: v.optional(v.string(), ""),
   }),

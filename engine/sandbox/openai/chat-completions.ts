@@ -11,13 +11,13 @@ import { type ApiError, badRequest, refusalOf, refuse } from "./api-error.js";
 import type { ApiRequest } from "./api-request.js";
 import { ChatCompletionsRequest, groqRefusal, openAiRefusal } from "./chat-completions-request.js";
 import {
-  goneRefusal,
   googleError,
   groqModelRefusal,
   isMistral,
   mistralCallId,
   mistralRefusal,
   modelRefusal,
+  retiredModelRefusal,
   rulesOf,
   signatureRefusal,
   signed,
@@ -230,7 +230,7 @@ async function answer(
   const isStrict = isOpenAi && context.faults.openai.strictModels === true;
   const rules = vendor === "groq" ? undefined : rulesOf(body.model, isStrict);
   const refusal =
-    goneRefusal(vendor, body.model) ??
+    retiredModelRefusal(vendor, body.model) ??
     (vendor === "groq"
       ? (groqRefusal(body) ?? groqModelRefusal(body) ?? strangeFieldRefusal(body, "groq"))
       : (openAiRefusal(body) ??

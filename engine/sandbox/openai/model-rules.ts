@@ -92,10 +92,16 @@ export function rulesOf(model: string, isStrict: boolean): ModelRules | undefine
   return known?.[1] ?? (isStrict ? GPT_5_6 : undefined);
 }
 
-const GROQ_GONE: ReadonlySet<string> = new Set(["llama-3.1-8b-instant", "llama-3.3-70b-versatile"]);
+const GROQ_RETIRED: ReadonlySet<string> = new Set([
+  "llama-3.1-8b-instant",
+  "llama-3.3-70b-versatile",
+]);
 
-export function goneRefusal(vendor: "openai" | "groq", model: string): ApiError | undefined {
-  if (vendor !== "groq" || !GROQ_GONE.has(model)) return undefined;
+export function retiredModelRefusal(
+  vendor: "openai" | "groq",
+  model: string,
+): ApiError | undefined {
+  if (vendor !== "groq" || !GROQ_RETIRED.has(model)) return undefined;
   const message = `The model \`${model}\` does not exist or you do not have access to it.`;
   return notFound(message, "model", "model_not_found");
 }

@@ -58,8 +58,8 @@ export class StoredResponses {
     input: readonly ConversationItem[],
     output: readonly OutputItem[],
   ): void {
-    this.#responses.set(id, { body, items: [...input, ...output.map(saidBefore)] });
-    for (const item of output) this.#items.set(item.id, saidBefore(item));
+    this.#responses.set(id, { body, items: [...input, ...output.map(previousMessages)] });
+    for (const item of output) this.#items.set(item.id, previousMessages(item));
   }
 
   bodyOf(id: string): object | undefined {
@@ -90,7 +90,7 @@ export class StoredResponses {
 }
 
 /** An answer as it stands in the conversation that follows. */
-function saidBefore(item: OutputItem): ConversationItem {
+function previousMessages(item: OutputItem): ConversationItem {
   if (item.type === "function_call") return item;
   const content = item.content.map(({ text }) => text).join("");
   return { type: "message", role: item.role, content };

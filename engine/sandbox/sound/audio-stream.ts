@@ -3,7 +3,7 @@ import type { Exchange } from "../exchange.js";
 import type { SpeechFault } from "../faults.js";
 import type { SandboxContext } from "../simulator.js";
 import { SentPace } from "./sent-pace.js";
-import { bytesPerSecondOf, spoiltAudio, type VoiceFormat } from "./simulated-voice.js";
+import { bytesPerSecondOf, corruptedAudio, type VoiceFormat } from "./simulated-voice.js";
 
 /** What most vendors do: a sentence of three seconds has come after three quarters of one. */
 export const REAL_TIME_FACTOR = 4;
@@ -88,7 +88,7 @@ export async function streamAudio(
     return;
   }
   exchange.start(headers);
-  const body = await spoiltAudio(audio.bytes, audio.format, fault);
+  const body = await corruptedAudio(audio.bytes, audio.format, fault);
   const pace = new SentPace();
   const voice = { bytesPerSecond, delays: () => faults[vendor], fault, pace };
   let isFirst = true;

@@ -1,7 +1,7 @@
 import { mp3DurationMs, recognizeMp3 } from "./mp3-decoder.js";
 
 /** One MP3 that came, and what of it was played. */
-export interface HeardReply {
+export interface PlayedReply {
   /** All that the MP3 says. */
   readonly text: string;
   /** The whole words that were played until now, or until playback was stopped. */
@@ -46,7 +46,7 @@ export class Loudspeaker {
     return last?.stoppedNs ?? last?.endNs;
   }
 
-  async playedReplies(atNs: bigint): Promise<readonly HeardReply[]> {
+  async playedReplies(atNs: bigint): Promise<readonly PlayedReply[]> {
     const replies = [...this.#playing].map(async ({ mp3, arrivedNs, startNs, stoppedNs }) => {
       const untilNs = stoppedNs ?? atNs;
       const playedMs = Math.max(0, Number(untilNs - startNs) / 1e6);

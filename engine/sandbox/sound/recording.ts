@@ -1,11 +1,11 @@
 import { decodeMuLaw, samplesOf } from "../telephone/telephone-audio.js";
-import { type HeardWord, ToneDecoder } from "../telephone/tone-code.js";
+import { type DecodedWord, ToneDecoder } from "../telephone/tone-code.js";
 import { decodeMp3 } from "./mp3-decoder.js";
 import { atDecodableRate, type Sound } from "./raw-audio.js";
 
 export interface RecognizedRecording {
   readonly text: string;
-  readonly words: readonly HeardWord[];
+  readonly words: readonly DecodedWord[];
   readonly durationSec: number;
 }
 
@@ -30,7 +30,7 @@ export async function decodeRecording(bytes: Uint8Array): Promise<Sound | undefi
 /** What a recording in the tone code says, at any rate from 8000 Hz. */
 export function recognizeRecording(recording: Sound): RecognizedRecording {
   const { pcm, sampleRateHz } = atDecodableRate(recording);
-  const words: HeardWord[] = [];
+  const words: DecodedWord[] = [];
   const decoder = new ToneDecoder(sampleRateHz, {
     onWord: (word) => {
       if (word.text !== "") words.push(word);

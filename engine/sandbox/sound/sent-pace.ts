@@ -4,7 +4,7 @@ interface Pace {
   /** From the first chunk to the last. */
   readonly elapsedMs: number;
   /** The least that was left to play when another chunk came; negative where something was missing, null with one chunk alone. */
-  readonly leastLeftMs: number | null;
+  readonly minMarginMs: number | null;
 }
 
 /** When the chunks of one sentence were to leave, and when they left: a busy machine is not to pass for an uneven voice. */
@@ -30,10 +30,10 @@ export class SentPace {
 class ChunkTimes {
   #firstMs: number | undefined;
   #lastMs = 0;
-  #leastLeftMs: number | null = null;
+  #minMarginMs: number | null = null;
 
   get pace(): Omit<Pace, "durationMs"> {
-    return { elapsedMs: this.#lastMs - (this.#firstMs ?? 0), leastLeftMs: this.#leastLeftMs };
+    return { elapsedMs: this.#lastMs - (this.#firstMs ?? 0), minMarginMs: this.#minMarginMs };
   }
 
   add(atMs: number, durationBeforeMs: number): void {
@@ -41,7 +41,7 @@ class ChunkTimes {
     if (this.#firstMs === undefined) this.#firstMs = atMs;
     else {
       const leftMs = durationBeforeMs - (atMs - this.#firstMs);
-      this.#leastLeftMs = Math.min(this.#leastLeftMs ?? leftMs, leftMs);
+      this.#minMarginMs = Math.min(this.#minMarginMs ?? leftMs, leftMs);
     }
   }
 }

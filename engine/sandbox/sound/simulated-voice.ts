@@ -85,7 +85,7 @@ function smoothed(pcm: Int16Array): Int16Array {
 }
 
 /** What a voice sends of this audio under a fault that spoils how it sounds. */
-export async function spoiltAudio(
+export async function corruptedAudio(
   audio: Uint8Array,
   { codec, sampleRateHz, kbps = 48 }: VoiceFormat,
   fault: string | undefined,

@@ -1,5 +1,5 @@
 import { PhoneEarpiece, wholeWords } from "../telephone/phone-earpiece.js";
-import type { HeardReply } from "./loudspeaker.js";
+import type { PlayedReply } from "./loudspeaker.js";
 import { STREAMED_FORMATS, type StreamedFormat } from "./raw-audio.js";
 
 interface PlayedTurn {
@@ -32,7 +32,7 @@ export class StreamLoudspeaker {
   }
 
   /** The pieces that follow are of this turn. */
-  begin(turnId: number, format: StreamedFormat, atNs: bigint): void {
+  startTurn(turnId: number, format: StreamedFormat, atNs: bigint): void {
     const earpiece = new PhoneEarpiece(this.#keepsAudio, STREAMED_FORMATS[format]);
     this.#turns.push({ turnId, earpiece, arrivedNs: atNs });
     if (this.#turns.length > TURNS_MAX) this.#turns.shift();
@@ -67,7 +67,7 @@ export class StreamLoudspeaker {
   }
 
   /** A reply for each turn. */
-  playedReplies(atNs: bigint): Promise<readonly HeardReply[]> {
+  playedReplies(atNs: bigint): Promise<readonly PlayedReply[]> {
     const replies = this.#turns.map(({ earpiece, arrivedNs }) => {
       const text = earpiece.said();
       return { text, playedText: wholeWords(earpiece.playedText(Number(atNs)), text), arrivedNs };

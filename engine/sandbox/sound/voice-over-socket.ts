@@ -6,9 +6,9 @@ import { chunksOf, firstByteDelayMs } from "./audio-stream.js";
 import { SentPace } from "./sent-pace.js";
 import {
   bytesPerSecondOf,
+  corruptedAudio,
   isSpeakable,
   speak,
-  spoiltAudio,
   type VoiceFormat,
 } from "./simulated-voice.js";
 
@@ -74,7 +74,7 @@ export interface SentenceWire {
 }
 
 /** Says one sentence over a socket, at the voice's rate and with the faults that are set. */
-export async function sayOverSocket(
+export async function speakOverSocket(
   context: SandboxContext,
   vendor: SocketVoiceVendor,
   socket: WebSocket,
@@ -93,7 +93,7 @@ export async function sayOverSocket(
     socket.terminate();
     return;
   }
-  const audio = await spoiltAudio(spoken, format, fault);
+  const audio = await corruptedAudio(spoken, format, fault);
   const pace = new SentPace();
   const bytesPerSecond = bytesPerSecondOf(format);
   const voice = { bytesPerSecond, delays: () => faults[vendor], fault, pace };

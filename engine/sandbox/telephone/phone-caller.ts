@@ -7,7 +7,7 @@ import { AwaitedEvents } from "../awaited-events.js";
 import type { Utterance } from "../caller.js";
 import { FRAME_MS, microphoneClock } from "../sound/microphone-clock.js";
 import { PhoneEarpiece } from "./phone-earpiece.js";
-import { askWebhook, type RingingCall, signatureHeader } from "./phone-webhook.js";
+import { type RingingCall, requestWebhook, signatureHeader } from "./phone-webhook.js";
 import { encodeMuLaw } from "./telephone-audio.js";
 import { encodeSpeech } from "./tone-code.js";
 
@@ -164,7 +164,7 @@ export class PhoneCaller {
   readonly callSid: string;
   readonly #socket: WebSocket;
   readonly #action: string | undefined;
-  readonly #goOn: (webhookUrl: string) => Promise<PhoneCaller>;
+  readonly #continue: (webhookUrl: string) => Promise<PhoneCaller>;
   readonly #faults: PhoneFaults;
   readonly #onAudio: PhoneCallerOptions["onAudio"];
   readonly #earpiece: PhoneEarpiece;
@@ -194,7 +194,7 @@ export class PhoneCaller {
     const twiml =
       options.webhookUrl === undefined
         ? undefined
-        : await askWebhook(options.webhookUrl, call, status, options.pause);
+        : await requestWebhook(options.webhookUrl, call, status, options.pause);
     const url = options.streamUrl ?? twiml?.url;
     if (url === undefined) throw new Error("a call needs a webhook or a stream");
     const socket = new WebSocket(url, {
@@ -208,7 +208,7 @@ export class PhoneCaller {
       PhoneCaller.#call({ ...options, fields: {}, webhookUrl, callSid }, "in-progress");
     const caller = new PhoneCaller(socket, callSid, options, twiml?.action, goOn);
     await once(socket, "open");
-    caller.#begin(call, { ...twiml?.parameters, ...options.parameters });
+    caller.#start(call, { ...twiml?.parameters, ...options.parameters });
     return caller;
   }
 
@@ -221,7 +221,7 @@ export class PhoneCaller {
   ) {
     this.callSid = callSid;
     this.#action = action;
-    this.#goOn = goOn;
+    this.#continue = goOn;
     this.#socket = socket;
     this.#faults = options.faults ?? {};
     this.#onAudio = options.onAudio;
@@ -302,9 +302,9 @@ export class PhoneCaller {
   }
 
   /** The stream has ended and the caller has not hung up: the vendor asks what comes next. Rejects when that is nothing. */
-  goOn(): Promise<PhoneCaller> {
+  continue(): Promise<PhoneCaller> {
     if (this.#action === undefined) return Promise.reject(new Error("nothing comes after Connect"));
-    return this.#goOn(this.#action);
+    return this.#continue(this.#action);
   }
 
   /** Breaks the connection without a word. */
@@ -312,7 +312,7 @@ export class PhoneCaller {
     this.#socket.terminate();
   }
 
-  #begin(call: RingingCall, customParameters: Readonly<Record<string, string>>): void {
+  #start(call: RingingCall, customParameters: Readonly<Record<string, string>>): void {
     this.send('{"event":"connected","protocol":"Call","version":"1.0.0"}');
     for (let n = 0; n < (this.#faults.mediaBeforeStart ?? 0); n += 1) this.#sendMedia(SILENT_FRAME);
     const start = {

@@ -39,8 +39,8 @@ export class WebhookError extends Error {
 }
 
 /** The document has words for the caller, and no stream. */
-export class CallTurnedAwayError extends Error {
-  override readonly name = "CallTurnedAwayError";
+export class CallRefusedByServerError extends Error {
+  override readonly name = "CallRefusedByServerError";
   readonly words: string;
 
   constructor(words: string) {
@@ -51,9 +51,9 @@ export class CallTurnedAwayError extends Error {
 
 /**
  * Asks the webhook what to do with a call, as Twilio would, and goes where it is sent on to; `pause` waits so many seconds.
- * Rejects with a WebhookError or with CallTurnedAwayError.
+ * Rejects with a WebhookError or with CallRefusedByServerError.
  */
-export async function askWebhook(
+export async function requestWebhook(
   url: string,
   call: RingingCall,
   callStatus = "ringing",
@@ -83,7 +83,7 @@ async function documentOf(url: string, call: RingingCall, callStatus: string): P
     ApiVersion: "2010-04-01",
     ...call.fields,
   };
-  const response = await askedTwice(url, {
+  const response = await requestTwice(url, {
     method: "POST",
     headers: {
       "content-type": "application/x-www-form-urlencoded; charset=UTF-8",
@@ -108,7 +108,7 @@ function redirectIn(
 }
 
 /** Where no connection could be made, the vendor tries once more unless its account says otherwise. */
-function askedTwice(url: string, question: RequestInit): Promise<Response> {
+function requestTwice(url: string, question: RequestInit): Promise<Response> {
   return fetch(url, question).catch((error: unknown) => {
     const cause = error instanceof Error ? error.cause : undefined;
     const isUnconnected =
@@ -141,7 +141,7 @@ export function readDocument(document: string): StreamInstruction {
   const stream = STREAM.exec(document);
   if (stream === null) {
     const words = /<Say\b[^>]*>([\s\S]*?)<\/Say>/.exec(document)?.[1];
-    if (words !== undefined) throw new CallTurnedAwayError(unescapeXml(words));
+    if (words !== undefined) throw new CallRefusedByServerError(unescapeXml(words));
     throw new Error(/<Hangup\b/.test(document) ? "hung up" : "not TwiML");
   }
   const [, connect = "", attributes = "", content = ""] = stream;

@@ -1,7 +1,7 @@
 import type { WebSocket } from "ws";
 import { refuseUpgrade, type Upgrade } from "../simulator.js";
 import { SimulatorSockets } from "../simulator-sockets.js";
-import type { IncomingCall, TakenCall, Telephone } from "./telephone.js";
+import type { AnsweredCall, IncomingCall, Telephone } from "./telephone.js";
 import { MESSAGE_BYTES_MAX, parseFromTelephone, type ToTelephone } from "./telephone-message.js";
 
 /** Asking the webhook and opening the stream take milliseconds on one machine. */
@@ -22,7 +22,7 @@ export class PluggedTelephone implements Telephone {
   /** `onCalling` is told of a call that the telephone makes by itself. */
   constructor(
     socket: WebSocket,
-    onCalling: (callSid: string, to: string, taken: TakenCall) => void,
+    onCalling: (callSid: string, to: string, taken: AnsweredCall) => void,
   ) {
     this.#socket = socket;
     socket.on("message", (data: Buffer) => {
@@ -31,7 +31,7 @@ export class PluggedTelephone implements Telephone {
       else if (message?.event === "over") this.#over();
       else if (message?.event === "calling" && !this.isBusy) {
         const { left } = this.#engage(() => undefined);
-        onCalling(message.callSid, message.to, this.#taken(left));
+        onCalling(message.callSid, message.to, this.#answeredCalls(left));
       }
     });
     // The close that follows tells it.
@@ -43,7 +43,7 @@ export class PluggedTelephone implements Telephone {
     return this.#engaged !== undefined;
   }
 
-  async answer(call: IncomingCall): Promise<TakenCall> {
+  async answer(call: IncomingCall): Promise<AnsweredCall> {
     const connected = new Promise<boolean>((resolve) => {
       this.#engage(resolve);
     });
@@ -53,7 +53,7 @@ export class PluggedTelephone implements Telephone {
     const isConnected = await connected;
     clearTimeout(timer);
     if (!isConnected) throw new Error("the telephone could not open its stream");
-    return this.#taken(left);
+    return this.#answeredCalls(left);
   }
 
   reportStatus(number: string, status: string): void {
@@ -69,7 +69,7 @@ export class PluggedTelephone implements Telephone {
     return this.#engaged;
   }
 
-  #taken(left: Promise<void>): TakenCall {
+  #answeredCalls(left: Promise<void>): AnsweredCall {
     return {
       left,
       leave: async () => {
@@ -100,7 +100,7 @@ export interface OwnCall {
   readonly callSid: string;
   readonly from: string;
   readonly to: string;
-  readonly taken: TakenCall;
+  readonly taken: AnsweredCall;
   readonly telephone: Telephone;
 }
 

@@ -17,7 +17,7 @@ export interface IncomingCall {
 }
 
 /** A call that was taken, and whose media stream is open. */
-export interface TakenCall {
+export interface AnsweredCall {
   /** Who talks, when it is somebody in this process. */
   readonly caller?: PhoneCaller;
   /** Resolves when the call has left its stream, or is over. */
@@ -32,7 +32,7 @@ export interface TakenCall {
 export interface Telephone {
   readonly isBusy: boolean;
   /** Rejects when the webhook or its stream cannot be had. */
-  answer(call: IncomingCall): Promise<TakenCall>;
+  answer(call: IncomingCall): Promise<AnsweredCall>;
   /** What becomes of the call, and of one that it is handed on to. */
   reportStatus(number: string, status: string): void;
 }

@@ -314,7 +314,7 @@ function wave(symbol: ToneSymbol, sampleRateHz: number, symbolMs: number): Int16
 }
 
 /** Times count from the first sample written. */
-export interface HeardWord {
+export interface DecodedWord {
   /** Empty between two spaces of an utterance. `[speech, 1.8 s]` for a voice that is not in the code. */
   readonly text: string;
   readonly startMs: number;
@@ -323,7 +323,7 @@ export interface HeardWord {
 }
 
 export interface ToneListener {
-  onWord(word: HeardWord): void;
+  onWord(word: DecodedWord): void;
   /** Sound begins after a silence. */
   onSpeechStarted?(atMs: number): void;
   /** Told every 10 ms of silence: how long it has lasted, and where it ends. */
@@ -363,7 +363,7 @@ export class ToneDecoder {
 
   #candidate: ToneSymbol | undefined;
   #agreeing = 0;
-  #lost = 0;
+  #lostSamples = 0;
   #last: ToneSymbol | undefined;
 
   #isCode = false;
@@ -400,7 +400,7 @@ export class ToneDecoder {
   }
 
   /** The human voice that is being heard and has not paused yet. */
-  get ongoing(): HeardWord | undefined {
+  get ongoing(): DecodedWord | undefined {
     if (this.#human === undefined) return undefined;
     const { startMs, endMs, hops, cleanHops } = this.#human;
     const isCode = cleanHops > hops * HUMAN_CLEAN_SHARE_MAX;
@@ -430,8 +430,8 @@ export class ToneDecoder {
     }
     this.#agreeing = symbol !== undefined && symbol === this.#candidate ? this.#agreeing + 1 : 1;
     this.#candidate = symbol;
-    this.#lost = symbol === undefined ? this.#lost + 1 : 0;
-    if (this.#lost === LOST_HOPS) this.#endUtterance(this.#nowMs - LOST_HOPS * HOP_MS);
+    this.#lostSamples = symbol === undefined ? this.#lostSamples + 1 : 0;
+    if (this.#lostSamples === LOST_HOPS) this.#endUtterance(this.#nowMs - LOST_HOPS * HOP_MS);
     if (symbol !== undefined && this.#agreeing === AGREEING_WINDOWS && symbol !== this.#last) {
       this.#last = symbol;
       this.#accept({ symbol, startMs: this.#nowMs - (AGREEING_WINDOWS + 1) * HOP_MS });
@@ -508,7 +508,7 @@ export class ToneDecoder {
   }
 }
 
-export function humanWord(startMs: number, endMs: number): HeardWord {
+export function humanWord(startMs: number, endMs: number): DecodedWord {
   const text = `[speech, ${((endMs - startMs) / 1000).toFixed(1)} s]`;
   return { text, startMs, endMs, isHuman: true };
 }

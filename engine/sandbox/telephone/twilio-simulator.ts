@@ -4,9 +4,9 @@ import type { Exchange } from "../exchange.js";
 import {
   noFaults,
   type SandboxFaults,
-  TWILIO_FATES,
+  TWILIO_OUTCOMES,
   TWILIO_REFUSALS,
-  type TwilioFate,
+  type TwilioOutcome,
   type TwilioRefusal,
   takeFault,
 } from "../faults.js";
@@ -14,7 +14,7 @@ import { Journal } from "../journal.js";
 import type { Simulator, Upgrade } from "../simulator.js";
 import type { PhoneCaller } from "./phone-caller.js";
 import { type DialInstruction, dialledIn, signatureHeader } from "./phone-webhook.js";
-import { simulatedTelephone, type TakenCall, type Telephone } from "./telephone.js";
+import { type AnsweredCall, simulatedTelephone, type Telephone } from "./telephone.js";
 import { type OwnCall, TelephoneExchange } from "./telephone-exchange.js";
 
 /** Time-out of a report to the server under test. A report that fails is not repeated. */
@@ -23,7 +23,7 @@ const REPORT_MAX_MS = 5_000;
 const RING_MAX_SEC = 60;
 
 /** What becomes of a call. */
-export type Fate = "answers" | "busy" | "no-answer" | "failed" | "machine" | "rings";
+export type CallOutcome = "answers" | "busy" | "no-answer" | "failed" | "machine" | "rings";
 
 const FINAL = new Set(["completed", "busy", "no-answer", "failed", "canceled"]);
 const EVENT_BY_STATUS = new Map([
@@ -36,12 +36,12 @@ export interface TwilioCallOptions {
   readonly form: URLSearchParams;
   readonly authToken: string;
   readonly telephone: Telephone;
-  readonly fate: Fate;
+  readonly outcome: CallOutcome;
   readonly ringMs: number;
   /** A call that another one is handed on to. */
   readonly parentSid?: string;
   /** A call that began at the telephone has an id and an open stream already. */
-  readonly begun?: { readonly callSid: string; readonly taken: TakenCall };
+  readonly begun?: { readonly callSid: string; readonly taken: AnsweredCall };
   /** Hands the call on; the other call's life has not begun. */
   readonly dial: (dialled: DialInstruction, from: TwilioCall) => TwilioCall;
   readonly onStatus: (call: TwilioCall) => void;
@@ -57,7 +57,7 @@ export class TwilioCall {
   readonly #options: TwilioCallOptions;
   readonly #hungUp = new AbortController();
   #status = "queued";
-  #taken: TakenCall | undefined;
+  #taken: AnsweredCall | undefined;
   #dialled: DialInstruction | undefined;
   #answeredNs: bigint | undefined;
   #talkedSec = 0;
@@ -132,20 +132,20 @@ export class TwilioCall {
   }
 
   async #ring(): Promise<void> {
-    const { fate, ringMs, telephone, authToken } = this.#options;
+    const { outcome, ringMs, telephone, authToken } = this.#options;
     await this.#report("ringing");
     const timeoutMs = 1_000 * Number(this.form.get("Timeout") ?? RING_MAX_SEC);
-    await this.#pause(fate === "rings" ? timeoutMs : Math.min(ringMs, timeoutMs));
+    await this.#pause(outcome === "rings" ? timeoutMs : Math.min(ringMs, timeoutMs));
     if (this.#hungUp.signal.aborted) return this.#report("canceled");
-    if (fate === "rings") return this.#report("no-answer");
-    if (fate !== "answers" && fate !== "machine") return this.#report(fate);
+    if (outcome === "rings") return this.#report("no-answer");
+    if (outcome !== "answers" && outcome !== "machine") return this.#report(outcome);
     if (telephone.isBusy) return this.#report("busy");
     await this.#report("in-progress");
     const { sid: callSid, from, to } = this;
     const webhookUrl = this.form.get("Url") ?? "";
     try {
       const taken = await telephone.answer({ webhookUrl, callSid, from, to, authToken });
-      await this.#talk(taken, fate === "machine" ? "machine_start" : "human");
+      await this.#talk(taken, outcome === "machine" ? "machine_start" : "human");
     } catch (error) {
       this.reports.push(String(error));
     }
@@ -154,12 +154,12 @@ export class TwilioCall {
     this.#taken = undefined;
   }
 
-  async #talk(taken: TakenCall, answeredBy?: string): Promise<void> {
+  async #talk(taken: AnsweredCall, answeredBy?: string): Promise<void> {
     if (answeredBy !== undefined && this.form.get("MachineDetection") === "Enable") {
       const url = this.form.get("AsyncAmdStatusCallback") ?? "";
       await this.#post(url, { AnsweredBy: answeredBy });
     }
-    let stream: TakenCall | undefined = taken;
+    let stream: AnsweredCall | undefined = taken;
     while (stream !== undefined) {
       this.#taken = stream;
       if (this.#hungUp.signal.aborted) void stream.leave();
@@ -169,7 +169,7 @@ export class TwilioCall {
   }
 
   /** After a stream: whoever is dialled talks; then the document's `action` says what comes next, another stream for one. */
-  async #handOn(): Promise<TakenCall | undefined> {
+  async #handOn(): Promise<AnsweredCall | undefined> {
     const dialled = this.#dialled;
     this.#dialled = undefined;
     if (dialled === undefined || this.#hungUp.signal.aborted) return undefined;
@@ -242,14 +242,14 @@ export class TwilioCall {
 }
 
 /** What becomes of a call, by the last digits of the number that is called; other numbers answer. */
-const FATES: ReadonlyMap<string, Fate> = new Map([
+const FATES: ReadonlyMap<string, CallOutcome> = new Map([
   ["0001", "busy"],
   ["0002", "no-answer"],
   ["0003", "failed"],
   ["0004", "machine"],
   ["0005", "rings"],
 ]);
-const FATE_BY_FAULT: Readonly<Record<TwilioFate, Fate>> = {
+const FATE_BY_FAULT: Readonly<Record<TwilioOutcome, CallOutcome>> = {
   busy: "busy",
   noAnswer: "no-answer",
   failed: "failed",
@@ -329,7 +329,7 @@ export class TwilioSimulator implements Simulator {
     if (to.endsWith(INVALID_NUMBER_END)) return refuse(exchange, "invalidNumber");
     if (!this.#hasRoom()) return refuse(exchange, "rateLimited");
     const telephone = this.#exchange.at(to) ?? this.#person;
-    const call = this.#add({ form, authToken, telephone, onStatus: tell(telephone) });
+    const call = this.#add({ form, authToken, telephone, onStatus: postStatus(telephone) });
     exchange.answerJson(201, { sid: call.sid, status: "queued", to, from: form.get("From") });
     void call.live();
   }
@@ -339,18 +339,18 @@ export class TwilioSimulator implements Simulator {
     if (!this.#hasRoom()) return taken.drop();
     const form = new URLSearchParams({ From: from, To: to });
     const begun = { callSid, taken };
-    const onStatus = tell(telephone);
+    const onStatus = postStatus(telephone);
     void this.#add({ form, authToken: "", telephone, begun, onStatus }).live();
   }
 
   #add(
-    options: Omit<ConstructorParameters<typeof TwilioCall>[0], "fate" | "ringMs" | "dial">,
+    options: Omit<ConstructorParameters<typeof TwilioCall>[0], "outcome" | "ringMs" | "dial">,
   ): TwilioCall {
     const { onStatus } = options;
     const number = this.#journal.nextRequest();
     const call = new TwilioCall({
       ...options,
-      fate: this.#fateOf(options.form.get("To") ?? ""),
+      outcome: this.#outcomeOf(options.form.get("To") ?? ""),
       ringMs: this.#faults.twilio.ringMs ?? 0,
       dial: (dialled, from) => this.#handOn(dialled, from, onStatus),
       onStatus: (each) => {
@@ -374,10 +374,10 @@ export class TwilioSimulator implements Simulator {
     return this.#add({ form, authToken: "", telephone, parentSid: from.sid, onStatus });
   }
 
-  #fateOf(to: string): Fate {
+  #outcomeOf(to: string): CallOutcome {
     const byNumber = FATES.get(to.slice(-4));
     if (byNumber !== undefined) return byNumber;
-    const fault = takeFault(this.#faults, "twilio", TWILIO_FATES);
+    const fault = takeFault(this.#faults, "twilio", TWILIO_OUTCOMES);
     return fault === undefined || isRefusal(fault) ? "answers" : FATE_BY_FAULT[fault];
   }
 
@@ -389,7 +389,7 @@ export class TwilioSimulator implements Simulator {
   }
 }
 
-function tell(telephone: Telephone): (call: TwilioCall) => void {
+function postStatus(telephone: Telephone): (call: TwilioCall) => void {
   return (call) => telephone.reportStatus(call.to, call.status);
 }
 
@@ -411,7 +411,7 @@ function talkingFor(talkMs: number): Telephone {
   };
 }
 
-function isRefusal(fault: TwilioFate | TwilioRefusal): fault is TwilioRefusal {
+function isRefusal(fault: TwilioOutcome | TwilioRefusal): fault is TwilioRefusal {
   return Object.hasOwn(REFUSALS, fault);
 }
 

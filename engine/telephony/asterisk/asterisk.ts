@@ -11,7 +11,7 @@ import {
 import { parseAnswer } from "../../vendors/vendor-json.js";
 import type { VendorContext } from "../../vendors/vendor-settings.js";
 import type { CallControlApi, CallToPlace } from "../call-control.js";
-import type { CallDocuments, Dial } from "../call-documents.js";
+import type { CallInstructions, Dial } from "../call-instructions.js";
 import { MediaStream, type StreamDialect, type StreamVoice } from "../media-stream.js";
 import { offeredFormat, wholeFrames } from "../phone-format.js";
 import type { PhoneVendor } from "../phone-vendor.js";
@@ -174,7 +174,7 @@ export function asteriskDialReport(body: string): TransferReport | undefined {
 }
 
 /** For a dialplan: what its stream is to begin with and where to ask behind it, or why there will be none in words. */
-const DIALPLAN: CallDocuments = {
+const DIALPLAN: CallInstructions = {
   contentType: "text/plain; charset=utf-8",
   connect: ({ parameters, continueUrl }) => {
     const token = parameters["token"] ?? "";

@@ -13,7 +13,7 @@ import {
   plainAddress,
   type StreamTarget,
   type Wait,
-} from "../call-documents.js";
+} from "../call-instructions.js";
 import { isCallerThere } from "../caller-state.js";
 import { MediaStream, type StreamDialect, type StreamVoice } from "../media-stream.js";
 import { offeredFormat } from "../phone-format.js";

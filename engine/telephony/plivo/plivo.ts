@@ -18,7 +18,7 @@ import {
   type StreamTarget,
   type Wait,
   XML_DOCUMENT,
-} from "../call-documents.js";
+} from "../call-instructions.js";
 import { MediaStream, type StreamDialect, type StreamVoice } from "../media-stream.js";
 import { mediaFormat } from "../phone-format.js";
 import type { PhoneVendor, PlacedReport } from "../phone-vendor.js";

@@ -1,6 +1,6 @@
 import * as v from "valibot";
 import { MULAW_8K, type PcmEncoding } from "../../audio/audio-format.js";
-import { XML_DOCUMENT } from "../call-documents.js";
+import { XML_DOCUMENT } from "../call-instructions.js";
 import { MediaStream, type StreamDialect } from "../media-stream.js";
 import type { PhoneVendor } from "../phone-vendor.js";
 import type { PhoneWire } from "../phone-wire.js";

@@ -6,7 +6,7 @@ import type { VendorContext } from "../../vendors/vendor-settings.js";
 import { toBase64 } from "../base64-audio.js";
 import { bodyHash } from "../body-hash.js";
 import type { CallToPlace } from "../call-control.js";
-import { XML_DOCUMENT } from "../call-documents.js";
+import { XML_DOCUMENT } from "../call-instructions.js";
 import { MediaStream, type StreamDialect, type StreamVoice } from "../media-stream.js";
 import { mediaFormat } from "../phone-format.js";
 import type { PhoneVendor } from "../phone-vendor.js";

@@ -1,4 +1,4 @@
-import { XML_DOCUMENT } from "../call-documents.js";
+import { XML_DOCUMENT } from "../call-instructions.js";
 import type { PhoneVendor } from "../phone-vendor.js";
 import { twimlPlacedReport } from "../placed-report.js";
 import { TwilioCalls } from "./twilio-calls.js";

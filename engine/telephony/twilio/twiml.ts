@@ -5,7 +5,7 @@ import {
   plainAddress,
   type StreamTarget,
   type Wait,
-} from "../call-documents.js";
+} from "../call-instructions.js";
 import { type TransferReport, transferReport } from "../transfer-report.js";
 import { element, escapeText, xmlDocument } from "../xml.js";
 

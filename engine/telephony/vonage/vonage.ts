@@ -14,7 +14,7 @@ import {
   JSON_DOCUMENT,
   plainAddress,
   type StreamTarget,
-} from "../call-documents.js";
+} from "../call-instructions.js";
 import { MediaStream, type StreamDialect, type StreamVoice } from "../media-stream.js";
 import { offeredFormat, wholeFrames } from "../phone-format.js";
 import type { PhoneVendor, PlacedReport } from "../phone-vendor.js";

@@ -18,7 +18,7 @@ import type { AgentVendorChoice } from "./agent-input.js";
 
 export type AgentStatus = "active" | "inactive" | "paused_provider" | "paused_plan";
 
-export interface AgentStanding {
+export interface AgentAvailability {
   readonly status: AgentStatus;
   /** In words for the dashboard; null unless paused. */
   readonly pauseReason: string | null;
@@ -141,12 +141,12 @@ function usablePrimary(
  * The status of an agent, first rule that holds. A chain of which one can be used pauses nothing. `position` counts the
  * organization's agents in creation order from 0.
  */
-export function agentStanding(
+export function agentAvailability(
   agent: AgentRecord,
   position: number,
   plan: PlanRecord,
   providersById: ProvidersById,
-): AgentStanding {
+): AgentAvailability {
   if (!agent.active) return { status: "inactive", pauseReason: null };
   const unusable = slotsOf(agent)
     .filter(({ category }) => firstUsable(agent, category, plan, providersById) === undefined)

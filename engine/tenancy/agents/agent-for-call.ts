@@ -6,9 +6,9 @@ import type {
   ProviderRecord,
 } from "../../../storage/records.js";
 import {
-  type AgentStanding,
+  type AgentAvailability,
   type AgentStatus,
-  agentStanding,
+  agentAvailability,
   firstUsable,
   type ProvidersById,
   type UsableVendor,
@@ -46,7 +46,7 @@ export class AgentUnavailableError extends ParleyError {
 }
 
 /** The agents that were asked for, whatever the plan says of them: a plan may change while they stay as they are. */
-export interface AskedAgents {
+export interface StoredAgents {
   readonly agents: readonly {
     readonly agent: AgentRecord;
     /** Among the organization's agents in the order of creation, from 0. */
@@ -57,13 +57,13 @@ export interface AskedAgents {
 
 /** The first agent that can take a call. Throws AgentUnavailableError, with the reason why the requested one cannot. */
 export function agentForCall(
-  { agents, providersById }: AskedAgents,
+  { agents, providersById }: StoredAgents,
   plan: PlanRecord,
   agentId: string | undefined,
 ): AgentForCall {
   const candidates = agents.map(({ agent, position }) => ({
     agent,
-    ...agentStanding(agent, position, plan, providersById),
+    ...agentAvailability(agent, position, plan, providersById),
   }));
   const chosen = candidates.find(({ status }) => status === "active");
   if (chosen === undefined) {
@@ -140,7 +140,7 @@ function noActiveAgent(): AgentUnavailableError {
   return new AgentUnavailableError("notFound", "the organization has no active agent");
 }
 
-function unavailable(asked: AgentStanding | undefined): AgentUnavailableError {
+function unavailable(asked: AgentAvailability | undefined): AgentUnavailableError {
   if (asked === undefined || asked.status === "active") {
     return new AgentUnavailableError("notFound", "there is no such agent");
   }

@@ -12,17 +12,17 @@ import type { PreCallInput } from "./agent-pre-call.js";
 import type { AgentToolInput } from "./agent-tools.js";
 
 /** Fields that are left out or undefined are not given; that is how the edge's parser hands them over. */
-type Given<Fields> = { readonly [Key in keyof Fields]?: Fields[Key] | undefined };
+type PartialInput<Fields> = { readonly [Key in keyof Fields]?: Fields[Key] | undefined };
 
 type LlmConfig = AgentRecord["llmConfig"];
 type TtsConfig = AgentRecord["ttsConfig"];
 
 interface StructuredAgentFields {
-  readonly persona?: Given<Persona> | undefined;
-  readonly llmConfig?: Given<LlmConfig> | undefined;
-  readonly ttsConfig?: Given<TtsConfig> | undefined;
-  readonly thresholds?: Given<AgentThresholds> | undefined;
-  readonly recording?: Given<AgentRecording> | undefined;
+  readonly persona?: PartialInput<Persona> | undefined;
+  readonly llmConfig?: PartialInput<LlmConfig> | undefined;
+  readonly ttsConfig?: PartialInput<TtsConfig> | undefined;
+  readonly thresholds?: PartialInput<AgentThresholds> | undefined;
+  readonly recording?: PartialInput<AgentRecording> | undefined;
   readonly fallbacks?: FallbacksInput | undefined;
   /** Replaces all of them. */
   readonly allowedOrigins?: readonly string[] | undefined;
@@ -37,7 +37,7 @@ interface StructuredAgentFields {
 }
 
 /** As its author gives it. */
-export type AnalysisInput = Given<AgentAnalysis>;
+export type AnalysisInput = PartialInput<AgentAnalysis>;
 
 const DEFAULT_ANALYSIS: AgentAnalysis = {
   schema: null,
@@ -64,13 +64,15 @@ export type AgentVendorChoice = AgentReferences &
 /** A new agent as its author gives it; what is left out gets the contract's default. */
 export interface AgentInput
   extends AgentReferences,
-    Given<Pick<AgentRecord, "sttModelId">>,
+    PartialInput<Pick<AgentRecord, "sttModelId">>,
     StructuredAgentFields {
   readonly name: string;
 }
 
 /** What is left out stays as it is, inside the nested objects too. */
-export interface AgentPatch extends Given<AgentReferences & PlainFields>, StructuredAgentFields {}
+export interface AgentPatch
+  extends PartialInput<AgentReferences & PlainFields>,
+    StructuredAgentFields {}
 
 const DEFAULT_PERSONA: Persona = {
   systemPrompt:
@@ -190,7 +192,10 @@ export function changedAgentFields(before: AgentRecord, after: AgentRecord): rea
 }
 
 /** Takes over only fields that `base` has: unknown ones of a request never reach a record. */
-function merged<Fields extends object>(base: Fields, given: Given<Fields> | undefined): Fields {
+function merged<Fields extends object>(
+  base: Fields,
+  given: PartialInput<Fields> | undefined,
+): Fields {
   const result = { ...base };
   for (const key of Object.keys(base) as (keyof Fields)[]) {
     const value = given?.[key];

@@ -60,16 +60,16 @@ export function sealedPreCall(
 function keptSecrets(url: string, before: PreCall, cipher: CredentialCipher): PreCallSecrets {
   if (before.preCall === null || before.sealedPreCall === null) return NO_SECRETS;
   if (new URL(before.preCall.url).origin !== new URL(url).origin) {
-    throw givenAgain("since the address leads to another server");
+    throw unmasked("since the address leads to another server");
   }
   try {
     return openPreCallSecrets(before, cipher);
   } catch {
-    throw givenAgain("since the stored ones cannot be opened");
+    throw unmasked("since the stored ones cannot be opened");
   }
 }
 
-function givenAgain(why: string): RequestError {
+function unmasked(why: string): RequestError {
   const path = "preCall.headers";
   const message = `expected headers and secret again, ${why}`;
   return new RequestError("invalid_request", `${path}: ${message}`, {

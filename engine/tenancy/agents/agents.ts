@@ -12,17 +12,17 @@ import { changeNewest, nextVersionMs } from "../next-version.js";
 import { ReadCache } from "../read-cache.js";
 import type { Tenant } from "../tenant.js";
 import {
+  type AgentAvailability,
   type AgentModelNotice,
-  type AgentStanding,
   accessFaults,
+  agentAvailability,
   agentLimitReason,
   agentModelNotices,
-  agentStanding,
   type ProvidersById,
   providerIdsOf,
 } from "./agent-access.js";
 import { requireDocuments } from "./agent-documents.js";
-import { type AgentForCall, type AskedAgents, agentForCall } from "./agent-for-call.js";
+import { type AgentForCall, agentForCall, type StoredAgents } from "./agent-for-call.js";
 import {
   type AgentInput,
   type AgentPatch,
@@ -38,12 +38,12 @@ import { requirePublicTools, requireTransferTarget, sealedTools } from "./agent-
 const KEPT_MAX = 200;
 /** An organization with more agents has all of them read for each list, and each call that names none. */
 const AGENTS_KEPT_TOGETHER_MAX = 25;
-const NO_AGENTS: AskedAgents = { agents: [], providersById: new Map() };
+const NO_AGENTS: StoredAgents = { agents: [], providersById: new Map() };
 
 export type AgentView = AgentRecord &
-  AgentStanding & { readonly modelNotices: readonly AgentModelNotice[] };
+  AgentAvailability & { readonly modelNotices: readonly AgentModelNotice[] };
 
-interface JudgedAgents {
+interface AvailableAgents {
   readonly plan: PlanRecord;
   readonly views: readonly AgentView[];
 }
@@ -63,9 +63,9 @@ export class Agents {
   readonly #clock: Clock;
   readonly #newId: () => string;
   readonly #allowPrivateAddresses: boolean;
-  readonly #asked: ReadCache<AskedAgents>;
+  readonly #cached: ReadCache<StoredAgents>;
   /** Judging 25 agents takes longer than sending them; it depends on nothing but what was read, and the plan. */
-  readonly #judged = new WeakMap<AskedAgents, JudgedAgents>();
+  readonly #availability = new WeakMap<StoredAgents, AvailableAgents>();
 
   constructor({ database, cipher, clock, newId, allowPrivateAddresses = false }: AgentsOptions) {
     this.#database = database;
@@ -73,7 +73,7 @@ export class Agents {
     this.#clock = clock;
     this.#newId = newId;
     this.#allowPrivateAddresses = allowPrivateAddresses;
-    this.#asked = new ReadCache({
+    this.#cached = new ReadCache({
       changes: database.recordChanges,
       clock,
       entriesMax: KEPT_MAX,
@@ -83,12 +83,12 @@ export class Agents {
 
   /** The tenant's agents, in the order of their creation. */
   async list(tenant: Tenant): Promise<readonly AgentView[]> {
-    return this.#judge(await this.#ask(tenant, undefined), tenant.plan);
+    return this.#withAvailability(await this.#read(tenant, undefined), tenant.plan);
   }
 
   /** RequestError `not_found`. */
   async get(tenant: Tenant, id: string): Promise<AgentView> {
-    const [view] = this.#judge(await this.#ask(tenant, id), tenant.plan);
+    const [view] = this.#withAvailability(await this.#read(tenant, id), tenant.plan);
     if (view === undefined) throw noSuchAgent();
     return view;
   }
@@ -123,8 +123,8 @@ export class Agents {
     const stored = await changeNewest({
       read: () => this.#find(tenant, id),
       change: (agent) => this.#updateFrom(agent, tenant, patch),
-      gone: noSuchAgent,
-      what: "agent",
+      notFound: noSuchAgent,
+      recordName: "agent",
     });
     return this.#view(tenant, stored);
   }
@@ -166,13 +166,13 @@ export class Agents {
 
   /** Without an id: the first in creation order that can take a call. Throws AgentUnavailableError, with the reason. */
   async forCall(tenant: Tenant, agentId: string | undefined): Promise<AgentForCall> {
-    return agentForCall(await this.#ask(tenant, agentId), tenant.plan, agentId);
+    return agentForCall(await this.#read(tenant, agentId), tenant.plan, agentId);
   }
 
   /** Without an id: all of the organization's. */
-  async #ask(tenant: Tenant, agentId: string | undefined): Promise<AskedAgents> {
+  async #read(tenant: Tenant, agentId: string | undefined): Promise<StoredAgents> {
     const orgId = tenant.organization.id;
-    const asked = await this.#asked.get(`${orgId} ${agentId ?? ""}`, async () => {
+    const asked = await this.#cached.get(`${orgId} ${agentId ?? ""}`, async () => {
       const agents = await this.#database.agents.list(orgId);
       const wanted = agents
         .map((agent, position) => ({ agent, position }))
@@ -183,16 +183,16 @@ export class Agents {
     return asked ?? NO_AGENTS;
   }
 
-  #judge(asked: AskedAgents, plan: PlanRecord): readonly AgentView[] {
-    const known = this.#judged.get(asked);
+  #withAvailability(asked: StoredAgents, plan: PlanRecord): readonly AgentView[] {
+    const known = this.#availability.get(asked);
     if (known?.plan === plan) return known.views;
     const nowMs = this.#clock.epochMs();
     const views = asked.agents.map(({ agent, position }) => ({
       ...agent,
-      ...agentStanding(agent, position, plan, asked.providersById),
+      ...agentAvailability(agent, position, plan, asked.providersById),
       modelNotices: agentModelNotices(agent, plan, asked.providersById, nowMs),
     }));
-    this.#judged.set(asked, { plan, views });
+    this.#availability.set(asked, { plan, views });
     return views;
   }
 
@@ -240,7 +240,7 @@ export class Agents {
     const { plan } = tenant;
     return {
       ...agent,
-      ...agentStanding(agent, position, plan, providersById),
+      ...agentAvailability(agent, position, plan, providersById),
       modelNotices: agentModelNotices(agent, plan, providersById, this.#clock.epochMs()),
     };
   }

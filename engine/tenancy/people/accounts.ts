@@ -184,7 +184,7 @@ export class Accounts {
     return this.#issueToken({ ...user, passwordHash: newHash });
   }
 
-  async whoAmI(userId: string): Promise<Account | undefined> {
+  async currentAccount(userId: string): Promise<Account | undefined> {
     const user = await this.#database.users.findById(userId);
     if (user === undefined) return undefined;
     const organization = await this.#database.organizations.findById(user.orgId);

@@ -12,7 +12,7 @@ import type { Clock } from "../../time/clock.js";
 import type { Organizations } from "../organizations.js";
 import { ReadCache } from "../read-cache.js";
 import { accessRefusal, type Tenant } from "../tenant.js";
-import { Standing } from "./standing.js";
+import { ActiveCredentials } from "./active-credentials.js";
 
 /** Public agents of a second or so: under 1 kB each. */
 const KEPT_MAX = 1_000;
@@ -48,13 +48,13 @@ export class ClientAccess {
   readonly #organizations: ClientAccessOptions["organizations"];
   readonly #tokens: ClientTokens;
   readonly #public: ReadCache<PublicAgent>;
-  readonly #standing: Standing;
+  readonly #standing: ActiveCredentials;
 
   constructor({ database, organizations, clientTokens, clock }: ClientAccessOptions) {
     this.#organizations = organizations;
     this.#public = new ReadCache({ changes: database.recordChanges, clock, entriesMax: KEPT_MAX });
     this.#database = database;
-    this.#standing = new Standing({ database, clock });
+    this.#standing = new ActiveCredentials({ database, clock });
     this.#tokens = clientTokens;
   }
 
@@ -88,7 +88,7 @@ export class ClientAccess {
       return "the token is for pages of another origin";
     }
     const { orgId, apiKeyId, userId } = token;
-    if (!(await this.#standing.holds({ orgId, apiKeyId, userId }))) {
+    if (!(await this.#standing.areActive({ orgId, apiKeyId, userId }))) {
       return "the token has ended with the API key or the user that made it";
     }
     const tenant = await this.#tenant(orgId);

@@ -107,12 +107,12 @@ export class ProviderChecks {
     if (modelId === undefined) {
       throw new VendorError(providerKey, "refused", "the provider lists no model to try");
     }
-    if (category === "llm") return this.#askForToken(provider, modelId, orgId, signal);
-    if (category === "tts") return this.#askForWord(provider, modelId, orgId, signal);
+    if (category === "llm") return this.#requestToken(provider, modelId, orgId, signal);
+    if (category === "tts") return this.#requestSpeech(provider, modelId, orgId, signal);
     return this.#offerSilence(provider, modelId, orgId, signal);
   }
 
-  async #askForToken(
+  async #requestToken(
     provider: ProviderRecord,
     modelId: string,
     orgId: string,
@@ -124,7 +124,12 @@ export class ProviderChecks {
     await client.complete(request, () => undefined, signal);
   }
 
-  async #askForWord(provider: ProviderRecord, modelId: string, orgId: string, signal: AbortSignal) {
+  async #requestSpeech(
+    provider: ProviderRecord,
+    modelId: string,
+    orgId: string,
+    signal: AbortSignal,
+  ) {
     const client = this.#clients.tts(provider, orgId);
     let byteCount = 0;
     await client.synthesize(

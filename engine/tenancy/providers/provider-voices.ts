@@ -79,7 +79,8 @@ export class ProviderVoices {
     const nowMs = this.#clock.monotonicMs();
     const known = this.#lists.get(key);
     this.#lists.delete(key);
-    const kept = known !== undefined && known.untilMs > nowMs ? known : this.#ask(tenant, provider);
+    const kept =
+      known !== undefined && known.untilMs > nowMs ? known : this.#request(tenant, provider);
     this.#lists.set(key, kept);
     for (const oldest of this.#lists.keys()) {
       if (this.#lists.size <= LISTS_MAX) break;
@@ -151,7 +152,7 @@ export class ProviderVoices {
     return provider;
   }
 
-  #ask(tenant: Tenant, provider: ProviderRecord): KeptList {
+  #request(tenant: Tenant, provider: ProviderRecord): KeptList {
     const untilMs = this.#clock.monotonicMs() + LIST_KEPT_MS;
     return { untilMs, list: this.#listOf(tenant, provider) };
   }

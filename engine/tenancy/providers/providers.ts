@@ -129,8 +129,8 @@ export class Providers {
     return changeNewest({
       read: () => this.#getOperators(id),
       change: (provider) => this.#updateFrom(provider, actor, patch),
-      gone: noSuchProvider,
-      what: "provider",
+      notFound: noSuchProvider,
+      recordName: "provider",
     });
   }
 
@@ -144,8 +144,8 @@ export class Providers {
     return changeNewest({
       read: () => this.#getOwned(tenant, id),
       change: (provider) => this.#updateFrom(provider, actorOf(tenant), patch),
-      gone: noSuchProvider,
-      what: "provider",
+      notFound: noSuchProvider,
+      recordName: "provider",
     });
   }
 

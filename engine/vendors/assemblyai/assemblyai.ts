@@ -35,7 +35,7 @@ export class AssemblyAiReader implements MessageReader {
   #text = "";
   #startSec = 0;
   #endSec = 0;
-  #isVoiceTold = false;
+  #hasReportedSpeech = false;
 
   constructor(faultOf: (code: number, reason: string) => VendorFault) {
     this.#faultOf = faultOf;
@@ -49,7 +49,7 @@ export class AssemblyAiReader implements MessageReader {
       case "Turn":
         return this.#readTurn(message);
       case "SpeechStarted":
-        this.#isVoiceTold = true;
+        this.#hasReportedSpeech = true;
         return [{ kind: "speechStarted" }];
       case "Error": {
         const parsed = v.safeParse(errorSchema, message);
@@ -89,7 +89,7 @@ export class AssemblyAiReader implements MessageReader {
     const messages: SttMessage[] = [];
     if (this.#openOrder !== turn_order) {
       this.#openOrder = turn_order;
-      if (!this.#isVoiceTold) messages.push({ kind: "speechStarted" });
+      if (!this.#hasReportedSpeech) messages.push({ kind: "speechStarted" });
       messages.push({ kind: "turn", mark: "startOfTurn", text });
     }
     this.#text = text;
@@ -100,7 +100,7 @@ export class AssemblyAiReader implements MessageReader {
     if (!end_of_turn) return [...messages, { ...said, isFinal: false }];
     this.#endedOrder = turn_order;
     this.#text = "";
-    this.#isVoiceTold = false;
+    this.#hasReportedSpeech = false;
     return [
       ...messages,
       { kind: "settled", sec: this.#endSec },

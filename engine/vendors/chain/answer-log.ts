@@ -51,7 +51,7 @@ export class AnswerLog implements ChainWatch {
   #onFailed: (category: Category, error: VendorError) => void = () => undefined;
 
   /** Receives failures that no caller sees, because a fallback was used. */
-  tell(onFailed: (category: Category, error: VendorError) => void): void {
+  notify(onFailed: (category: Category, error: VendorError) => void): void {
     this.#onFailed = onFailed;
   }
 

@@ -14,7 +14,7 @@ const LATE_MIN_MS = 300;
 const USUALS_MAX = 2;
 const ODD_SHARE = 0.98;
 /** Nobody is given up before this: a caller hardly notices, and a busy process is late itself. */
-const GIVEN_UP_MIN_MS = 800;
+const TIMEOUT_MIN_MS = 800;
 /** A longer prompt takes longer to read: prompts are compared with those of up to four times their length. */
 const SHORT_PROMPT_TOKENS = 2_000;
 const PROMPT_GROWTH = 4;
@@ -38,7 +38,7 @@ export class AnswerTimes {
   readonly #byOrganization = new Map<string, Map<string, Samples>>();
 
   /** `timeMs`: until the response started, or until the attempt was abandoned. */
-  took(link: ChainLink<unknown>, timeMs: number, promptTokens = 0): void {
+  record(link: ChainLink<unknown>, timeMs: number, promptTokens = 0): void {
     const samples = this.#samplesOf(link, promptTokens);
     samples.timesMs[samples.next] = timeMs;
     samples.next = (samples.next + 1) % SAMPLES_MAX;
@@ -53,11 +53,11 @@ export class AnswerTimes {
   }
 
   /** The deadline in ms after which the fallback is used, at most `maxMs`; `maxMs` while too few times are known. */
-  givenUpAfterMs(link: ChainLink<unknown>, maxMs: number, promptTokens = 0): number {
+  timeoutMs(link: ChainLink<unknown>, maxMs: number, promptTokens = 0): number {
     const within = this.#quantiles(link, promptTokens);
     if (within === undefined) return maxMs;
     const oddMs = Math.max(within(USUAL_SHARE) * USUALS_MAX, within(ODD_SHARE) * MARGIN);
-    return Math.min(maxMs, Math.max(GIVEN_UP_MIN_MS, oddMs));
+    return Math.min(maxMs, Math.max(TIMEOUT_MIN_MS, oddMs));
   }
 
   /** The time within which a share of the answers came. */

@@ -30,7 +30,7 @@ export interface BreakerState {
   /** The number of phase changes, including announced ones: the higher number is newer. */
   readonly changeCount: number;
   /** A half-open one is tried by a call of another process. */
-  readonly isTriedElsewhere: boolean;
+  readonly isProbedByAnotherNode: boolean;
 }
 
 /** A breaker in another process's announcement. Clocks differ, so it has the remaining pause. */
@@ -48,14 +48,14 @@ export const CLOSED_BREAKER: BreakerState = {
   pauseMs: PAUSE_MS,
   untilMs: 0,
   changeCount: 0,
-  isTriedElsewhere: false,
+  isProbedByAnotherNode: false,
 };
 
 /** With equal counters the worst phase wins, which is the last in this list. */
 const WORSE: readonly BreakerPhase[] = ["closed", "halfOpen", "open"];
 
 /** These say that the credential itself is refused: another call with it is refused as well. */
-const LASTING: ReadonlySet<VendorFault> = new Set(["unauthorized", "quotaExceeded"]);
+const LASTING_FAULTS: ReadonlySet<VendorFault> = new Set(["unauthorized", "quotaExceeded"]);
 /** These say something of one request or one caller, and nothing of the vendor. */
 export const NOT_THE_VENDORS: ReadonlySet<VendorFault> = new Set([
   "refused",
@@ -71,11 +71,11 @@ export function isSkipped({ untilMs }: BreakerState, nowMs: number): boolean {
 /**
  * A call wants to use the vendor. The first call after the pause makes the trial, and the others wait for its result.
  */
-export function asked(state: BreakerState, nowMs: number): BreakerState {
+export function withProbe(state: BreakerState, nowMs: number): BreakerState {
   if (state.phase === "closed" || nowMs < state.untilMs) return state;
   const changeCount = state.changeCount + 1;
   const untilMs = nowMs + TRIAL_MAX_MS;
-  return { ...state, phase: "halfOpen", untilMs, changeCount, isTriedElsewhere: false };
+  return { ...state, phase: "halfOpen", untilMs, changeCount, isProbedByAnotherNode: false };
 }
 
 export function answered(state: BreakerState): BreakerState {
@@ -102,13 +102,14 @@ export function failed(
   const failuresInRow = state.failuresInRow + 1;
   const recent = withAnswer(state.recent, true);
   const worse = { ...state, failuresInRow, recent };
-  const isWorse = LASTING.has(fault) || failuresInRow >= FAILURES_IN_ROW_MAX || isBad(recent);
+  const isWorse =
+    LASTING_FAULTS.has(fault) || failuresInRow >= FAILURES_IN_ROW_MAX || isBad(recent);
   return isWorse || retryAfterMs !== undefined ? open(worse, PAUSE_MS, retryAfterMs, nowMs) : worse;
 }
 
 /** The call that was to try has ended without an answer: the next one tries. */
 export function abandoned(state: BreakerState, nowMs: number): BreakerState {
-  if (state.phase !== "halfOpen" || state.isTriedElsewhere) return state;
+  if (state.phase !== "halfOpen" || state.isProbedByAnotherNode) return state;
   return { ...state, phase: "open", untilMs: nowMs, changeCount: state.changeCount + 1 };
 }
 
@@ -123,15 +124,15 @@ export function applyReport(
   report: BreakerReport,
   nowMs: number,
 ): BreakerState {
-  if (!isNews(state, report)) return state;
+  if (!changesState(state, report)) return state;
   const { phase, changeCount, pauseMs, leftMs } = report;
   if (phase === "closed") return { ...CLOSED_BREAKER, changeCount };
   const untilMs = nowMs + leftMs;
-  const isTriedElsewhere = phase === "halfOpen";
-  return { ...CLOSED_BREAKER, phase, changeCount, pauseMs, untilMs, isTriedElsewhere };
+  const isProbedByAnotherNode = phase === "halfOpen";
+  return { ...CLOSED_BREAKER, phase, changeCount, pauseMs, untilMs, isProbedByAnotherNode };
 }
 
-function isNews(state: BreakerState, report: BreakerReport): boolean {
+function changesState(state: BreakerState, report: BreakerReport): boolean {
   // A process that has begun meanwhile counts from nothing: the vendor has failed it all the same.
   if (state.phase === "closed" && report.phase === "open") return true;
   const more = report.changeCount - state.changeCount;
@@ -182,7 +183,7 @@ export interface BreakerEvent extends Credential, BreakerReport {
 
 /** The way to those who use the same credentials in other processes and on other servers. */
 export interface BreakerExchange {
-  tell(news: BreakerEvent): void;
+  publish(news: BreakerEvent): void;
   /** Where news from elsewhere go; set once. */
   onEvent(receive: (news: BreakerEvent) => void): void;
 }
@@ -270,7 +271,7 @@ export class Breaker {
   }
 
   /** What others are told of it. */
-  get news(): BreakerEvent {
+  get lastEvent(): BreakerEvent {
     const { fault, atMs = 0 } = this.#lastFault ?? {};
     return {
       ...this.credential,
@@ -279,8 +280,8 @@ export class Breaker {
     };
   }
 
-  asked(): void {
-    this.#become(asked(this.#state, this.#clock.monotonicMs()));
+  onRequest(): void {
+    this.#become(withProbe(this.#state, this.#clock.monotonicMs()));
   }
 
   answered(): void {
@@ -344,7 +345,7 @@ export class Breakers {
     else if (this.#byKey.size >= BREAKERS_MAX) this.#forgetOne();
     const isShared = orgId !== undefined;
     const named = { id, version, category, vendor, ...(isShared ? { orgId } : {}) };
-    const tell = (changed: Breaker): void => this.#tell(changed);
+    const tell = (changed: Breaker): void => this.#publish(changed);
     const isOutage = isShared ? () => this.#isOutage(id, version) : undefined;
     const breaker = new Breaker(named, this.#clock, tell, isOutage);
     this.#byKey.set(key, breaker);
@@ -368,7 +369,7 @@ export class Breakers {
   }
 
   /** Those that are not closed, by category and vendor; of a credential of the platform one, where half of its users have trouble. */
-  troubled(): readonly Pick<Credential, "category" | "vendor">[] {
+  failing(): readonly Pick<Credential, "category" | "vendor">[] {
     const own = this.#notClosed().filter(({ credential }) => credential.orgId === undefined);
     const shared = [...this.#byShared.values()].flatMap((users) => {
       const { counted, troubled } = share([...users], ({ phase }) => phase !== "closed");
@@ -379,8 +380,8 @@ export class Breakers {
   }
 
   /** News of breakers that are not closed, for who knows nothing of them yet; the newest at the end. */
-  news(): readonly BreakerEvent[] {
-    return this.#notClosed().map(({ news }) => news);
+  events(): readonly BreakerEvent[] {
+    return this.#notClosed().map(({ lastEvent: news }) => news);
   }
 
   #isOutage(id: string, version: number): boolean {
@@ -410,9 +411,9 @@ export class Breakers {
   }
 
   /** A call that has begun before its credential was changed says nothing of what it is now. */
-  #tell(breaker: Breaker): void {
+  #publish(breaker: Breaker): void {
     if (this.#byKey.get(breakerKey(breaker.credential)) === breaker) {
-      this.#exchange?.tell(breaker.news);
+      this.#exchange?.publish(breaker.lastEvent);
     }
   }
 }

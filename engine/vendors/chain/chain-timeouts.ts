@@ -6,22 +6,22 @@ import type { CancelTimer, Clock } from "../../time/clock.js";
  */
 export class ReplyTimeout {
   readonly signal: AbortSignal;
-  readonly #given: AbortSignal;
+  readonly #receivedText: AbortSignal;
   readonly #onAbort = () => this.#cancel();
   #limitMs: number;
   readonly #clock: Clock;
-  readonly #tooLate = new AbortController();
+  readonly #expired = new AbortController();
   readonly #startedAtMs: number;
   #progressAtMs: number;
   #cancel: CancelTimer = () => undefined;
 
   constructor(clock: Clock, limitMs: number | undefined, signal: AbortSignal) {
     this.#clock = clock;
-    this.#given = signal;
+    this.#receivedText = signal;
     this.#limitMs = limitMs ?? Number.POSITIVE_INFINITY;
     this.#startedAtMs = clock.monotonicMs();
     this.#progressAtMs = this.#startedAtMs;
-    this.signal = limitMs === undefined ? signal : AbortSignal.any([signal, this.#tooLate.signal]);
+    this.signal = limitMs === undefined ? signal : AbortSignal.any([signal, this.#expired.signal]);
     if (limitMs === undefined) return;
     this.#wait(limitMs);
     // At once, not when the client has noticed: a call that has ended leaves no timer behind.
@@ -29,7 +29,7 @@ export class ReplyTimeout {
   }
 
   get isOver(): boolean {
-    return this.#tooLate.signal.aborted;
+    return this.#expired.signal.aborted;
   }
 
   get passedMs(): number {
@@ -63,13 +63,13 @@ export class ReplyTimeout {
 
   end(): void {
     this.#cancel();
-    this.#given.removeEventListener("abort", this.#onAbort);
+    this.#receivedText.removeEventListener("abort", this.#onAbort);
   }
 
   #wait(delayMs: number): void {
     this.#cancel = this.#clock.after(delayMs, () => {
       const leftMs = this.#limitMs - this.quietMs;
-      if (leftMs < 1) this.#tooLate.abort();
+      if (leftMs < 1) this.#expired.abort();
       else this.#wait(leftMs);
     });
   }

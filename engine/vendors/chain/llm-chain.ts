@@ -31,13 +31,13 @@ export function continued(messages: readonly ChatMessage[], given: string): read
  * or the whole reply or its last sentence, whatever it was asked: what is said already is taken off.
  */
 export class Continuation {
-  readonly #given: string;
+  readonly #previousText: string;
   readonly #repeats: readonly string[];
-  #held = "";
+  #buffered = "";
   #isJoined = false;
 
   constructor(given: string) {
-    this.#given = given;
+    this.#previousText = given;
     const whole = given.trim();
     const lastWord = whole.slice(whole.search(/\S+$/u));
     // The longest first: the others are parts of it.
@@ -47,8 +47,8 @@ export class Continuation {
   /** What of it goes out now. */
   take(text: string): string {
     if (this.#isJoined) return text;
-    this.#held += text;
-    const said = this.#held.trimStart();
+    this.#buffered += text;
+    const said = this.#buffered.trimStart();
     if (said === "" || this.#repeats.some((repeat) => repeat !== said && repeat.startsWith(said))) {
       return "";
     }
@@ -57,16 +57,16 @@ export class Continuation {
 
   /** No more comes: what is still held. */
   end(): string {
-    return this.#isJoined || this.#held === "" ? "" : this.#join();
+    return this.#isJoined || this.#buffered === "" ? "" : this.#join();
   }
 
   #join(): string {
     this.#isJoined = true;
-    const said = this.#held.trimStart();
+    const said = this.#buffered.trimStart();
     const repeat = this.#repeats.find((each) => said.startsWith(each));
     if (repeat !== undefined) return said.slice(repeat.length);
-    const isGlued = /\S$/u.test(this.#given) && /^[\p{L}\p{N}]/u.test(this.#held);
-    return isGlued ? ` ${this.#held}` : this.#held;
+    const isGlued = /\S$/u.test(this.#previousText) && /^[\p{L}\p{N}]/u.test(this.#buffered);
+    return isGlued ? ` ${this.#buffered}` : this.#buffered;
   }
 }
 
@@ -98,7 +98,7 @@ export interface AttemptParts {
   readonly outpaced: AbortController;
   readonly mayBeEmpty: boolean;
   /** It says its first word, or begins to use a tool: from now on the reply is its own. */
-  readonly onBegun: (attempt: ModelAttempt) => void;
+  readonly onStarted: (attempt: ModelAttempt) => void;
 }
 
 /** One LLM that is asked for a reply, or for the rest of one. */
@@ -109,7 +109,7 @@ export class ModelAttempt {
   readonly isFromStart: boolean;
   readonly completion: Promise<Completion>;
   readonly #parts: AttemptParts;
-  #hasBegun = false;
+  #hasStarted = false;
   #failure: { readonly cause: unknown } | undefined;
 
   constructor(parts: AttemptParts) {
@@ -117,16 +117,16 @@ export class ModelAttempt {
     this.link = parts.link;
     this.timeouts = parts.timeouts;
     this.isFromStart = parts.reply.text === "";
-    parts.link.breaker.asked();
-    this.completion = this.#ask();
+    parts.link.breaker.onRequest();
+    this.completion = this.#request();
     // Who was asked ahead is looked at only when it is its turn.
     this.completion.catch((cause: unknown) => {
       this.#failure = { cause };
     });
   }
 
-  get hasBegun(): boolean {
-    return this.#hasBegun;
+  get hasStarted(): boolean {
+    return this.#hasStarted;
   }
 
   get isOutpaced(): boolean {
@@ -149,7 +149,7 @@ export class ModelAttempt {
     return new VendorError(vendor, "timeout", message, { cause });
   }
 
-  async #ask(): Promise<Completion> {
+  async #request(): Promise<Completion> {
     const { reply, timeouts, mayBeEmpty } = this.#parts;
     const { vendor, modelId, client } = this.link;
     const { request } = reply;
@@ -162,11 +162,11 @@ export class ModelAttempt {
       reply.onToken(text);
     };
     const take = (text: string) => {
-      if (!this.#goesOn()) return;
+      if (!this.#isContinuation()) return;
       give(rest === undefined ? text : rest.take(text));
     };
     const completion = await client.complete(
-      { ...request, modelId, messages, onToolUse: () => void this.#goesOn() },
+      { ...request, modelId, messages, onToolUse: () => void this.#isContinuation() },
       take,
       timeouts.signal,
     );
@@ -175,24 +175,24 @@ export class ModelAttempt {
     if (reply.text === "" && (completion.toolCalls ?? []).length === 0 && !mayBeEmpty) {
       throw new VendorError(vendor, "badAnswer", `${vendor}: an empty reply`);
     }
-    this.#begin();
+    this.#start();
     const completionTokens = completion.completionTokens + estimateTokens(before.length);
     return { ...completion, completionTokens };
   }
 
   /** False when nobody waits for it any more. */
-  #goesOn(): boolean {
+  #isContinuation(): boolean {
     const { timeouts, tokenGapMs } = this.#parts;
     if (timeouts.signal.aborted) return false;
-    this.#begin();
+    this.#start();
     timeouts.progress(tokenGapMs);
     return true;
   }
 
-  #begin(): void {
-    if (this.#hasBegun) return;
-    this.#hasBegun = true;
-    this.#parts.onBegun(this);
+  #start(): void {
+    if (this.#hasStarted) return;
+    this.#hasStarted = true;
+    this.#parts.onStarted(this);
   }
 }
 
@@ -249,7 +249,7 @@ export class Hedging {
   }
 }
 
-interface AskedReply {
+interface RequestedReply {
   readonly request: CompletionRequest;
   readonly onToken: (text: string) => void;
   readonly signal: AbortSignal;
@@ -289,7 +289,7 @@ export class ModelReply {
   constructor(
     chain: Chain<LanguageModel>,
     terms: ModelTerms,
-    { request, onToken, signal }: AskedReply,
+    { request, onToken, signal }: RequestedReply,
   ) {
     this.#chain = chain;
     this.#terms = terms;
@@ -333,7 +333,7 @@ export class ModelReply {
     }
     const link = this.#waiting.shift();
     if (link === undefined) return undefined;
-    return this.#begin(link, this.#firstTokenLimitMs(link));
+    return this.#start(link, this.#firstTokenLimitMs(link));
   }
 
   /** The last one has none. Who has nobody behind it that is thought to work, or no hurry, has all the time that is set. */
@@ -341,11 +341,11 @@ export class ModelReply {
     if (this.#waiting.length === 0) return undefined;
     const { timeouts, times } = this.#terms;
     const isHurried = this.#reply.request.isBackground !== true;
-    if (!isHurried || this.#standIn() === undefined) return timeouts.firstTokenMs;
-    return times.givenUpAfterMs(link, timeouts.firstTokenMs, this.#promptTokens());
+    if (!isHurried || this.#fallBack() === undefined) return timeouts.firstTokenMs;
+    return times.timeoutMs(link, timeouts.firstTokenMs, this.#promptTokens());
   }
 
-  #begin(link: ModelLink, limitMs: number | undefined): ModelAttempt {
+  #start(link: ModelLink, limitMs: number | undefined): ModelAttempt {
     const outpaced = new AbortController();
     const mayHedge = this.#terms.allowance !== undefined && !this.#chain.isSingle;
     const signal = mayHedge ? AbortSignal.any([this.#signal, outpaced.signal]) : this.#signal;
@@ -356,7 +356,7 @@ export class ModelReply {
       tokenGapMs: this.#terms.timeouts.tokenGapMs,
       outpaced,
       mayBeEmpty: this.#chain.isSingle,
-      onBegun: (attempt) => this.#begun(attempt),
+      onStarted: (attempt) => this.#started(attempt),
     });
   }
 
@@ -364,17 +364,17 @@ export class ModelReply {
   #hedge(first: ModelAttempt): void {
     const { times, allowance } = this.#terms;
     const { request } = this.#reply;
-    const isLate = first.isFromStart && !first.hasBegun && request.isBackground !== true;
+    const isLate = first.isFromStart && !first.hasStarted && request.isBackground !== true;
     if (allowance === undefined || !isLate || this.#hasHedged) return;
-    if (this.#standIn() === undefined) return;
+    if (this.#fallBack() === undefined) return;
     const lateAfterMs = times.lateAfterMs(first.link, this.#promptTokens());
     if (lateAfterMs === undefined) return;
-    const askAhead = () => this.#askAhead(first, allowance);
+    const askAhead = () => this.#startHedge(first, allowance);
     this.#cancelHedge = this.#chain.clock.after(lateAfterMs, askAhead);
   }
 
-  #askAhead(first: ModelAttempt, allowance: HedgeAllowance): void {
-    const link = this.#standIn();
+  #startHedge(first: ModelAttempt, allowance: HedgeAllowance): void {
+    const link = this.#fallBack();
     if (link === undefined || first.failure !== undefined) return;
     this.#hasHedged = true;
     if (!allowance.spend(this.#promptTokens())) return this.#chain.hedged("withheld", 0);
@@ -383,27 +383,27 @@ export class ModelReply {
     const { firstTokenMs } = this.#terms.timeouts;
     // Leaving the first gains nothing any more: its fallback is already asked.
     first.timeouts.allow(firstTokenMs);
-    this.#ahead = this.#begin(link, firstTokenMs);
+    this.#ahead = this.#start(link, firstTokenMs);
   }
 
   /** Nobody is asked ahead who would not be asked at once in the place of the first. */
-  #standIn(): ModelLink | undefined {
+  #fallBack(): ModelLink | undefined {
     const [link] = this.#waiting;
     return link !== undefined && this.#chain.trusts(link) ? link : undefined;
   }
 
-  #begun(attempt: ModelAttempt): void {
+  #started(attempt: ModelAttempt): void {
     this.#cancelHedge();
     const { times } = this.#terms;
     const tokens = this.#promptTokens();
-    if (attempt.isFromStart) times.took(attempt.link, attempt.timeouts.passedMs, tokens);
+    if (attempt.isFromStart) times.record(attempt.link, attempt.timeouts.passedMs, tokens);
     const [first, ahead] = [this.#current, this.#ahead];
     if (ahead === undefined || first === undefined) return;
     const late = attempt === ahead ? first : ahead;
     if (late.failure !== undefined) return;
     late.outpace();
     // At least so long: left out, the others would make a slow model look quick.
-    times.took(late.link, late.timeouts.passedMs, tokens);
+    times.record(late.link, late.timeouts.passedMs, tokens);
     late.link.breaker.abandoned();
     this.#reply.wastedTokens += tokens;
     this.#chain.hedged(attempt === ahead ? "won" : "lost", tokens);
@@ -426,8 +426,8 @@ export class ModelReply {
     const promptTokens = this.#promptTokens();
     const tokens = isPaid(error) ? promptTokens : 0;
     this.#reply.wastedTokens += tokens;
-    const isLate = attempt.isFromStart && !attempt.hasBegun && timeouts.isOver;
-    if (isLate) this.#terms.times.took(link, timeouts.passedMs, promptTokens);
+    const isLate = attempt.isFromStart && !attempt.hasStarted && timeouts.isOver;
+    if (isLate) this.#terms.times.record(link, timeouts.passedMs, promptTokens);
     this.#chain.failed(link, error, { ms: Math.round(timeouts.passedMs), tokens });
     return error;
   }
@@ -437,7 +437,7 @@ export class ModelReply {
     const { link, timeouts } = attempt;
     if (attempt.isOutpaced) return;
     const { firstTokenMs, tokenGapMs } = this.#terms.timeouts;
-    if (timeouts.quietMs < (attempt.hasBegun ? tokenGapMs : firstTokenMs))
+    if (timeouts.quietMs < (attempt.hasStarted ? tokenGapMs : firstTokenMs))
       return link.breaker.abandoned();
     const error = new VendorError(link.vendor, "timeout", `${link.vendor}: gave nothing`);
     this.#chain.failed(link, error, { ms: Math.round(timeouts.passedMs), tokens: 0 });

@@ -12,7 +12,7 @@ import { AudioRing, UnsettledAudio } from "../stt-stream/audio-feed.js";
 import { asVendorError, type Chain, type ChainLink, worstOf } from "./chain.js";
 import { ReplyTimeout } from "./chain-timeouts.js";
 
-export interface Doubted<Link> {
+export interface SuspectedStall<Link> {
   readonly link: Link;
   /** How far the audio of the call had come. */
   readonly heardMs: number;
@@ -26,30 +26,30 @@ export interface Doubted<Link> {
  * suspects only an STT that seems dead.
  */
 export class SttStalls<Link> {
-  #doubted: Doubted<Link> | undefined;
+  #doubted: SuspectedStall<Link> | undefined;
   #isOver = false;
 
   /** False where the doubt counts for nothing. */
-  begin(doubted: Doubted<Link>, how: "doubtful" | "deaf"): boolean {
+  suspect(doubted: SuspectedStall<Link>, how: "doubtful" | "deaf"): boolean {
     if (this.#doubted !== undefined || (this.#isOver && how === "doubtful")) return false;
     this.#doubted = doubted;
     return true;
   }
 
   /** Nobody has told words since. */
-  isOpen(doubted: Doubted<Link>): boolean {
+  isOpen(doubted: SuspectedStall<Link>): boolean {
     return this.#doubted === doubted;
   }
 
   /** Nobody else could be opened: the next time that it seems deaf counts anew. */
-  giveUp(doubted: Doubted<Link>): void {
+  dismiss(doubted: SuspectedStall<Link>): void {
     if (this.#doubted !== doubted) return;
     this.#doubted = undefined;
     this.#isOver = true;
   }
 
   /** Somebody tells words: returns the doubt that they prove right. Their time is that of the call's audio. */
-  settle(link: Link, lastWordEndMs: number | undefined): Doubted<Link> | undefined {
+  settle(link: Link, lastWordEndMs: number | undefined): SuspectedStall<Link> | undefined {
     const doubted = this.#doubted;
     if (doubted === undefined) return undefined;
     this.#doubted = undefined;
@@ -208,7 +208,7 @@ export class ChainedStream implements SpeechStream {
   #baseByte = 0;
   #openedAtMs = 0;
   #changes = 0;
-  #lostAtMs: number | undefined;
+  #failedAtMs: number | undefined;
   /** When the present one has come back by itself. */
   #recoveredAtMs: number | undefined;
   #cancelLost: CancelTimer = () => undefined;
@@ -225,7 +225,7 @@ export class ChainedStream implements SpeechStream {
   }
 
   /** Opens the first that takes audio. Rejects with a VendorError when none does. */
-  async begin(): Promise<void> {
+  async start(): Promise<void> {
     const failures = await this.#openOneOf(this.#parts.chain.candidates());
     if (failures === undefined) return;
     this.close();
@@ -313,12 +313,12 @@ export class ChainedStream implements SpeechStream {
       },
       onUtteranceEnd: (endMs) => now(() => listener.onUtteranceEnd(this.#streamMs(endMs))),
       onTurn: (event) => now(() => listener.onTurn(event)),
-      onSttStall: (how) => now(() => void this.#doubt(link, how)),
+      onSttStall: (how) => now(() => void this.#suspectStall(link, how)),
       onLost: (error) => now(() => this.#lose(error)),
       onRecovered: (sttOutageMs) =>
         now(() => {
           this.#cancelLost();
-          this.#lostAtMs = undefined;
+          this.#failedAtMs = undefined;
           this.#recoveredAtMs = chain.clock.monotonicMs();
           listener.onRecovered(sttOutageMs);
         }),
@@ -353,7 +353,7 @@ export class ChainedStream implements SpeechStream {
     if (beside === undefined) return;
     this.#beside = undefined;
     this.#cancelLost();
-    this.#lostAtMs = undefined;
+    this.#failedAtMs = undefined;
     this.#recoveredAtMs = undefined;
     this.#replay.stop();
     this.#turn = beside.turn;
@@ -392,20 +392,20 @@ export class ChainedStream implements SpeechStream {
    * The current STT may be dead or slow: a second one is opened in parallel, and the first that returns words
    * continues.
    */
-  async #doubt(link: Link, how: "doubtful" | "deaf"): Promise<void> {
+  async #suspectStall(link: Link, how: "doubtful" | "deaf"): Promise<void> {
     const { chain } = this.#parts;
     const turn = this.#turn;
     const heardMs = this.#replay.endByte / this.#bytesPerMs;
     const doubted = { link, heardMs, sinceMs: chain.clock.monotonicMs() };
-    if (this.#lostAtMs !== undefined || !this.#doubts.begin(doubted, how)) return;
+    if (this.#failedAtMs !== undefined || !this.#doubts.suspect(doubted, how)) return;
     const isSo = () =>
-      turn === this.#turn && this.#lostAtMs === undefined && this.#doubts.isOpen(doubted);
+      turn === this.#turn && this.#failedAtMs === undefined && this.#doubts.isOpen(doubted);
     const others = chain.candidates().filter((each) => each !== link);
     const links = how === "deaf" ? [...others, link] : others;
     const wanted = { isLastAwaited: false, isSo };
     const attach = this.#attachBeside.bind(this);
     const failures = await this.#openOneOf(links, wanted, attach);
-    if (failures !== undefined) this.#doubts.giveUp(doubted);
+    if (failures !== undefined) this.#doubts.dismiss(doubted);
   }
 
   #streamMs(ownMs: number): number {
@@ -420,7 +420,7 @@ export class ChainedStream implements SpeechStream {
     const { chain, listener } = this.#parts;
     const nowMs = chain.clock.monotonicMs();
     const isLostAgain = nowMs - (this.#recoveredAtMs ?? Number.NEGATIVE_INFINITY) < STABLE_AFTER_MS;
-    this.#lostAtMs ??= nowMs;
+    this.#failedAtMs ??= nowMs;
     listener.onLost(error);
     if (this.#isClosed) return;
     this.#cancelLost();
@@ -441,14 +441,14 @@ export class ChainedStream implements SpeechStream {
 
   #sttOutageMs(): number {
     const { clock } = this.#parts.chain;
-    return this.#lostAtMs === undefined ? 0 : Math.round(clock.monotonicMs() - this.#lostAtMs);
+    return this.#failedAtMs === undefined ? 0 : Math.round(clock.monotonicMs() - this.#failedAtMs);
   }
 
   async #change(): Promise<void> {
     const { chain, listener } = this.#parts;
     const left = this.#link;
     const nowMs = chain.clock.monotonicMs();
-    this.#lostAtMs ??= nowMs;
+    this.#failedAtMs ??= nowMs;
     this.#cancelLost();
     this.#replay.stop();
     this.#turns += 1;
@@ -466,7 +466,7 @@ export class ChainedStream implements SpeechStream {
       return;
     }
     const sttOutageMs = this.#sttOutageMs();
-    this.#lostAtMs = undefined;
+    this.#failedAtMs = undefined;
     listener.onRecovered(sttOutageMs);
   }
 }
@@ -504,7 +504,7 @@ export class ChainedRecognizer implements SpeechToText {
           limitMs: isLast ? undefined : this.#maxEndpointingDelayMs,
         }),
     });
-    await stream.begin();
+    await stream.start();
     return stream;
   }
 
@@ -535,7 +535,7 @@ async function opened(
 ): Promise<SpeechStream> {
   const timeouts = new ReplyTimeout(chain.clock, limitMs, signal);
   const { vendor, client, breaker } = link;
-  breaker.asked();
+  breaker.onRequest();
   try {
     return await client.open(options, listener, timeouts.signal);
   } catch (cause) {

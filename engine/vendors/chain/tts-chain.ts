@@ -73,7 +73,7 @@ export class ChainedVoice implements TextToSpeech {
         const error = attempt.faultOf(cause);
         if (signal.aborted) throw error;
         attempt.failed(error);
-        if (attempt.hasBegun) throw this.#chain.isSingle ? error : asPassing(error);
+        if (attempt.hasStarted) throw this.#chain.isSingle ? error : asPassing(error);
         failures.push(error);
       } finally {
         attempt.end();
@@ -89,7 +89,7 @@ export class ChainedVoice implements TextToSpeech {
 
 /** One voice asked for one sentence. */
 class Attempt {
-  hasBegun = false;
+  hasStarted = false;
   readonly #chain: Chain<TextToSpeech, VoiceLink>;
   readonly #link: VoiceLink;
   readonly #signal: AbortSignal;
@@ -112,11 +112,11 @@ class Attempt {
     const { maxEndpointingDelayMs, times } = terms;
     const isReplaced = standIn !== undefined && chain.trusts(standIn);
     const waitedMs = isReplaced
-      ? times.givenUpAfterMs(link, maxEndpointingDelayMs)
+      ? times.timeoutMs(link, maxEndpointingDelayMs)
       : maxEndpointingDelayMs;
     const limitMs = standIn === undefined ? undefined : waitedMs;
     this.#timeouts = new ReplyTimeout(chain.clock, limitMs, signal);
-    link.breaker.asked();
+    link.breaker.onRequest();
     // At once: who asks for the rest of the sentence in the same moment is to ask somebody else.
     signal.addEventListener("abort", this.#onAbort);
   }
@@ -133,22 +133,22 @@ class Attempt {
     };
     const take = (audio: Uint8Array) => {
       if (until.aborted || audio.byteLength === 0) return;
-      if (!this.hasBegun && !this.#isAudio(audio, format)) return this.#broken.abort();
-      if (!this.hasBegun) this.#terms.times.took(this.#link, this.#timeouts.passedMs);
-      this.hasBegun = true;
+      if (!this.hasStarted && !this.#isAudio(audio, format)) return this.#broken.abort();
+      if (!this.hasStarted) this.#terms.times.record(this.#link, this.#timeouts.passedMs);
+      this.hasStarted = true;
       this.#timeouts.progress(this.#terms.maxEndpointingDelayMs);
       onChunk(audio);
     };
     // Those of a voice that is left before its audio are not those of the next one.
     const onWords = (words: readonly SpokenWord[]) => {
-      if (this.hasBegun && !until.aborted) request.onWords?.(words);
+      if (this.hasStarted && !until.aborted) request.onWords?.(words);
     };
     const own = {
       ...(request.onWords === undefined ? {} : { onWords }),
       ...(request.onFormat === undefined ? {} : { onFormat }),
     };
     await client.synthesize({ ...request, modelId, speed, ...own }, take, until);
-    if (!this.hasBegun && !this.#chain.isSingle) {
+    if (!this.hasStarted && !this.#chain.isSingle) {
       throw new VendorError(vendor, "badAnswer", `${vendor}: no audio`);
     }
   }
@@ -164,8 +164,8 @@ class Attempt {
   }
 
   failed(error: VendorError): void {
-    const isLate = !this.hasBegun && this.#timeouts.isOver;
-    if (isLate) this.#terms.times.took(this.#link, this.#timeouts.passedMs);
+    const isLate = !this.hasStarted && this.#timeouts.isOver;
+    if (isLate) this.#terms.times.record(this.#link, this.#timeouts.passedMs);
     this.#chain.failed(this.#link, error, { ms: Math.round(this.#timeouts.passedMs), tokens: 0 });
   }
 
@@ -176,7 +176,7 @@ class Attempt {
 
   #leave(): void {
     const { quietMs } = this.#timeouts;
-    const isHung = quietMs >= (this.hasBegun ? GAP_MAX_MS : this.#terms.maxEndpointingDelayMs);
+    const isHung = quietMs >= (this.hasStarted ? GAP_MAX_MS : this.#terms.maxEndpointingDelayMs);
     if (!isHung) return this.#link.breaker.abandoned();
     const { vendor } = this.#link;
     this.failed(new VendorError(vendor, "timeout", `${vendor}: gave nothing`));

@@ -45,15 +45,15 @@ const LEADING_BLANKS_MAX_CHARS = 64;
  */
 export class ThoughtFilter {
   #phase: "undecided" | "thinking" | "behind thoughts" | "speaking" = "undecided";
-  #held = "";
+  #buffered = "";
 
   /** Returns what to speak of this text and of the text withheld before. */
   take(text: string): string {
     switch (this.#phase) {
       case "undecided":
-        return this.#decide(this.#held + text);
+        return this.#decide(this.#buffered + text);
       case "thinking":
-        return this.#skipThoughts(this.#held + text);
+        return this.#skipThoughts(this.#buffered + text);
       case "behind thoughts":
         return this.#skipBlanks(text);
       case "speaking":
@@ -63,7 +63,7 @@ export class ThoughtFilter {
 
   /** The end of the text: returns what to speak of the withheld text. */
   end(): string {
-    return this.#phase === "undecided" ? this.#held : "";
+    return this.#phase === "undecided" ? this.#buffered : "";
   }
 
   #decide(text: string): string {
@@ -73,7 +73,7 @@ export class ThoughtFilter {
       return this.#skipThoughts(words.slice(BEGINNING.length));
     }
     if (BEGINNING.startsWith(words) && text.length <= LEADING_BLANKS_MAX_CHARS) {
-      this.#held = text;
+      this.#buffered = text;
       return "";
     }
     this.#phase = "speaking";
@@ -87,7 +87,7 @@ export class ThoughtFilter {
       return this.#skipBlanks(text.slice(at + END.length));
     }
     // As much as may be a piece of a mark that was cut.
-    this.#held = text.slice(-(END.length - 1));
+    this.#buffered = text.slice(-(END.length - 1));
     return "";
   }
 
@@ -195,7 +195,7 @@ export class ChatCompletions implements LanguageModel {
     let found: FoundCorrection | undefined;
     let hasBegun = false;
     try {
-      return await this.#ask(request, parameters, signal, {
+      return await this.#request(request, parameters, signal, {
         onToken: (text) => {
           hasBegun = true;
           onToken(text);
@@ -210,7 +210,7 @@ export class ChatCompletions implements LanguageModel {
     const { correction, isForGood } = found;
     const corrected = this.#parametersFor(request, [...corrections, correction]);
     const atMs = this.#context.clock.epochMs();
-    return this.#ask(request, corrected, signal, {
+    return this.#request(request, corrected, signal, {
       onToken,
       onAccepted: () => {
         if (isForGood) this.#learned.add(this.#provider, { ...correction, modelId, atMs });
@@ -227,7 +227,7 @@ export class ChatCompletions implements LanguageModel {
     return chatParameters(request, { vendor, effort: this.#effort, common, corrections });
   }
 
-  async #ask(
+  async #request(
     request: CompletionRequest,
     parameters: Readonly<Record<string, unknown>>,
     signal: AbortSignal,
@@ -326,7 +326,7 @@ class ChatReply {
     if (!this.#done) {
       throw new VendorError(this.#vendor, "disconnected", `${this.#vendor}: the answer broke off`);
     }
-    this.#say(this.#thoughts.end());
+    this.#emitText(this.#thoughts.end());
     const chars = this.#chars + this.#toolCalls.chars;
     return {
       finishReason: this.#finishReason,
@@ -371,11 +371,11 @@ class ChatReply {
     const text = choice?.delta?.content ?? choice?.delta?.refusal ?? "";
     // Thoughts are paid for as words are.
     this.#chars += text.length;
-    this.#say(this.#thoughts.take(text));
+    this.#emitText(this.#thoughts.take(text));
     return false;
   }
 
-  #say(text: string): void {
+  #emitText(text: string): void {
     if (text !== "") this.#parts.onToken(text);
   }
 }

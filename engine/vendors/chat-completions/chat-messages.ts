@@ -34,7 +34,7 @@ export function openAiMessages(
       return { role: "tool", tool_call_id, content: message.content };
     }
     if (message.role !== "assistant" || message.toolCalls === undefined) return message;
-    const own = message.toolCalls.map((call) => ownData(call, terms));
+    const own = message.toolCalls.map((call) => vendorData(call, terms));
     const isSigned = own.some((data) => data !== undefined);
     return {
       ...Object.assign({}, ...own.map((data) => data?.ofMessage ?? {})),
@@ -56,7 +56,7 @@ export function openAiMessages(
   });
 }
 
-function ownData({ opaque }: ToolCall, { origin }: MessageTerms): OpaqueToolData | undefined {
+function vendorData({ opaque }: ToolCall, { origin }: MessageTerms): OpaqueToolData | undefined {
   return opaque?.origin === origin ? opaque : undefined;
 }
 
@@ -79,7 +79,7 @@ export function ollamaMessages(
       role: "assistant",
       content: message.content,
       tool_calls: message.toolCalls.map((call) => {
-        const own = ownData(call, terms);
+        const own = vendorData(call, terms);
         return {
           ...own?.ofCall,
           id: call.id,

@@ -69,7 +69,7 @@ export class ToolCalls {
 
   /** A call that its vendor sends in one piece. */
   addWhole(call: ReceivedCall): void {
-    this.#extend(this.#begin(undefined), call);
+    this.#extend(this.#start(undefined), call);
   }
 
   addThoughts(thoughts: Thoughts): void {
@@ -80,7 +80,7 @@ export class ToolCalls {
   addFragment(fragment: ToolCallFragment): void {
     const { index } = fragment;
     const known = index === undefined ? this.#latest : this.#byIndex.get(index);
-    this.#extend(begins(fragment, known) ? this.#begin(index) : known, fragment);
+    this.#extend(begins(fragment, known) ? this.#start(index) : known, fragment);
   }
 
   /** Each has a name, an id of its own and arguments that are not empty. */
@@ -109,7 +109,7 @@ export class ToolCalls {
     return { origin: this.#origin, ofCall, ofFunction, ofMessage };
   }
 
-  #begin(index: number | undefined): OpenCall | undefined {
+  #start(index: number | undefined): OpenCall | undefined {
     const isRoom = this.#calls.length < TOOL_CALLS_MAX;
     const call = isRoom ? newCall() : undefined;
     this.#latest = call;

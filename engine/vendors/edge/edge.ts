@@ -342,7 +342,7 @@ export class EdgeSpeech implements TextToSpeech {
       socket.destroy();
       throw error;
     }
-    this.#pool.give(socket);
+    this.#pool.release(socket);
   }
 
   async #socket(signal: AbortSignal): Promise<VendorSocket> {

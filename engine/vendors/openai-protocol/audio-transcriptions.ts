@@ -114,7 +114,7 @@ export class UtteranceCutter {
   #fromByte: number | undefined;
   #soundEndByte = 0;
   /** Where the audio of the newest utterance ended. */
-  #givenByte = 0;
+  #cutToByte = 0;
 
   constructor(format: InputFormat, silenceMs: number, listener: UtteranceListener) {
     this.#format = format;
@@ -156,7 +156,7 @@ export class UtteranceCutter {
       if (this.#loudMs < START_MS) return;
       const startByte = endByte - bytesOfMs(this.#format, START_MS + BEFORE_MS);
       // Not what went along with the utterance before.
-      this.#fromByte = Math.max(startByte, this.#ring.startByte, this.#givenByte);
+      this.#fromByte = Math.max(startByte, this.#ring.startByte, this.#cutToByte);
       this.#listener.onStarted();
     } else if (endByte - this.#soundEndByte >= bytesOfMs(this.#format, this.#silenceMs)) {
       this.#finish(true);
@@ -169,8 +169,8 @@ export class UtteranceCutter {
     const fromByte = this.#fromByte ?? 0;
     this.#fromByte = isWhole ? undefined : this.#ring.endByte;
     const afterByte = this.#soundEndByte + bytesOfMs(this.#format, AFTER_MS);
-    this.#givenByte = Math.min(this.#ring.endByte, afterByte);
-    const audio = this.#ring.read(fromByte, this.#givenByte);
+    this.#cutToByte = Math.min(this.#ring.endByte, afterByte);
+    const audio = this.#ring.read(fromByte, this.#cutToByte);
     this.#listener.onUtterance(audio, this.#soundEndByte / bytesPerMs(this.#format), isWhole);
   }
 
@@ -227,7 +227,7 @@ export class TranscriptionStream implements SpeechStream {
   readonly #cutter: UtteranceCutter;
   readonly #waiting: Utterance[] = [];
   #isAsking = false;
-  #hasAsked = false;
+  #hasRequested = false;
   #hasAudio = false;
   #tries = 0;
   #lostMs: number | undefined;
@@ -266,7 +266,7 @@ export class TranscriptionStream implements SpeechStream {
     }
     this.#cancelFinish = this.#parts.clock.after(FINISH_TIMEOUT_MS, () => this.close());
     this.#cutter.end();
-    if (!this.#hasAsked && this.#hasAudio) {
+    if (!this.#hasRequested && this.#hasAudio) {
       this.#take({ audio: this.#cutter.newest(SILENCE_SHOWN_MS), endMs: 0, isWhole: true });
     }
     if (!this.#isAsking) this.close();
@@ -286,15 +286,15 @@ export class TranscriptionStream implements SpeechStream {
 
   #take(utterance: Utterance): void {
     if (this.#isClosed) return;
-    this.#hasAsked = true;
+    this.#hasRequested = true;
     this.#waiting.push(utterance);
     const { vendor } = this.#parts;
     if (this.#waiting.length > WAITING_MAX) {
       this.#fail(new VendorError(vendor, "unavailable", `${vendor}: does not keep up`));
-    } else if (!this.#isAsking) this.#askNext();
+    } else if (!this.#isAsking) this.#requestNext();
   }
 
-  #askNext(): void {
+  #requestNext(): void {
     const utterance = this.#waiting[0];
     this.#isAsking = utterance !== undefined;
     if (utterance === undefined) {
@@ -302,12 +302,12 @@ export class TranscriptionStream implements SpeechStream {
       return;
     }
     this.#parts.transcribe(utterance.audio, this.#ending.signal).then(
-      (text) => this.#tell(utterance, text),
+      (text) => this.#emit(utterance, text),
       (cause: unknown) => this.#retry(cause),
     );
   }
 
-  #tell({ endMs, isWhole }: Utterance, text: string): void {
+  #emit({ endMs, isWhole }: Utterance, text: string): void {
     if (this.#isClosed) return;
     const { listener, clock } = this.#parts;
     this.#tries = 0;
@@ -318,7 +318,7 @@ export class TranscriptionStream implements SpeechStream {
     this.#waiting.shift();
     const lastWordEndMs = text === "" ? undefined : Math.round(endMs);
     listener.onTranscript({ text, isFinal: true, speechFinal: isWhole, lastWordEndMs });
-    this.#askNext();
+    this.#requestNext();
   }
 
   #retry(cause: unknown): void {
@@ -338,7 +338,7 @@ export class TranscriptionStream implements SpeechStream {
       this.#lostMs = clock.monotonicMs();
       listener.onLost(error);
     }
-    if (!this.#isClosed) this.#cancelTimer = clock.after(delayMs, () => this.#askNext());
+    if (!this.#isClosed) this.#cancelTimer = clock.after(delayMs, () => this.#requestNext());
   }
 
   #fail(error: VendorError): void {

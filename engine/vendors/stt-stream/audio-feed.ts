@@ -178,7 +178,7 @@ const REPLAY_SPEED = 2;
 
 /** A timer this late shows that the process stood still: what the caller said meanwhile is still to be read. */
 const STOOD_STILL_MS = 50;
-const SECOND_LOOK_MS = 100;
+const RECHECK_MS = 100;
 
 /** Four seconds of 16 kHz PCM beyond what the system buffers: a vendor this far behind does not read any more. */
 const SEND_BUFFER_MAX_BYTES = 128 * 1024;
@@ -186,7 +186,7 @@ const SEND_BUFFER_MAX_BYTES = 128 * 1024;
 type FeedSocket = Pick<VendorSocket, "bufferedBytes" | "sendBinary" | "sendText">;
 
 /** The caller's audio that may have to be sent again. Two feeds share it while two connections listen. */
-export class KeptAudio {
+export class ReplayBuffer {
   readonly ring: AudioRing;
   readonly #bytesPerMs: number;
   readonly #ringBytes: number;
@@ -207,7 +207,7 @@ export class KeptAudio {
   /** `isLive`: a socket takes the audio as it comes. */
   write(audio: Uint8Array, isLive: boolean): void {
     this.#unsettled.hear(audio);
-    this.#makeRoom(audio.length, isLive);
+    this.#dropOldest(audio.length, isLive);
     this.ring.write(audio);
   }
 
@@ -235,7 +235,7 @@ export class KeptAudio {
     return Math.min(endByte - this.#unsettled.fromByte, UNSETTLED_MAX_MS * this.#bytesPerMs);
   }
 
-  #makeRoom(sizeBytes: number, isLive: boolean): void {
+  #dropOldest(sizeBytes: number, isLive: boolean): void {
     const { startByte, endByte, capacityBytes } = this.ring;
     const keptBytes = isLive
       ? this.#unsettledBytes
@@ -257,7 +257,7 @@ export class AudioFeed {
   readonly #format: InputFormat;
   readonly #bytesPerMs: number;
   readonly #ringBytes: number;
-  readonly #kept: KeptAudio;
+  readonly #replayBuffer: ReplayBuffer;
   readonly #ring: AudioRing;
   readonly #endpointingMs: number;
   readonly #afterSpeechBytes: number;
@@ -281,7 +281,7 @@ export class AudioFeed {
     rules: FeedRules,
     format: InputFormat,
     endpointingMs: number,
-    kept = new KeptAudio(format),
+    kept = new ReplayBuffer(format),
   ) {
     this.#clock = clock;
     this.#rules = rules;
@@ -290,7 +290,7 @@ export class AudioFeed {
     this.#endpointingMs = endpointingMs;
     this.#afterSpeechBytes = (endpointingMs + AFTER_SPEECH_MS) * this.#bytesPerMs;
     this.#ringBytes = RING_MS * this.#bytesPerMs;
-    this.#kept = kept;
+    this.#replayBuffer = kept;
     this.#ring = kept.ring;
   }
 
@@ -301,7 +301,7 @@ export class AudioFeed {
       this.#rules,
       this.#format,
       this.#endpointingMs,
-      this.#kept,
+      this.#replayBuffer,
     );
     other.#quietFromByte = this.#quietFromByte;
     other.#isQuietNow = this.#isQuietNow;
@@ -314,9 +314,9 @@ export class AudioFeed {
   }
 
   /** Words that began after this socket time are heard again as a whole on the next socket. */
-  get heldFromSec(): number {
+  get bufferStartSec(): number {
     const wholeByte = this.#sentByte - this.#ringBytes;
-    const heldFromByte = Math.max(this.#kept.settledByte, this.#ring.startByte, wholeByte);
+    const heldFromByte = Math.max(this.#replayBuffer.settledByte, this.#ring.startByte, wholeByte);
     return (heldFromByte / this.#bytesPerMs - this.#socketStartMs) / 1_000;
   }
 
@@ -324,8 +324,8 @@ export class AudioFeed {
   settle(socketSec: number): void {
     const sampleBytes = bytesPerSample(this.#format.encoding);
     const sample = Math.round((this.streamMs(socketSec) * this.#bytesPerMs) / sampleBytes);
-    this.#kept.settle(Math.min(sample * sampleBytes, this.#sentByte));
-    if (this.#cancelReplay === undefined) this.#kept.shrink();
+    this.#replayBuffer.settle(Math.min(sample * sampleBytes, this.#sentByte));
+    if (this.#cancelReplay === undefined) this.#replayBuffer.shrink();
   }
 
   /** The vendor has reported the end of speech, so further silence ends nothing. Sound is sent as before. */
@@ -345,7 +345,7 @@ export class AudioFeed {
 
   attach(socket: FeedSocket): void {
     this.#socket = socket;
-    this.#sentByte = this.#kept.replayFromByte(this.#lostByte ?? this.#ring.endByte);
+    this.#sentByte = this.#replayBuffer.replayFromByte(this.#lostByte ?? this.#ring.endByte);
     this.#lostByte = undefined;
     this.#socketStartMs = this.#sentByte / this.#bytesPerMs;
     this.#isCatchingUp = this.#ring.endByte - this.#sentByte > this.#ringBytes;
@@ -366,7 +366,7 @@ export class AudioFeed {
   }
 
   write(audio: Uint8Array): void {
-    this.#kept.write(audio, this.#isLive);
+    this.#replayBuffer.write(audio, this.#isLive);
     this.follow(audio);
   }
 
@@ -469,7 +469,7 @@ export class AudioFeed {
     this.#cancelReplay?.();
     this.#cancelReplay = undefined;
     this.#isCatchingUp = false;
-    this.#kept.shrink();
+    this.#replayBuffer.shrink();
     if (this.#closing) this.#sendEnd();
   }
 
@@ -478,7 +478,7 @@ export class AudioFeed {
     const dueMs = this.#clock.monotonicMs() + waitMs;
     this.#cancelKeepAlive = this.#clock.after(waitMs, () => {
       const isLate = this.#clock.monotonicMs() - dueMs > STOOD_STILL_MS;
-      if (isLate && !isSecondLook) this.#keepAliveIn(SECOND_LOOK_MS, true);
+      if (isLate && !isSecondLook) this.#keepAliveIn(RECHECK_MS, true);
       else this.#keepAlive();
     });
   }

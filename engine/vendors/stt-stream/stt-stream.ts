@@ -16,11 +16,11 @@ import { AudioFeed } from "./audio-feed.js";
 import type { MessageReader, RecognizerDialect, SttMessage } from "./stt-dialect.js";
 
 /** A recognizer guesses about once a second; this much voice, which is five seconds of speech with its pauses, and it is deaf. */
-const VOICE_UNHEARD_MAX_MS = 3_000;
+const VOICE_UNANSWERED_MAX_MS = 3_000;
 /** Two seconds of speech without a guess are enough to ask somebody else beside it. */
-const VOICE_DOUBTED_MS = 1_200;
+const VOICE_SUSPECT_MS = 1_200;
 /** Less is, once it has ended: what was made of it is late by then. */
-const ENDED_VOICE_DOUBTED_MS = 1_000;
+const ENDED_VOICE_SUSPECT_MS = 1_000;
 const ENDED_AGO_MS = 1_500;
 /** Two of these ("Hello?") and no result for either: no recognizer is that late; a cough is shorter. */
 const SHORT_UTTERANCE_MS = 360;
@@ -41,16 +41,16 @@ const UNANSWERED_APART_MAX_MS = 15_000;
 const DEAF_TIMES_MAX = 2;
 
 /** "unanswered": what was said has ended, and nothing came of it. */
-export type Hearing = "fine" | "doubtful" | "unanswered" | "deaf" | "lost";
+export type SttHealth = "fine" | "doubtful" | "unanswered" | "deaf" | "lost";
 
 /**
  * Compares the voice in the audio with what the recognizer makes of it: its socket may be open and its pings answered while it
  * hears nothing. Results count, with words or without, and ends; what it says about a voice that starts does not.
  */
-export class SttStallWatch {
+export class SttStallDetector {
   readonly #meter: VoiceActivityDetector;
   readonly #bytesPerMs: number;
-  #unheardMs = 0;
+  #silentVoiceMs = 0;
   /** Voice of the newest utterance, and the silence after it. */
   #utteranceMs = 0;
   #quietMs = 0;
@@ -61,7 +61,7 @@ export class SttStallWatch {
   /** Since the first of them began. */
   #unansweredMs = 0;
   #hasUnderstood = false;
-  #isDoubted = false;
+  #isSuspected = false;
   #deafTimes = 0;
 
   constructor(format: InputFormat) {
@@ -70,19 +70,19 @@ export class SttStallWatch {
   }
 
   /** Whole samples that the recognizer is given. After "deaf" it counts anew; "doubtful" and "unanswered" it says once until something is understood. */
-  hear(audio: Uint8Array): Hearing {
+  hear(audio: Uint8Array): SttHealth {
     const voicedMs = this.#meter.hear(audio);
     // A voice in syllables: typing and knocks are none.
     const { syllablesMs } = this.#meter;
-    this.#unheardMs += syllablesMs;
+    this.#silentVoiceMs += syllablesMs;
     this.#follow(voicedMs, syllablesMs, audio);
-    if (this.#unheardMs >= VOICE_UNHEARD_MAX_MS) {
-      this.#unheardMs = 0;
+    if (this.#silentVoiceMs >= VOICE_UNANSWERED_MAX_MS) {
+      this.#silentVoiceMs = 0;
       this.#deafTimes += 1;
       return this.#deafTimes > DEAF_TIMES_MAX ? "lost" : "deaf";
     }
-    if (this.#becomesDoubtful()) return "doubtful";
-    if (this.#isGivenUp) {
+    if (this.#becomesSuspect()) return "doubtful";
+    if (this.#isStalled) {
       this.#forgetUtterances();
       return "lost";
     }
@@ -92,10 +92,10 @@ export class SttStallWatch {
   /** The recognizer has said what it made of some audio. */
   understood(): void {
     this.#hasUnderstood = true;
-    this.#unheardMs = 0;
+    this.#silentVoiceMs = 0;
     this.#utteranceMs = 0;
     this.#forgetUtterances();
-    this.#isDoubted = false;
+    this.#isSuspected = false;
     this.#deafTimes = 0;
   }
 
@@ -126,18 +126,18 @@ export class SttStallWatch {
     if (this.#utteranceMs >= SHORT_UTTERANCE_MS) {
       this.#endedUtterances += 1;
       this.#unansweredVoiceMs += this.#utteranceMs;
-    } else this.#unheardMs = Math.max(0, this.#unheardMs - this.#utteranceMs);
+    } else this.#silentVoiceMs = Math.max(0, this.#silentVoiceMs - this.#utteranceMs);
   }
 
   /** A cough is too short, however many there are of them. */
-  #becomesDoubtful(): boolean {
-    if (this.#isDoubted) return false;
-    const limitMs = this.#quietMs < ENDED_AGO_MS ? VOICE_DOUBTED_MS : ENDED_VOICE_DOUBTED_MS;
-    this.#isDoubted = this.#utteranceMs >= limitMs;
-    return this.#isDoubted;
+  #becomesSuspect(): boolean {
+    if (this.#isSuspected) return false;
+    const limitMs = this.#quietMs < ENDED_AGO_MS ? VOICE_SUSPECT_MS : ENDED_VOICE_SUSPECT_MS;
+    this.#isSuspected = this.#utteranceMs >= limitMs;
+    return this.#isSuspected;
   }
 
-  get #isGivenUp(): boolean {
+  get #isStalled(): boolean {
     if (this.#deafTimes === 0 || this.#quietMs < ENDED_AGO_MS) return false;
     if (this.#unansweredVoiceMs < UNANSWERED_VOICE_MIN_MS) return false;
     const utterancesMax = this.#hasUnderstood ? UNANSWERED_PROVEN_MAX : UNANSWERED_MAX;
@@ -147,9 +147,9 @@ export class SttStallWatch {
   /** Counts as one of the connections that hear nothing, where the voice in it has not yet. */
   #becomesUnanswered(): boolean {
     if (this.#deafTimes > 0 || this.#quietMs < ENDED_AGO_MS) return false;
-    const isShort = this.#utteranceMs < ENDED_VOICE_DOUBTED_MS;
+    const isShort = this.#utteranceMs < ENDED_VOICE_SUSPECT_MS;
     if (isShort && this.#endedUtterances < SHORT_UNANSWERED_MAX) return false;
-    this.#unheardMs = 0;
+    this.#silentVoiceMs = 0;
     this.#deafTimes = 1;
     return true;
   }
@@ -193,7 +193,7 @@ interface Connection {
 export class RecognizerStream implements SpeechStream {
   readonly #parts: RecognizerStreamParts;
   #feed: AudioFeed;
-  readonly #watch: SttStallWatch;
+  readonly #watch: SttStallDetector;
   readonly #signal: AbortSignal;
   readonly #ending = new AbortController();
   readonly #onAbort = () => this.close();
@@ -217,7 +217,7 @@ export class RecognizerStream implements SpeechStream {
     const { dialect, clock, format, endpointingMs } = parts;
     this.#feed = new AudioFeed(clock, dialect.feed, format, endpointingMs);
     this.#reader = dialect.newReader();
-    this.#watch = new SttStallWatch(format);
+    this.#watch = new SttStallDetector(format);
     this.#signal = signal;
     signal.addEventListener("abort", this.#onAbort);
     this.#attach(socket);
@@ -459,7 +459,7 @@ export class RecognizerStream implements SpeechStream {
     this.#detach();
     // Nothing is sent again behind the end.
     const heldFromSec =
-      this.#phase === "finishing" ? Number.POSITIVE_INFINITY : this.#feed.heldFromSec;
+      this.#phase === "finishing" ? Number.POSITIVE_INFINITY : this.#feed.bufferStartSec;
     this.#deliver(this.#reader.lost(heldFromSec));
     // Who was told of it may have ended the call.
     if (this.#phase === "closed") return;

@@ -44,7 +44,7 @@ export class FairTurns {
   #isPumping = false;
 
   /** Resolves with what is to be called when the work is over. Rejects with a ShareUsedUpError, or the signal's reason. */
-  async begin(orgId: string, signal: AbortSignal): Promise<() => void> {
+  async acquire(orgId: string, signal: AbortSignal): Promise<() => void> {
     signal.throwIfAborted();
     const turns = this.#of(orgId);
     const mayStart =
@@ -158,7 +158,7 @@ export class OrganizationLookups {
 
   constructor({ isPublicOnly, resolve }: OrganizationLookupsOptions) {
     this.#isPublicOnly = isPublicOnly;
-    this.#resolve = resolve ?? (isPublicOnly ? askNameServers : askSystem);
+    this.#resolve = resolve ?? (isPublicOnly ? lookUpByNameServers : lookUpBySystem);
     this.#runningMax = isPublicOnly ? LOOKUPS_RUNNING_MAX : THREAD_LOOKUPS_RUNNING_MAX;
   }
 
@@ -193,7 +193,7 @@ export class OrganizationLookups {
     const family = isIP(hostname);
     if (family !== 0) return [{ address: hostname, family }];
     if (this.#isPublicOnly && isPrivateName(hostname)) return [];
-    await this.#begin();
+    await this.#start();
     try {
       return await this.#resolve(hostname);
     } finally {
@@ -204,7 +204,7 @@ export class OrganizationLookups {
   }
 
   /** A waiting lookup takes the place of one that has ended. */
-  async #begin(): Promise<void> {
+  async #start(): Promise<void> {
     if (this.#running < this.#runningMax) {
       this.#running += 1;
       return;
@@ -218,12 +218,12 @@ export class OrganizationLookups {
   }
 }
 
-function askSystem(hostname: string): Promise<readonly LookupAddress[]> {
+function lookUpBySystem(hostname: string): Promise<readonly LookupAddress[]> {
   return dns.lookup(hostname, { all: true });
 }
 
 /** A resolver of its own for each name: it reads what the machine's name servers are now. */
-async function askNameServers(hostname: string): Promise<readonly LookupAddress[]> {
+async function lookUpByNameServers(hostname: string): Promise<readonly LookupAddress[]> {
   const resolver = new dns.Resolver({ timeout: LOOKUP_TIMEOUT_MS, tries: LOOKUP_TRIES });
   const [ipv4, ipv6] = await Promise.allSettled([
     resolver.resolve4(hostname),

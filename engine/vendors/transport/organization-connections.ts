@@ -45,7 +45,7 @@ export class RequestShare implements RequestDispatcher {
     if (this.#running >= REQUESTS_PER_ORGANIZATION_MAX) {
       throw new ShareUsedUpError("requests", REQUESTS_PER_ORGANIZATION_MAX);
     }
-    const ended = this.#begin();
+    const ended = this.#start();
     try {
       return this.#dispatcher.dispatch(options, new WatchedHandler(handler, ended));
     } catch (error) {
@@ -54,7 +54,7 @@ export class RequestShare implements RequestDispatcher {
     }
   }
 
-  #begin(): () => void {
+  #start(): () => void {
     this.#running += 1;
     return once(() => {
       this.#running -= 1;

@@ -37,7 +37,7 @@ export class SocketPool {
   }
 
   /** Keeps a socket whose turn has ended well; closes it when there are enough. */
-  give(socket: VendorSocket): void {
+  release(socket: VendorSocket): void {
     if (this.#closed || !socket.isOpen || this.#idle.size >= IDLE_SOCKETS_MAX) {
       socket.destroy();
       return;
@@ -56,7 +56,7 @@ export class SocketPool {
     if (this.#closed || this.#idle.size > 0 || this.#opening >= IDLE_SOCKETS_MAX) return;
     this.#opening++;
     try {
-      this.give(await open());
+      this.release(await open());
     } finally {
       this.#opening--;
     }

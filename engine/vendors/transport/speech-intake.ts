@@ -41,14 +41,14 @@ export class SpeechIntake {
   readonly #request: SpokenRequest;
   readonly #onChunk: (audio: Uint8Array) => void;
   readonly #contentType: string;
-  #held: Buffer | undefined = Buffer.alloc(0);
+  #header: Buffer | undefined = Buffer.alloc(0);
   #convert: (bytes: Uint8Array) => Uint8Array = (bytes) => bytes;
   /** The format that is passed on: the requested one, or the one that `onFormat` accepted. */
-  #given: SpeechFormat;
-  #givenMs = 0;
+  #format: SpeechFormat;
+  #outputMs = 0;
   /** Where the last sound ends; the silence behind it is none of the text. */
   #soundMs = 0;
-  #givenBytes = 0;
+  #outputBytes = 0;
   #mp3BytesPerMs: number | undefined;
   /** Silence that the audio of a long text begins with: it is passed on with the first sound. */
   #silence: Uint8Array[] | undefined;
@@ -63,23 +63,24 @@ export class SpeechIntake {
     this.#request = request;
     this.#onChunk = onChunk;
     this.#contentType = contentType.toLowerCase();
-    this.#given = request.format;
+    this.#format = request.format;
     this.#silence = isLongText(request.text) ? [] : undefined;
   }
 
   /** The next bytes, which may be cut anywhere. Throws a VendorError. */
   take(bytes: Uint8Array): void {
     if (bytes.byteLength === 0) return;
-    if (this.#held === undefined) return this.#give(bytes);
-    this.#held = Buffer.concat([this.#held, bytes]);
-    this.#look(this.#held, false);
+    if (this.#header === undefined) return this.#emit(bytes);
+    this.#header = Buffer.concat([this.#header, bytes]);
+    this.#detectFormat(this.#header, false);
   }
 
   /** No more comes. Throws a VendorError. */
   end(): void {
-    if (this.#held !== undefined && this.#held.byteLength > 0) this.#look(this.#held, true);
-    if (this.#givenMs === 0) return;
-    const ms = Math.round(this.#givenMs);
+    if (this.#header !== undefined && this.#header.byteLength > 0)
+      this.#detectFormat(this.#header, true);
+    if (this.#outputMs === 0) return;
+    const ms = Math.round(this.#outputMs);
     if (this.#silence !== undefined) throw this.#failure(`gave ${ms} ms of silence for a text`);
     const { measure, text } = this.#request;
     const soundMs = Math.round(this.#soundMs);
@@ -89,12 +90,12 @@ export class SpeechIntake {
     throw this.#failure(`gave ${soundMs} ms of audio for ${text.length} characters`);
   }
 
-  #look(held: Buffer, isAll: boolean): void {
+  #detectFormat(held: Buffer, isAll: boolean): void {
     const kind = this.#kindOf(held, isAll);
     if (kind === undefined) return;
-    this.#held = undefined;
-    this.#begin(kind);
-    this.#give(held);
+    this.#header = undefined;
+    this.#start(kind);
+    this.#emit(held);
   }
 
   #kindOf(held: Buffer, isAll: boolean): AudioKind | undefined {
@@ -110,20 +111,20 @@ export class SpeechIntake {
     return isAll || held.byteLength >= MP3_SEARCH_MAX_BYTES ? "plain" : undefined;
   }
 
-  #begin(kind: AudioKind): void {
+  #start(kind: AudioKind): void {
     const { format } = this.#request;
-    if (kind === "wav") return this.#beginWav();
+    if (kind === "wav") return this.#startWav();
     if (kind === "mp3") {
       if (format.encoding !== "mp3") this.#demand({ ...format, encoding: "mp3" }, "MP3");
       return;
     }
     if (kind !== "plain") throw this.#unplayable(kind);
     if (UNPLAYABLE_TYPE.test(this.#contentType)) throw this.#unplayable(this.#contentType);
-    this.#beginPlain();
+    this.#startRaw();
   }
 
   /** Samples without a header are in the format of the content type, or else in the requested one. */
-  #beginPlain(): void {
+  #startRaw(): void {
     const { format } = this.#request;
     if (format.encoding === "mp3") return;
     const type = this.#contentType;
@@ -139,14 +140,14 @@ export class SpeechIntake {
     }
   }
 
-  #beginWav(): void {
+  #startWav(): void {
     const reader = new WavReader();
     let begun = false;
     this.#convert = (bytes) => {
       const samples = this.#readWav(reader, bytes);
       const { format } = reader;
       if (format === undefined) return samples;
-      const isAsked = this.#isAskedMulaw(format);
+      const isAsked = this.#isMulawRequested(format);
       if (!begun && !isAsked) this.#requirePcm(format);
       begun = true;
       return isAsked ? samples : wavToPcm16(samples, format);
@@ -162,7 +163,7 @@ export class SpeechIntake {
     }
   }
 
-  #isAskedMulaw({ codec, channels, sampleRateHz }: WavFormat): boolean {
+  #isMulawRequested({ codec, channels, sampleRateHz }: WavFormat): boolean {
     const { format } = this.#request;
     const isMulaw = codec === "mulaw" && channels === 1;
     return isMulaw && format.encoding === "mulaw" && format.sampleRateHz === sampleRateHz;
@@ -177,18 +178,18 @@ export class SpeechIntake {
   /** Offers this format to the caller in place of the requested one. */
   #demand(given: SpeechFormat, what: string): void {
     if (this.#request.onFormat?.(given) === true) {
-      this.#given = given;
+      this.#format = given;
       return;
     }
     const { encoding, sampleRateHz } = this.#request.format;
     throw this.#failure(`sent ${what} where ${encoding} of ${sampleRateHz} Hz was asked for`);
   }
 
-  #give(bytes: Uint8Array): void {
+  #emit(bytes: Uint8Array): void {
     const audio = this.#convert(bytes);
     if (audio.byteLength === 0) return;
-    const beforeMs = this.#givenMs;
-    this.#givenMs += this.#durationMsOf(audio);
+    const beforeMs = this.#outputMs;
+    this.#outputMs += this.#durationMsOf(audio);
     this.#noteSound(audio, beforeMs);
     const silence = this.#silence;
     if (silence === undefined) return this.#onChunk(audio);
@@ -199,34 +200,34 @@ export class SpeechIntake {
   }
 
   #durationMsOf(audio: Uint8Array): number {
-    if (this.#given.encoding !== "mp3") return durationMsOf(audio, this.#given);
+    if (this.#format.encoding !== "mp3") return durationMsOf(audio, this.#format);
     // The first frame tells how many bytes a moment has; those of a rate that varies differ little over a sentence.
     this.#mp3BytesPerMs ??= mp3BytesPerMsOf(audio);
     return audio.byteLength / (this.#mp3BytesPerMs ?? MP3_ASKED_BYTES_PER_MS);
   }
 
   #noteSound(audio: Uint8Array, beforeMs: number): void {
-    const { encoding } = this.#given;
+    const { encoding } = this.#format;
     if (encoding === "mp3") {
-      this.#soundMs = this.#givenMs;
+      this.#soundMs = this.#outputMs;
       return;
     }
     // A piece may begin with the second half of a sample.
     const sampleBytes = bytesPerSample(encoding);
-    const from = this.#givenBytes % sampleBytes;
-    this.#givenBytes += audio.byteLength;
+    const from = this.#outputBytes % sampleBytes;
+    this.#outputBytes += audio.byteLength;
     const end = audio.byteLength - ((audio.byteLength - from) % sampleBytes);
     for (let to = end; to > from; to -= LEVEL_WINDOW_BYTES) {
       const window = audio.subarray(Math.max(from, to - LEVEL_WINDOW_BYTES), to);
       if (isQuiet(decodeSamples(window, encoding))) continue;
-      this.#soundMs = beforeMs + durationMsOf(audio.subarray(0, to), this.#given);
+      this.#soundMs = beforeMs + durationMsOf(audio.subarray(0, to), this.#format);
       return;
     }
   }
 
   /** A piece may begin with the second half of a sample, so one that sounds silent in either way is. */
   #isSilent(audio: Uint8Array): boolean {
-    const { encoding } = this.#given;
+    const { encoding } = this.#format;
     if (encoding === "mp3") return false;
     const isHere = isQuiet(decodeSamples(audio, encoding));
     return isHere || (encoding === "pcm16" && isQuiet(decodeSamples(audio.subarray(1), encoding)));

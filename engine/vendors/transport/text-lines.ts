@@ -22,7 +22,7 @@ export class LineSplitter {
   readonly #lineMaxChars: number;
   #rest = "";
   #afterCarriageReturn = false;
-  #begun = false;
+  #partial = false;
 
   constructor(lineMaxChars: number) {
     this.#lineMaxChars = lineMaxChars;
@@ -32,8 +32,8 @@ export class LineSplitter {
   write(chunk: Uint8Array, onLine: (line: string) => boolean): boolean {
     let text = this.#decoder.write(Buffer.from(chunk.buffer, chunk.byteOffset, chunk.byteLength));
     if (text === "") return false;
-    if (!this.#begun) {
-      this.#begun = true;
+    if (!this.#partial) {
+      this.#partial = true;
       if (text.startsWith("\uFEFF")) text = text.slice(1);
     }
     if (this.#afterCarriageReturn && text.startsWith("\n")) text = text.slice(1);

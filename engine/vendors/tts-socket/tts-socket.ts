@@ -79,7 +79,7 @@ export function speakTurn(turn: SpokenTurn): Promise<boolean> {
       cancelTurnTimer();
       signal.removeEventListener("abort", onAbort);
       socket.listen(NOBODY);
-      if (!isInStep) letGo(turn, error === undefined || signal.aborted);
+      if (!isInStep) release(turn, error === undefined || signal.aborted);
       if (error === undefined) resolve(isInStep);
       else reject(error);
     };
@@ -154,7 +154,7 @@ export function speakTurn(turn: SpokenTurn): Promise<boolean> {
   });
 }
 
-function letGo({ socket, onLeft }: SpokenTurn, isWithoutFault: boolean): void {
+function release({ socket, onLeft }: SpokenTurn, isWithoutFault: boolean): void {
   if (isWithoutFault && socket.isOpen && onLeft !== undefined) onLeft();
   else socket.destroy();
 }
@@ -262,7 +262,7 @@ export class SocketVoice {
   #keep(pool: SocketPool, socket: VendorSocket): void {
     const sentences = (sentencesOn.get(socket) ?? 0) + 1;
     sentencesOn.set(socket, sentences);
-    if (sentences < this.#dialect.sentencesMax) pool.give(socket);
+    if (sentences < this.#dialect.sentencesMax) pool.release(socket);
     else socket.destroy();
   }
 

@@ -2,7 +2,7 @@ import { access, link, mkdtemp, open, readdir, rename, rm, stat } from "node:fs/
 import { basename, dirname, join } from "node:path";
 import { faultCodeOf } from "../../statements/fault.js";
 import { checkDatabase, type DatabaseReport } from "../database-check.js";
-import { type HeldFile, holdFile } from "../server-claim.js";
+import { type OpenFile, openFile } from "../server-claim.js";
 import { BUSY_TIMEOUT_MS, FILE_MODE } from "../sqlite-file.js";
 import { Sqlite } from "../sqlite-library.js";
 
@@ -112,19 +112,19 @@ const AGE_MIN_MS = 60_000;
 export class PartialCopy {
   readonly path: string;
   readonly #folder: string;
-  readonly #lock: HeldFile | undefined;
+  readonly #lock: OpenFile | undefined;
 
   /** Removes what killed processes have left in the same place. */
   static async create(targetPath: string): Promise<PartialCopy> {
     const folder = await mkdtemp(`${targetPath}${MARK}`);
-    const partial = new PartialCopy(folder, holdFile(join(folder, LOCK)));
+    const partial = new PartialCopy(folder, openFile(join(folder, LOCK)));
     // By the clock of the disk that both are on.
     const { mtimeMs } = await stat(folder);
     await removeDead(dirname(targetPath), mtimeMs - AGE_MIN_MS);
     return partial;
   }
 
-  private constructor(folder: string, lock: HeldFile | undefined) {
+  private constructor(folder: string, lock: OpenFile | undefined) {
     this.path = join(folder, COPY);
     this.#folder = folder;
     this.#lock = lock;
@@ -150,16 +150,16 @@ async function removeIfDead(folder: string, isOld: boolean): Promise<void> {
   const names = await readdir(folder).catch(() => [basename(folder)]);
   if (!names.every((name) => PARTS.has(name))) return;
   if (!isOld && !(names.includes(COPY) && names.includes(LOCK))) return;
-  const lock = holdIfThere(folder);
+  const lock = openIfPresent(folder);
   if (lock === undefined) return;
   await rm(folder, { recursive: true, force: true });
   lock.close();
 }
 
 /** Undefined also for a folder that its own process has removed by now. */
-function holdIfThere(folder: string): HeldFile | undefined {
+function openIfPresent(folder: string): OpenFile | undefined {
   try {
-    return holdFile(join(folder, LOCK));
+    return openFile(join(folder, LOCK));
   } catch {
     return undefined;
   }

@@ -24,13 +24,13 @@ const peak = (samples: Float32Array) =>
 test("a turn is held back for 40 ms, and no longer when nothing more comes", () => {
   const sounding: number[] = [];
   const queue = new PlaybackQueue(48_000, (turn) => sounding.push(turn));
-  queue.begin(3, 48_000);
+  queue.startTurn(3, 48_000);
   queue.play(tone(480, 48_000));
   assert.ok(isSilent(blocks(queue, 14)));
   assert.deepEqual(sounding, []);
   assert.ok(peak(blocks(queue, 2)) > 0.1);
   assert.deepEqual(sounding, [3]);
-  queue.begin(4, 48_000);
+  queue.startTurn(4, 48_000);
   queue.play(tone(1_920, 48_000));
   assert.ok(peak(blocks(queue, 2)) > 0.1, "what is enough is not held back");
 });
@@ -43,7 +43,7 @@ test("what comes out is what came in, whatever the sizes of the pieces, and is c
       const total = lengths.reduce((sum, length) => sum + length, 0);
       const whole = tone(total, rateHz);
       const queue = new PlaybackQueue(deviceHz, () => {});
-      queue.begin(1, rateHz);
+      queue.startTurn(1, rateHz);
       let at = 0;
       for (const length of lengths) {
         queue.play(whole.slice(at, at + length));
@@ -63,7 +63,7 @@ test("what comes out is what came in, whatever the sizes of the pieces, and is c
 
 test("after a stop it is silent within 5 ms, without a jump, until the next turn", () => {
   const queue = new PlaybackQueue(48_000, () => {});
-  queue.begin(1, 24_000);
+  queue.startTurn(1, 24_000);
   queue.play(tone(24_000, 24_000));
   blocks(queue, 40);
   queue.stop();
@@ -75,14 +75,14 @@ test("after a stop it is silent within 5 ms, without a jump, until the next turn
   queue.play(tone(24_000, 24_000));
   assert.ok(isSilent(blocks(queue, 40)), "audio of the stopped turn is dropped");
   assert.equal(queue.progress, undefined);
-  queue.begin(2, 24_000);
+  queue.startTurn(2, 24_000);
   queue.play(tone(24_000, 24_000));
   assert.ok(peak(blocks(queue, 40)) > 0.1);
 });
 
 test("a turn that ran dry is told to stand still, and is held back for longer when it goes on", () => {
   const queue = new PlaybackQueue(48_000, () => {});
-  queue.begin(1, 48_000);
+  queue.startTurn(1, 48_000);
   queue.play(tone(4_800, 48_000));
   blocks(queue, 60);
   assert.deepEqual(queue.progress, { turn: 1, ms: 100 });
@@ -105,7 +105,7 @@ test("what was played of a turn never gets less, however its pieces come", () =>
   fc.assert(
     fc.property(rates, rates, steps, (rateHz, deviceHz, arrivals) => {
       const queue = new PlaybackQueue(deviceHz, () => {});
-      queue.begin(1, rateHz);
+      queue.startTurn(1, rateHz);
       let playedMs = 0;
       for (const { samples, blocks: count } of arrivals) {
         queue.play(tone(samples, rateHz));

@@ -33,8 +33,8 @@ describe("a process that begins behind others", () => {
     const { pid = 0 } = child;
     const usual = getPriority();
     const clock = new VirtualClock();
-    const gone = once(child, "exit");
-    const comeForward = startedBehind({ pid, clock, gone, onFailure: assert.ifError });
+    const exited = once(child, "exit");
+    const comeForward = startedBehind({ pid, clock, exited, onFailure: assert.ifError });
     const isBehind = getPriority(pid) > usual;
     const online = once(child, "message");
     child.send("begin");
@@ -46,7 +46,7 @@ describe("a process that begins behind others", () => {
     const nices = readdirSync(`/proc/${pid}/task`).map((thread) => getPriority(Number(thread)));
     child.kill("SIGKILL");
     assert.deepEqual([...new Set(nices)], [usual]);
-    await gone;
+    await exited;
   });
 
   it("comes back after five seconds though it has not started, and nothing is done once it has ended", async () => {
@@ -57,17 +57,17 @@ describe("a process that begins behind others", () => {
       const child = spawn(process.execPath, ["-e", "setInterval(() => 0, 1e6)"]);
       const clock = new VirtualClock();
       const { pid = 0 } = child;
-      const gone = once(child, "exit");
-      startedBehind({ pid, clock, gone, onFailure });
-      return { child, clock, gone, pid };
+      const exited = once(child, "exit");
+      startedBehind({ pid, clock, exited, onFailure });
+      return { child, clock, exited, pid };
     };
     const slow = start();
     slow.clock.advance(STARTING_BEHIND_MAX_MS);
     assert.equal(getPriority(slow.pid), usual);
     const dead = start();
-    for (const { child, gone } of [slow, dead]) {
+    for (const { child, exited } of [slow, dead]) {
       child.kill("SIGKILL");
-      await gone;
+      await exited;
     }
     dead.clock.advance(STARTING_BEHIND_MAX_MS);
     assert.deepEqual(failures, []);

@@ -8,10 +8,10 @@ const LOOK_MS = 20;
 
 /** How many looks it takes until the reply is interrupted, of which so much is left at each; undefined where it never is. */
 function looksUntil(
-  { leftMsMin }: { readonly leftMsMin: number },
+  { minRemainingMs }: { readonly minRemainingMs: number },
   leftMs: readonly number[],
 ): number | undefined {
-  const interrupter = new Interrupter(leftMsMin);
+  const interrupter = new Interrupter(minRemainingMs);
   const at = leftMs.findIndex((left) => interrupter.isNow(left));
   return at < 0 ? undefined : at + 1;
 }

@@ -1,7 +1,12 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import * as fc from "fast-check";
-import { percentile, recordsOf, saidTurns, waitOf } from "../../../api/console/model/turns.js";
+import {
+  percentile,
+  recordsOf,
+  transcriptTurns,
+  waitOf,
+} from "../../../api/console/model/turns.js";
 import { toolWords } from "../../../api/console/words/tool-words.js";
 
 const REPLY = {
@@ -56,7 +61,7 @@ test("each message of the agent stands beside the record of its turn", () => {
     { ...REPLY, turn: 3, outcome: "superseded" },
     { ...REPLY, turn: 4, outcome: "played" },
   ];
-  const turns = saidTurns(transcript, records, 500);
+  const turns = transcriptTurns(transcript, records, 500);
   assert.deepEqual(
     turns.map(({ atSec, record, unheard }) => [atSec, record?.["turn"], unheard]),
     [
@@ -83,7 +88,7 @@ test("what is said after a cough is not struck out before it", () => {
     { kind: "resumed", outcome: "cutOff", unheard: "Three." },
   ];
   assert.deepEqual(
-    saidTurns(transcript, records, 0).map(({ unheard }) => unheard),
+    transcriptTurns(transcript, records, 0).map(({ unheard }) => unheard),
     ["", "Three."],
   );
 });
@@ -101,7 +106,7 @@ test("what tools have done stands beside the words that came of it, whatever was
     { kind: "reply", outcome: "played" },
     { kind: "reply", outcome: "cutOff", tools: [stopped, "no record"] },
   ];
-  const [asked, answered, last] = saidTurns(transcript, records, 0);
+  const [asked, answered, last] = transcriptTurns(transcript, records, 0);
   assert.deepEqual(asked?.tools, []);
   const input = '{\n  "guests": 4\n}';
   const done = { name: "book", input, output: "booked", isDone: true, durationMs: 120.4 };
@@ -109,7 +114,7 @@ test("what tools have done stands beside the words that came of it, whatever was
   assert.equal(answered?.moreTools, 2);
   const order = '{"order":12345678901234567890}';
   const [found] =
-    saidTurns(transcript, [{ kind: "reply", tools: [{ input: order }] }], 0)[1]?.tools ?? [];
+    transcriptTurns(transcript, [{ kind: "reply", tools: [{ input: order }] }], 0)[1]?.tools ?? [];
   assert.equal(found?.input, order, "nothing is rounded");
   assert.equal(toolWords(done), "answered after 120 ms");
   const [late, ...others] = last?.tools ?? [];
@@ -122,7 +127,7 @@ test("what tools have done stands beside the words that came of it, whatever was
 test("a call without records of its turns shows what was said", () => {
   assert.deepEqual(recordsOf(undefined), []);
   assert.deepEqual(recordsOf({ turns: "none" }), []);
-  const [turn] = saidTurns([{ role: "assistant", text: "Hello!", timestamp: 0 }], [], 0);
+  const [turn] = transcriptTurns([{ role: "assistant", text: "Hello!", timestamp: 0 }], [], 0);
   assert.equal(turn?.wait, undefined);
 });
 

@@ -33,10 +33,10 @@ import { AuditTrail } from "../../../engine/tenancy/audit-trail.js";
 import { OrganizationOverviews } from "../../../engine/tenancy/organization-overviews.js";
 import { Organizations } from "../../../engine/tenancy/organizations.js";
 import { Accounts } from "../../../engine/tenancy/people/accounts.js";
+import { ActiveCredentials } from "../../../engine/tenancy/people/active-credentials.js";
 import { ApiKeys } from "../../../engine/tenancy/people/api-keys.js";
 import { ClientAccess } from "../../../engine/tenancy/people/client-access.js";
 import { Members } from "../../../engine/tenancy/people/members.js";
-import { Standing } from "../../../engine/tenancy/people/standing.js";
 import { Plans } from "../../../engine/tenancy/plans.js";
 import { ModelSearch } from "../../../engine/tenancy/providers/model-search.js";
 import { ProviderChecks } from "../../../engine/tenancy/providers/provider-check.js";
@@ -271,7 +271,7 @@ async function buildServices({
     learned: new LearnedParameters(),
     callReports: new CallReports(parts),
     callSupervision: new CallSupervision({
-      standing: new Standing({ database, clock }),
+      standing: new ActiveCredentials({ database, clock }),
       dialTargets: undefined,
       clock,
       calls: database.calls,

@@ -3,7 +3,7 @@ import { test } from "node:test";
 import { eventStreamAnswer } from "../../../api/http/endpoints/api-endpoint.js";
 import { CallEventStreams } from "../../../api/routes/call-routes.js";
 import type { CallEvent } from "../../../engine/calls/call-events.js";
-import type { Watcher } from "../../../engine/calls/topic-watchers.js";
+import type { Watcher } from "../../../engine/calls/topic-subscribers.js";
 import { NO_METRICS } from "../../../engine/conversation/effects.js";
 
 const PAGES = 50;

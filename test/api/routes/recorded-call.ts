@@ -11,7 +11,11 @@ export async function recordCall(
   key: RecordingKey,
   seconds = 1,
 ): Promise<void> {
-  const tap = recordings.begin(key, { recording: { enabled: true, retentionDays: 30 } }, FORMAT);
+  const tap = recordings.startRecording(
+    key,
+    { recording: { enabled: true, retentionDays: 30 } },
+    FORMAT,
+  );
   assert.ok(tap);
   for (let frame = 0; frame < seconds * 50; frame += 1) {
     clock.advance(20);

@@ -39,13 +39,13 @@ async function openDoor(
   const streamUuids = new StreamUuids(clock);
   const pacer = new Pacer(clock);
   const begun: StartedStream[] = [];
-  const begin = (stream: StartedStream) => {
+  const startLeg = (stream: StartedStream) => {
     begun.push(stream);
     if (answer !== undefined) return answer(stream);
     return new PhoneLeg(stream.socket, stream.wire, { pacer, clock }, NO_LEG);
   };
   const [port = 0] = await freePorts(1);
-  const options = { host: "127.0.0.1", port, phoneCalls: { begin }, streamUuids, clock, log };
+  const options = { host: "127.0.0.1", port, phoneCalls: { startLeg }, streamUuids, clock, log };
   const max = connectionsMax === undefined ? {} : { connectionsMax };
   const route = await AudioSocketRoute.open({ ...options, ...max });
   context.after(() => route.close());
@@ -115,7 +115,7 @@ test("a call whose other side never reads ends as too slow, and its connection d
   const pacer = new Pacer(playing);
   const endings: Ending[] = [];
   const legs: PhoneLeg[] = [];
-  const begin = ({ socket, wire }: StartedStream) => {
+  const startLeg = ({ socket, wire }: StartedStream) => {
     const leg = new PhoneLeg(socket, wire, { pacer, clock: playing }, NO_LEG);
     const end = (ending: Ending) => {
       endings.push(ending);
@@ -132,7 +132,7 @@ test("a call whose other side never reads ends as too slow, and its connection d
     legs.push(leg);
     return leg;
   };
-  const { dial } = await openDoor(context, undefined, begin);
+  const { dial } = await openDoor(context, undefined, startLeg);
   const deaf = await dial();
   deaf.pause();
   deaf.write(Buffer.concat([Buffer.from([0x01, 0, 16]), Buffer.alloc(16, 7)]));

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { addressElsewhere } from "../../../api/voice/other-server.js";
+import { otherServerAddress } from "../../../api/voice/other-server.js";
 import { CallRefusedError, type RefusalReason } from "../../../engine/calls/call-refused-error.js";
 import { RequestError } from "../../../engine/request-error.js";
 
@@ -9,10 +9,10 @@ const refused = (reason: RefusalReason) => new CallRefusedError(reason, "no");
 test("who is refused for what lies in this server alone is led to another, by its address or by the proxy", async () => {
   for (const reason of ["serverStopping", "overloaded"] as const) {
     const address = "wss://other.example.com";
-    assert.equal(await addressElsewhere(refused(reason), () => ({ address })), address);
-    assert.equal(await addressElsewhere(refused(reason), () => undefined), undefined);
+    assert.equal(await otherServerAddress(refused(reason), () => ({ address })), address);
+    assert.equal(await otherServerAddress(refused(reason), () => undefined), undefined);
     await assert.rejects(
-      addressElsewhere(refused(reason), () => ({ address: undefined })),
+      otherServerAddress(refused(reason), () => ({ address: undefined })),
       (error: unknown) => error instanceof RequestError && error.code === "unavailable",
     );
   }
@@ -22,6 +22,6 @@ test("what another server would refuse, too, is refused here", async () => {
   const reasons: readonly RefusalReason[] = ["limitReached", "agentNotFound", "storeFailing"];
   for (const reason of reasons) {
     const asked = () => assert.fail("nobody else is asked");
-    assert.equal(await addressElsewhere(refused(reason), asked), undefined);
+    assert.equal(await otherServerAddress(refused(reason), asked), undefined);
   }
 });

@@ -120,7 +120,7 @@ test("nothing is sent once the leg is closed, and its pacer stands still", async
   assert.deepEqual(socket.closes, [1000]);
   assert.equal(pacer.streamCount, 0);
   assert.equal(clock.pendingTimerCount, 0);
-  assert.ok(leg.gone.aborted);
+  assert.ok(leg.closed.aborted);
 });
 
 test("where the vendor tells no marks, a sentence counts as heard when it was sent in time", () => {
@@ -338,10 +338,10 @@ test("where the vendor plays later than it was sent, its mark counts", () => {
 
 test("a call that broke and goes on elsewhere is let go at once", () => {
   const { clock, leg, done, say } = legAt(TWILIO);
-  leg.goOnWhenBroken();
+  leg.reconnectWhenBroken();
   say(500);
   clock.advance(400);
   leg.end({ reason: "serverStopping", status: "completed", message: "the server stops" });
   assert.deepEqual(done, [["closed", 400]]);
-  assert.ok(leg.isAskedFor);
+  assert.ok(leg.isClaimed);
 });

@@ -89,7 +89,7 @@ test("a refused client is told why before it is closed, and only once", () => {
   ]);
   assert.deepEqual(socket.ended, { code: 4001, reason: "no key" });
   assert.equal(leg.isOpen, false);
-  assert.ok(leg.gone.aborted);
+  assert.ok(leg.closed.aborted);
 });
 
 test("nothing is sent on a leg that is closed, by either side", () => {
@@ -105,7 +105,7 @@ test("nothing is sent on a leg that is closed, by either side", () => {
     leg.end(SPEECH_FAILED);
     leg.receive(Buffer.alloc(FRAME_BYTES_MAX + 1));
     assert.deepEqual(socket.sent, []);
-    assert.ok(leg.gone.aborted);
+    assert.ok(leg.closed.aborted);
   }
 });
 

@@ -8,7 +8,7 @@ function box(limits: Partial<AdmissionLimits> = {}) {
   const load = {
     calls: 0,
     isDrained: false,
-    othersTake: false,
+    othersAccept: false,
     eventLoopDelayMs: 1,
     audioPoolWaitMs: 1,
     looks: 0,
@@ -18,7 +18,7 @@ function box(limits: Partial<AdmissionLimits> = {}) {
     {
       callCount: () => load.calls,
       isDrained: () => load.isDrained,
-      othersTake: () => load.othersTake,
+      othersAccept: () => load.othersAccept,
       takeEventLoopDelayMs: () => {
         load.looks += 1;
         return load.eventLoopDelayMs;
@@ -99,9 +99,9 @@ test("a late process refuses nobody while another one of the server takes calls"
   const { admission, clock, load } = box();
   load.eventLoopDelayMs = 80;
   clock.advance(2_000);
-  load.othersTake = true;
-  assert.deepEqual([admission.isLate, admission.refusal], [true, undefined]);
-  load.othersTake = false;
+  load.othersAccept = true;
+  assert.deepEqual([admission.isOverloaded, admission.refusal], [true, undefined]);
+  load.othersAccept = false;
   assert.match(admission.refusal ?? "", /too busy/);
 });
 
@@ -121,10 +121,10 @@ test("good seconds that do not follow each other open nothing", () => {
   for (const eventLoopDelayMs of [2, 2, 80, 2, 2]) {
     load.eventLoopDelayMs = eventLoopDelayMs;
     clock.advance(1_000);
-    assert.equal(admission.isLate, true);
+    assert.equal(admission.isOverloaded, true);
   }
   clock.advance(1_000);
-  assert.equal(admission.isLate, false);
+  assert.equal(admission.isOverloaded, false);
 });
 
 test("a server that an operator drains takes no call, though it carries none", () => {

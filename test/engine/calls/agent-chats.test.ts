@@ -66,7 +66,7 @@ class Trial {
   }
 
   begin(orgId = "org", signal = new AbortController().signal) {
-    return this.chats.begin(tenantOf(orgId), "agent", HELLO, signal);
+    return this.chats.start(tenantOf(orgId), "agent", HELLO, signal);
   }
 }
 

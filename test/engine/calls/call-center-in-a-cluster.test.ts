@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { CallSlots } from "../../../engine/calls/admission.js";
-import type { Cluster } from "../../../engine/calls/cluster.js";
+import type { Cluster } from "../../../engine/calls/cluster-calls.js";
 import { EventLoopDelay } from "../../../engine/metrics/event-loop-delay.js";
 import { callRecord } from "../../storage/sample-records.js";
 import { centerFor } from "./center-stand.js";
@@ -20,8 +20,8 @@ function quietBox(): Changeable<Cluster> {
       onEvent: () => {},
       onSubscribed: () => {},
     },
-    breakers: { tell: () => {}, onEvent: () => {} },
-    othersTake: false,
+    breakers: { publish: () => {}, onEvent: () => {} },
+    othersAccept: false,
     isDrained: false,
     hasCall: () => Promise.resolve(false),
     endCall: () => Promise.resolve(false),
@@ -33,9 +33,9 @@ test("a server is ready while any of its processes takes calls, and none is take
   const { center, tenant } = await centerFor(t, { cluster, callsMax: 3 });
   const refusal = async () =>
     (await center.opener.refusal({ tenant, agentId: undefined }))?.message;
-  cluster.othersTake = true;
+  cluster.othersAccept = true;
   assert.deepEqual([center.isReady, center.isServing], [true, false], "this one is not warm yet");
-  cluster.othersTake = false;
+  cluster.othersAccept = false;
   assert.equal(center.isReady, false);
   await center.warm;
   assert.deepEqual([center.isReady, center.isServing], [true, true]);
@@ -46,7 +46,7 @@ test("a server is ready while any of its processes takes calls, and none is take
   assert.deepEqual([center.isReady, center.isServing], [false, false]);
   assert.equal(await refusal(), "the server takes no new calls");
   cluster.isDrained = false;
-  cluster.othersTake = true;
+  cluster.othersAccept = true;
   await center.drain(0);
   assert.deepEqual([center.isReady, center.isServing], [false, false]);
   assert.equal(center.slots, cluster.slots);
@@ -98,8 +98,8 @@ test("a process that is late refuses nobody while another one of the server take
   const { center, clock, tenant } = await centerFor(t, { cluster, eventLoopDelayMaxMs: 50 });
   const reason = async () => (await center.opener.refusal({ tenant, agentId: undefined }))?.reason;
   clock.advance(2_000);
-  assert.deepEqual([center.isLate, await reason()], [true, "overloaded"]);
-  cluster.othersTake = true;
+  assert.deepEqual([center.isOverloaded, await reason()], [true, "overloaded"]);
+  cluster.othersAccept = true;
   assert.equal(await reason(), "agentNotFound", "the organization has made none yet");
 });
 

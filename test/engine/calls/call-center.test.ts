@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { CALLER_LEFT } from "../../../engine/conversation/call-end.js";
-import { NOTHING_SAID } from "../../../engine/conversation/effects.js";
+import { NO_WORDS } from "../../../engine/conversation/effects.js";
 import { VirtualClock } from "../../doubles/virtual-clock.js";
 import { callRecord } from "../../storage/sample-records.js";
 import { centerFor, HISTORY_LIFETIME_MS, SAID } from "./center-stand.js";
@@ -70,7 +70,7 @@ test("a server that closes waits for the ends of its calls to be stored, and not
     await new Promise<void>((resolve) => (goOn = resolve));
     return finish(...input);
   };
-  first.ended(CALLER_LEFT, NOTHING_SAID);
+  first.ended(CALLER_LEFT, NO_WORDS);
   const closed = center.close();
   assert.equal(await isSettled(closed), false);
   goOn();
@@ -78,7 +78,7 @@ test("a server that closes waits for the ends of its calls to be stored, and not
   assert.equal((await database.calls.findById(orgId, "one"))?.status, "completed");
   assert.equal(clock.pendingTimerCount, 0, "nothing is kept up any more");
 
-  second.ended(CALLER_LEFT, NOTHING_SAID);
+  second.ended(CALLER_LEFT, NO_WORDS);
   const closedAgain = center.close();
   assert.equal(await isSettled(closedAgain), false);
   clock.advance(5_000);

@@ -3,11 +3,7 @@ import { test } from "node:test";
 import { CallEntry } from "../../../engine/calls/call-journal.js";
 import { CallWrites } from "../../../engine/calls/write-queue.js";
 import { CALLER_LEFT, SPEECH_FAILED } from "../../../engine/conversation/call-end.js";
-import {
-  NOTHING_SAID,
-  type TurnReport,
-  type TurnSave,
-} from "../../../engine/conversation/effects.js";
+import { NO_WORDS, type TurnReport, type TurnSave } from "../../../engine/conversation/effects.js";
 import { VendorError } from "../../../engine/vendors/contracts.js";
 import { summaryJob } from "../../../storage/jobs/job-record.js";
 import { StorageUnwritableError } from "../../../storage/statements/storage-error.js";
@@ -109,7 +105,7 @@ test("a length is told to a tenth of a second, and is never more than the call w
     const { deps, writes, entry } = entryOf();
     entry.attach(LLM, () => 0, 20_000);
     deps.clock.stall(passedMs);
-    entry.ended(CALLER_LEFT, NOTHING_SAID);
+    entry.ended(CALLER_LEFT, NO_WORDS);
     await writes.settled();
     const [end] = deps.ends;
     assert.deepEqual([end?.endedAtMs, end?.durationSec], [NOON_MS + endedAfterMs, durationSec]);
@@ -124,7 +120,7 @@ test("what a caller noticed is marked in the record: five seconds unheard, or on
       const report = { turn: 1, kind: "reply", outcome: "played" } as const;
       entry.turnSaved({ ...TURN, report: totalMs === undefined ? report : { ...report, totalMs } });
     }
-    entry.ended(CALLER_LEFT, NOTHING_SAID);
+    entry.ended(CALLER_LEFT, NO_WORDS);
     await writes.settled();
     return deps.ends[0]?.metadata;
   };
@@ -141,7 +137,7 @@ test("a call whose every reply failed has failed, whoever ended it; one answer o
   const statusOf = async (...reports: readonly TurnReport[]) => {
     const { deps, writes, entry } = entryOf();
     for (const report of reports) entry.turnSaved({ ...TURN, report });
-    entry.ended(CALLER_LEFT, NOTHING_SAID);
+    entry.ended(CALLER_LEFT, NO_WORDS);
     await writes.settled();
     const [end] = deps.ends;
     return [end?.status, end?.metadata["endReason"], end?.metadata["everyReplyFailed"]];
@@ -155,7 +151,7 @@ test("a call whose every reply failed has failed, whoever ended it; one answer o
   assert.deepEqual(await statusOf(greeting), ["completed", "callerLeft", undefined]);
   const { deps, writes, entry } = entryOf();
   entry.turnSaved({ ...TURN, report: failed });
-  entry.ended(SPEECH_FAILED, NOTHING_SAID);
+  entry.ended(SPEECH_FAILED, NO_WORDS);
   await writes.settled();
   assert.equal(deps.ends[0]?.metadata["everyReplyFailed"], undefined, "its end says why");
 });
@@ -265,8 +261,8 @@ test("an end is stored though its conversation cannot be, and once though that i
 
 test("a call ends once, and without a word of the caller it is not summed up", async () => {
   const { deps, writes, entry } = entryOf();
-  entry.ended(CALLER_LEFT, NOTHING_SAID);
-  entry.ended(SPEECH_FAILED, NOTHING_SAID);
+  entry.ended(CALLER_LEFT, NO_WORDS);
+  entry.ended(SPEECH_FAILED, NO_WORDS);
   await writes.settled();
   assert.deepEqual(deps.steps, ["finish"]);
   assert.deepEqual(deps.measured, [["callEnded", ["web", CALLER_LEFT]]]);
@@ -278,7 +274,7 @@ test("a call that was over before it began is begun and ended, or left alone whe
   const stored = async (begin: () => Promise<boolean>) => {
     const { deps, writes, entry } = entryOf();
     entry.endedBeforeItBegan(SPEECH_FAILED, begin);
-    entry.ended(CALLER_LEFT, NOTHING_SAID);
+    entry.ended(CALLER_LEFT, NO_WORDS);
     await writes.settled();
     const errors = deps.log.ofLevel("error").map(({ message }) => message);
     return [deps.steps, deps.measured, errors];
@@ -296,15 +292,15 @@ test("what is said is told to who watches, and to who comes later until its turn
   const { deps, writes, entry } = entryOf();
   const words = { role: "user", text: "hi", isFinal: true } as const;
   entry.attach(LLM, () => 0, 1);
-  entry.said({ type: "transcript", ...words });
-  entry.said({ type: "error", reason: "sttFailed", message: "no words" });
+  entry.addMessages({ type: "transcript", ...words });
+  entry.addMessages({ type: "error", reason: "sttFailed", message: "no words" });
   assert.deepEqual(deps.told, [{ type: "words", callId: "call", ...words }]);
   assert.deepEqual(deps.present.get("call")?.(), [words]);
   entry.turnSaved(TURN);
   assert.deepEqual(deps.present.get("call")?.(), [words]);
   await writes.settled();
   assert.deepEqual(deps.present.get("call")?.(), []);
-  entry.ended(CALLER_LEFT, NOTHING_SAID);
+  entry.ended(CALLER_LEFT, NO_WORDS);
   assert.equal(deps.present.size, 0);
 });
 

@@ -5,7 +5,7 @@ import {
   callsTopic,
   callTopic,
   type PublishedEvent,
-  type SaidWords,
+  type TranscriptWords,
 } from "../../../engine/calls/call-events.js";
 import { CallFeed, type Watched } from "../../../engine/calls/call-feed.js";
 import { NO_METRICS } from "../../../engine/conversation/effects.js";
@@ -41,9 +41,9 @@ test("who watches all calls is told of them without words, who watches one with 
   const otherCall = watching(feed, { orgId: "org", callId: "b" });
   const others = watching(feed, { orgId: "other" });
   const prying = watching(feed, { orgId: "other", callId: "a" });
-  feed.tell("org", WORDS);
-  feed.tell("org", TURN);
-  feed.tell("org", TURN);
+  feed.publish("org", WORDS);
+  feed.publish("org", TURN);
+  feed.publish("org", TURN);
   assert.deepEqual(all.told, [], "together, in a moment");
   clock.advance(TOGETHER_MS);
   assert.deepEqual(all.told, [TURN, TURN]);
@@ -60,7 +60,7 @@ test("decisions about turns are events of the call that is watched by itself", (
     { type: "endOfTurn", ...ofTurn, reason: "endpointing", waitedMs: 100 },
     { type: "bargeIn", ...ofTurn, action: "interrupt", reason: "words", atMs: 900 },
   ];
-  for (const event of events) feed.tell("org", event);
+  for (const event of events) feed.publish("org", event);
   assert.deepEqual(one.told, events);
   assert.deepEqual(all.told, []);
 });
@@ -82,7 +82,7 @@ test("a watch ends when its reader goes, after its time, and when the server sto
   await last.over;
   assert.equal(feed.watcherCount, 0);
   assert.equal(clock.pendingTimerCount, 0);
-  feed.tell("org", TURN);
+  feed.publish("org", TURN);
   assert.deepEqual([...gone.told, ...late.told, ...last.told], []);
   await watching(feed, { orgId: "org" }).over;
 });
@@ -136,10 +136,10 @@ test("where a server has other processes, they are asked for what is watched her
     ["org", true],
     ["org", false],
   ]);
-  feed.tell("org", TURN);
+  feed.publish("org", TURN);
   assert.deepEqual(sent, []);
   elsewhere.add(callTopic("org", "a"));
-  feed.tell("org", WORDS);
+  feed.publish("org", WORDS);
   assert.deepEqual(sent, [[callTopic("org", "a"), WORDS]]);
   const words = [{ role: "user", text: "Hi.", isFinal: true }] as const;
   const present: CallEvent = { type: "present", callId: "a", words };
@@ -159,12 +159,12 @@ test("where a server has other processes, they are asked for what is watched her
 
 test("who begins to watch a call is told what was said of turns that are not stored, and nobody else is", () => {
   const feed = new CallFeed(new VirtualClock());
-  const said: SaidWords[] = [];
+  const said: TranscriptWords[] = [];
   feed.callBegins("org", "a", () => [...said]);
   const early = watching(feed, { orgId: "org", callId: "a" });
   const { callId, type, ...words } = WORDS;
   said.push(words);
-  feed.tell("org", WORDS);
+  feed.publish("org", WORDS);
   const late = watching(feed, { orgId: "org", callId: "a" });
   const others = watching(feed, { orgId: "other", callId: "a" });
   const all = watching(feed, { orgId: "org" });
@@ -181,7 +181,7 @@ test("who begins to watch a call is told what was said of turns that are not sto
 test("words that wait for their round are not told again to one who has just been told them", () => {
   const clock = new VirtualClock();
   const feed = new CallFeed(clock);
-  const said: SaidWords[] = [];
+  const said: TranscriptWords[] = [];
   feed.callBegins("org", "a", () => [...said]);
   const early = Array.from({ length: 2 * WATCHERS_PER_TURN }, () =>
     watching(feed, { orgId: "org", callId: "a" }),
@@ -189,7 +189,7 @@ test("words that wait for their round are not told again to one who has just bee
   for (const text of ["One.", "Two."]) {
     const words = { ...WORDS, text };
     said.push(words);
-    feed.tell("org", words);
+    feed.publish("org", words);
   }
   const late = watching(feed, { orgId: "org", callId: "a" });
   clock.advance(TOGETHER_MS);

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { type TestContext, test } from "node:test";
-import type { CallEvent, SaidWords } from "../../../engine/calls/call-events.js";
+import type { CallEvent, TranscriptWords } from "../../../engine/calls/call-events.js";
 import { CALLER_LEFT, SPEECH_FAILED } from "../../../engine/conversation/call-end.js";
 import type { TurnSave } from "../../../engine/conversation/effects.js";
 import { VendorError } from "../../../engine/vendors/contracts.js";
@@ -50,7 +50,7 @@ async function journalFor(context: TestContext) {
 
 test("a call is stored as active before it begins", async (context) => {
   const { journal, stored } = await journalFor(context);
-  await journal.begin(CALL_START);
+  await journal.start(CALL_START);
   const call = await stored();
   assert.equal(call.status, "active");
   assert.equal(call.startedAtMs, NOON_MS);
@@ -59,7 +59,7 @@ test("a call is stored as active before it begins", async (context) => {
 
 test("a turn is stored with the times at which it was said, its stages, its tools and the conversation", async (context) => {
   const { database, journal, stored } = await journalFor(context);
-  const entry = await journal.begin(CALL_START);
+  const entry = await journal.start(CALL_START);
   const tools = { tools: [{ name: "find", input: "{}", output: "found", ok: true, ms: 12.5 }] };
   entry.turnSaved(TURN, {}, tools);
   await journal.stored();
@@ -75,7 +75,7 @@ test("a turn is stored with the times at which it was said, its stages, its tool
 
 test("what turns came to and what vendors failed with is counted", async (context) => {
   const { journal, metrics } = await journalFor(context);
-  const entry = await journal.begin(CALL_START);
+  const entry = await journal.start(CALL_START);
   entry.turnSaved(TURN);
   entry.turnSaved({ ...TURN, report: undefined });
   entry.vendorFailed("llm", new VendorError("openai", "timeout", "openai: no answer in time"));
@@ -90,7 +90,7 @@ test("what turns came to and what vendors failed with is counted", async (contex
 
 test("the end is stored with its reason, its length and the day's usage", async (context) => {
   const { database, clock, journal, stored } = await journalFor(context);
-  const entry = await journal.begin(CALL_START);
+  const entry = await journal.start(CALL_START);
   clock.advance(90_000);
   entry.attach(SILENT_LLM, () => 12_500, 300_000);
   entry.wasDeaf(1_200.6);
@@ -119,7 +119,7 @@ test("the end is stored with its reason, its length and the day's usage", async 
 
 test("only the first ending counts", async (context) => {
   const { database, journal, metrics, stored } = await journalFor(context);
-  const entry = await journal.begin(CALL_START);
+  const entry = await journal.start(CALL_START);
   entry.ended(CALLER_LEFT, NOTHING);
   entry.ended(SPEECH_FAILED, NOTHING);
   await journal.stored();
@@ -134,7 +134,7 @@ test("only the first ending counts", async (context) => {
 test("a call that fails before its first word leaves the earlier conversation alone", async (context) => {
   const { database, journal } = await journalFor(context);
   await database.history.replace({ orgId: "org", key: "key" }, [], [...HISTORY], NOON_MS);
-  const entry = await journal.begin(CALL_START);
+  const entry = await journal.start(CALL_START);
   entry.ended(SPEECH_FAILED, NOTHING);
   await journal.stored();
   assert.deepEqual(await database.history.load("org", "key", 0), HISTORY);
@@ -152,7 +152,7 @@ const CLOCK_STEPS: readonly (readonly [string, number])[] = [
 for (const [what, stepMs] of CLOCK_STEPS) {
   test(`${what} neither lengthens nor shortens a call`, async (context) => {
     const { database, clock, journal, stored } = await journalFor(context);
-    const entry = await journal.begin(CALL_START);
+    const entry = await journal.start(CALL_START);
     clock.advance(60_000);
     clock.stepWallClock(stepMs);
     entry.turnSaved(TURN);
@@ -174,7 +174,7 @@ for (const [what, stepMs] of CLOCK_STEPS) {
 
 test("a call that its process slept through lasts no longer than it was allowed to", async (context) => {
   const { clock, journal, stored } = await journalFor(context);
-  const entry = await journal.begin(CALL_START);
+  const entry = await journal.start(CALL_START);
   const client = new ScriptedLanguageModel();
   const model = { vendor: "scripted", modelId: "small", systemPrompt: "", temperature: 1 };
   entry.attach({ ...model, client, maxTokens: 1 }, () => 0, 300_000);
@@ -187,7 +187,7 @@ test("a call that its process slept through lasts no longer than it was allowed 
 
 test("a write that fails is logged with the call's id, and breaks nothing", async (context) => {
   const { database, log, journal } = await journalFor(context);
-  const entry = await journal.begin(CALL_START);
+  const entry = await journal.start(CALL_START);
   await database.close();
   entry.turnSaved(TURN);
   entry.ended(CALLER_LEFT, NOTHING);
@@ -216,12 +216,12 @@ const queuedJobs = async ({ jobs }: Database) =>
 
 test("the job of its summary is stored with the end of a call, where the caller has said something", async (context) => {
   const { database, journal } = await journalFor(context);
-  const entry = await journal.begin(CALL_START);
+  const entry = await journal.start(CALL_START);
   entry.turnSaved(TURN);
   await journal.stored();
   assert.deepEqual(await queuedJobs(database), []);
   entry.ended(CALLER_LEFT, NOTHING);
-  const silent = await journal.begin({ ...CALL_START, callId: "silent", sessionId: "silent" });
+  const silent = await journal.start({ ...CALL_START, callId: "silent", sessionId: "silent" });
   silent.ended(CALLER_LEFT, { ...NOTHING, messages: TURN.messages.slice(1) });
   await journal.stored();
   assert.deepEqual(await queuedJobs(database), ["summary_call"]);
@@ -231,7 +231,7 @@ test("an end whose conversation is stored later is summed up once", async (conte
   const { database, clock, journal } = await journalFor(context);
   const { history } = database;
   context.mock.method(history, "replace", refuse, { times: 1 });
-  const entry = await journal.begin(CALL_START);
+  const entry = await journal.start(CALL_START);
   entry.turnSaved({ ...TURN, added: [] });
   entry.ended(CALLER_LEFT, { ...NOTHING, added: HISTORY });
   while (journal.keptCount === 0) await new Promise(setImmediate);
@@ -243,8 +243,8 @@ test("an end whose conversation is stored later is summed up once", async (conte
 
 test("a call and the one that it goes on with name each other", async (context) => {
   const { database, journal, log, stored } = await journalFor(context);
-  await journal.begin(CALL_START);
-  await journal.begin({ ...CALL_START, callId: "later", sessionId: "later-session" });
+  await journal.start(CALL_START);
+  await journal.start({ ...CALL_START, callId: "later", sessionId: "later-session" });
   journal.link("later", CALL_START.callId);
   await journal.stored();
   const later = await database.calls.findById("org", "later");
@@ -256,7 +256,7 @@ test("a call and the one that it goes on with name each other", async (context) 
 
 test("who begins to watch is told what no stored turn has, also while a turn is being stored", async (context) => {
   const { journal, feed } = await journalFor(context);
-  const entry = await journal.begin(CALL_START);
+  const entry = await journal.start(CALL_START);
   entry.attach(SILENT_LLM, () => 0, 60_000);
   const told = (until: (news: CallEvent) => boolean = () => true) =>
     new Promise<CallEvent>((resolve) => {
@@ -266,17 +266,21 @@ test("who begins to watch is told what no stored turn has, also while a turn is 
       const watcher = { news, pulse: () => undefined };
       void feed.watch({ orgId: "org", callId: "call" }, watcher, new AbortController().signal);
     });
-  const present = (...words: readonly SaidWords[]) => ({ type: "present", callId: "call", words });
+  const present = (...words: readonly TranscriptWords[]) => ({
+    type: "present",
+    callId: "call",
+    words,
+  });
   const asked = { role: "user", text: "hi", isFinal: true } as const;
   const reply = { role: "assistant", text: "hello", isFinal: false } as const;
   assert.deepEqual(await told(), present());
-  entry.said({ type: "transcript", ...asked });
-  entry.said({ type: "transcript", ...reply });
+  entry.addMessages({ type: "transcript", ...asked });
+  entry.addMessages({ type: "transcript", ...reply });
   assert.deepEqual(await told(), present(asked, reply));
   const isStored = told(({ type }) => type === "turn");
   entry.turnSaved(TURN);
   const next = { role: "user", text: "and", isFinal: false } as const;
-  entry.said({ type: "transcript", ...next });
+  entry.addMessages({ type: "transcript", ...next });
   assert.deepEqual(await told(), present(asked, reply, next));
   await isStored;
   assert.deepEqual(await told(), present(next));

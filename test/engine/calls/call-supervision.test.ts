@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { CallSupervision } from "../../../engine/calls/call-supervision.js";
-import type { Watcher } from "../../../engine/calls/topic-watchers.js";
+import type { Watcher } from "../../../engine/calls/topic-subscribers.js";
 import { RequestError } from "../../../engine/request-error.js";
 import type { CallRecord, CallStatus, JsonObject } from "../../../storage/records.js";
 import { VirtualClock } from "../../doubles/virtual-clock.js";
@@ -16,7 +16,7 @@ function supervising(status: CallStatus, isHere = true, channel: CallRecord["cha
   const noted: JsonObject[] = [];
   const watched: unknown[] = [];
   const clock = new VirtualClock();
-  const standing = { holds: () => Promise.resolve(true) };
+  const standing = { areActive: () => Promise.resolve(true) };
   const supervision = new CallSupervision({
     clock,
     standing,
@@ -119,7 +119,7 @@ test("a watch ends within a second of the end of the key or the user that began 
     journal: { annotate: () => undefined },
     dialTargets: undefined,
     endCall: () => false,
-    standing: { holds: () => Promise.resolve(holds) },
+    standing: { areActive: () => Promise.resolve(holds) },
     clock,
   });
   let isOver = false;

@@ -166,7 +166,7 @@ test("a server that stops says what it could not store, and waits for nothing", 
   void writes.add(store.write("a", "turn"));
   void writes.add(store.write("a", "end"));
   await goOn();
-  writes.giveUp();
+  writes.dropAll();
   assert.equal(clock.pendingTimerCount, 0);
   const last = log.lines.at(-1);
   assert.deepEqual([last?.level, last?.fields], ["error", { count: 2, calls: 1 }]);
@@ -199,14 +199,14 @@ test("what a call adds while a kept write of another is being stored does not wa
 
 test("a server that has stored everything stops without a word", async () => {
   const { writes, log, clock } = surroundings();
-  writes.giveUp();
+  writes.dropAll();
   assert.deepEqual([log.lines, clock.pendingTimerCount], [[], 0]);
 });
 
 test("a write that fails while the server stops is given up and said", async () => {
   const { writes, store, log, clock } = surroundings();
   store.isFull = true;
-  writes.giveUp();
+  writes.dropAll();
   await writes.add(store.write("a", "end"));
   assert.deepEqual(
     log.lines.map(({ level, message, fields }) => [level, message, fields["callId"]]),

@@ -10,7 +10,7 @@ test("of what waits to be placed only the newest twelve seconds are kept", () =>
   const placement = new CallerPlacement(track, RATE_HZ);
   for (let n = 1; n <= 20; n += 1) placement.add(second(), n * RATE_HZ);
   placement.finish();
-  assert.equal(track.heldSamples, 12 * RATE_HZ);
+  assert.equal(track.bufferedSamples, 12 * RATE_HZ);
   assert.equal(placement.endsAt, 20 * RATE_HZ);
 });
 
@@ -87,7 +87,7 @@ test("no more pieces wait than twelve seconds have, however small they are", () 
   const placement = new CallerPlacement(track, RATE_HZ);
   for (let n = 1; n <= 5_000; n += 1) placement.add(Int16Array.of(1), n);
   placement.finish();
-  assert.equal(track.heldSamples, 4_000);
+  assert.equal(track.bufferedSamples, 4_000);
 });
 
 test("a chunk is stretched or shortened evenly, and one of a single sample is said all the same", () => {

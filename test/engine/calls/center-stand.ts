@@ -53,7 +53,7 @@ export async function centerFor(context: TestContext, changes: Partial<CallCente
   };
   const begin = (callId: string) => {
     const ids = { callId, orgId, agentId: "agent", sessionId: callId, historyKey: "key" };
-    return center.journal.begin({ ...ids, channel: "web" });
+    return center.journal.start({ ...ids, channel: "web" });
   };
   return { center, database, clock, log, orgId, tenant, liveCall, begin };
 }

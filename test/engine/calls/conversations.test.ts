@@ -12,32 +12,32 @@ async function stand(context: TestContext) {
   let ids = 0;
   const newId = () => `id ${++ids}`;
   const liveCalls = { has: (callId: string) => callId === "live" };
-  const others = { hasElsewhere: (_callId: string) => Promise.resolve(false) };
-  const hasElsewhere = (callId: string) => others.hasElsewhere(callId);
-  const deps = { database, journal, clock, newId, liveCalls, hasElsewhere };
+  const others = { hasOtherNodes: (_callId: string) => Promise.resolve(false) };
+  const hasOtherNodes = (callId: string) => others.hasOtherNodes(callId);
+  const deps = { database, journal, clock, newId, liveCalls, hasOtherNodes };
   const conversations = new Conversations(deps);
   await database.history.replace({ orgId: "org", key: KEY }, [], HISTORY, clock.epochMs());
   const find = () => conversations.find("org", "agent", BY_KEY);
   const store = async (id: string) => {
     const { sessionId, spareSessionId } = await find();
     const start = { callId: id, orgId: "org", agentId: "agent", historyKey: KEY } as const;
-    await journal.begin({ ...start, sessionId, spareSessionId, channel: "web" });
+    await journal.start({ ...start, sessionId, spareSessionId, channel: "web" });
   };
   return { database, journal, clock, conversations, others, find, store };
 }
 
-for (const [who, hasElsewhere] of [
+for (const [who, hasOtherNodes] of [
   ["nobody has", () => Promise.resolve(false)],
   ["somebody should have who does not answer", () => new Promise<boolean>(() => {})],
 ] as const) {
   test(`a call that goes on a second later and that ${who} is taken for broken`, (context) =>
-    takenForBroken(context, hasElsewhere));
+    takenForBroken(context, hasOtherNodes));
 }
 
-async function takenForBroken(context: TestContext, hasElsewhere: () => Promise<boolean>) {
+async function takenForBroken(context: TestContext, hasOtherNodes: () => Promise<boolean>) {
   const { clock, others, find, store } = await stand(context);
   await store("elsewhere");
-  others.hasElsewhere = hasElsewhere;
+  others.hasOtherNodes = hasOtherNodes;
   const look = { isOver: false };
   const finding = find().finally(() => {
     look.isOver = true;
@@ -95,7 +95,7 @@ test("a conversation that goes on has the values of its call before, so that no 
     preCall: { outcome: "ok", durationMs: 12, callId: "first" },
   } as const;
   const start = { callId: "first", orgId: "org", agentId: "agent", historyKey: KEY } as const;
-  await journal.begin({ ...start, sessionId, channel: "web", values });
+  await journal.start({ ...start, sessionId, channel: "web", values });
   await database.calls.closeAbandoned("another run", clock.epochMs());
   assert.deepEqual((await find()).values, values);
 });
@@ -111,7 +111,7 @@ test("a second client of a call that lives here goes on beside it, at once and w
 test("so does one of a call that another process has, and whose end nobody waits for then", async (context) => {
   const { clock, others, find, store } = await stand(context);
   await store("elsewhere");
-  others.hasElsewhere = (callId) => Promise.resolve(callId === "elsewhere");
+  others.hasOtherNodes = (callId) => Promise.resolve(callId === "elsewhere");
   const { before, wasBroken, resumed, replaces, beside } = await find();
   assert.deepEqual([before, wasBroken, resumed, replaces], ["elsewhere", false, true, undefined]);
   assert.equal(beside, "elsewhere");
@@ -125,7 +125,7 @@ test("two clients that come back in the same moment both get a session", async (
   assert.equal(first.sessionId, second.sessionId);
   for (const [index, { sessionId, spareSessionId }] of both.entries()) {
     const ids = { callId: `call ${index}`, orgId: "org", agentId: "agent", historyKey: KEY };
-    await journal.begin({ ...ids, sessionId, spareSessionId, channel: "web" });
+    await journal.start({ ...ids, sessionId, spareSessionId, channel: "web" });
   }
   const stored = await database.calls.findBySession("org", second.spareSessionId ?? "");
   assert.equal(stored?.id, "call 1");
@@ -170,7 +170,7 @@ test("a telephone call that broke off never is new, and nothing is looked for", 
 
 test("the session that goes on is the next that its key leads to", async (context) => {
   const { database, others, find, store } = await stand(context);
-  others.hasElsewhere = () => Promise.resolve(true);
+  others.hasOtherNodes = () => Promise.resolve(true);
   const looks = context.mock.method(database.calls, "findLastOf");
   const first = await find();
   await store("first");

@@ -10,7 +10,7 @@ const NOTHING: TurnSave = { messages: [], metrics: NO_METRICS, report: undefined
 /** What the record of a call tells whose turns had the caller wait for so long. */
 async function reportOf(context: TestContext, ...waitsMs: readonly number[]) {
   const { database, journal } = await temporaryJournal(context);
-  const entry = await journal.begin(CALL_START);
+  const entry = await journal.start(CALL_START);
   for (const totalMs of waitsMs) {
     const report = { turn: 1, kind: "reply", outcome: "played", totalMs } as const;
     entry.turnSaved({ ...NOTHING, report });
@@ -32,7 +32,7 @@ test("waits that callers put up with are not told", async (context) => {
 test("how long nobody heard the caller is told, and that it was long from five seconds on", async (context) => {
   const heardNothing = async (...durationsMs: readonly number[]) => {
     const { database, journal } = await temporaryJournal(context);
-    const entry = await journal.begin(CALL_START);
+    const entry = await journal.start(CALL_START);
     for (const durationMs of durationsMs) entry.wasDeaf(durationMs);
     entry.ended(CALLER_LEFT, NOTHING);
     await journal.stored();

@@ -11,7 +11,7 @@ import { PreemptiveBudget } from "../../../engine/calls/preemptive-budget.js";
 import type { Recordings } from "../../../engine/calls/recording/recordings.js";
 import type { Ending } from "../../../engine/conversation/call-end.js";
 import { WEB_AUDIO } from "../../../engine/conversation/leg-audio.js";
-import { PhraseKeeper } from "../../../engine/conversation/prepared-phrases.js";
+import { PreparedPhrases } from "../../../engine/conversation/prepared-phrases.js";
 import { SpeechCache, VoicePaces } from "../../../engine/conversation/speech-cache.js";
 import { PlayoutDelays } from "../../../engine/conversation/synthesis.js";
 import { CredentialCipher } from "../../../engine/security/credential-cipher.js";
@@ -54,7 +54,7 @@ interface Given {
   last?: CallRecord;
   /** Undefined: nobody is asked. */
   mayReach: ((orgId: string, to: string) => boolean) | undefined;
-  recording: Recordings["begin"];
+  recording: Recordings["startRecording"];
   /** Throws where a provider's settings cannot be used. */
   vendorFault: (category: Category) => void;
 }
@@ -113,7 +113,7 @@ export function openingStand(context: TestContext) {
       context: { clock, connections },
     },
     journal: new CallJournal(store),
-    recordings: { begin: (...of) => given.recording(...of) },
+    recordings: { startRecording: (...of) => given.recording(...of) },
     metrics: {
       callReady: (setUpMs: number) => void ready.push(setUpMs),
       callRefused: (reason: string) => void refused.push(reason),
@@ -132,7 +132,7 @@ export function openingStand(context: TestContext) {
         return given.storeRefusal;
       },
     },
-    hasElsewhere: async () => false,
+    hasOtherNodes: async () => false,
     endCall: (callId, ending) => {
       ended.push([callId, ending]);
       slots.release(callId);
@@ -142,7 +142,7 @@ export function openingStand(context: TestContext) {
     cache: new SpeechCache(1_000),
     playoutDelays: new PlayoutDelays(),
     voicePaces: new VoicePaces(),
-    phrases: new PhraseKeeper(clock),
+    phrases: new PreparedPhrases(clock),
     preemptiveBudget: new PreemptiveBudget(1_000, clock),
     liveCalls,
     slots,

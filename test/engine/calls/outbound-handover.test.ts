@@ -43,7 +43,7 @@ test("what comes right before the order to hand a call over goes with it", async
   const { outbound: own, clock, place, lastToken } = await outboundFor(t);
   const { id: callId } = await place();
   const tokens = new OutboundTokens({ secret: "s".repeat(32), clock });
-  const primary = { ask: () => assert.fail("nobody is asked"), tell() {} };
+  const primary = { request: () => assert.fail("nobody is asked"), notify() {} };
   const placed = new WorkerPlacedCalls({
     own,
     tokens,

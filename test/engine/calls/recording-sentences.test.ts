@@ -37,8 +37,8 @@ function newRecording() {
     },
     openConversion: () => assert.fail("there is no streamed voice here"),
     onBroken: (reason: string) => story.push(`broken: ${reason}`),
-    onSentenceLost: (error: unknown) => story.push(`lost: ${String(error)}`),
-    onWhole: () => story.push("whole"),
+    onSentenceDropped: (error: unknown) => story.push(`lost: ${String(error)}`),
+    onComplete: () => story.push("whole"),
   };
   const recording = new Recording(FORMAT, { write }, deps);
   /** The agent's sound as runs of equal samples: from which ms, for how long, how loud. */

@@ -65,8 +65,8 @@ function newRecording(format = FORMAT) {
         return conversion;
       },
       onBroken: (reason) => story.push(`broken: ${reason}`),
-      onSentenceLost: () => story.push("lost"),
-      onWhole: () => story.push("whole"),
+      onSentenceDropped: () => story.push("lost"),
+      onComplete: () => story.push("whole"),
     },
   );
   const convertAll = () => {

@@ -2,7 +2,7 @@ import type { TestContext } from "node:test";
 import { BackgroundLlm } from "../../../engine/calls/background-llm.js";
 import { CallFeed } from "../../../engine/calls/call-feed.js";
 import { CallJournal } from "../../../engine/calls/call-journal.js";
-import { WantedEvents } from "../../../engine/calls/wanted-events.js";
+import { EventFilters } from "../../../engine/calls/event-filters.js";
 import { EventLoopDelay } from "../../../engine/metrics/event-loop-delay.js";
 import { Metrics } from "../../../engine/metrics/metrics.js";
 import { RecordingLogger } from "../../doubles/recording-logger.js";
@@ -32,14 +32,14 @@ export async function temporaryJournal(context: TestContext) {
     storageRequestsWaiting: () => 0,
     speechCacheBytes: () => 0,
     isReady: () => true,
-    troubledVendors: () => [],
+    failingVendors: () => [],
     diskFreeBytes: async () => undefined,
     eventLoopDelay: new EventLoopDelay(),
   });
   const backgroundLlm = new BackgroundLlm(clock, log);
   const feed = new CallFeed(clock);
-  const wantedEvents = new WantedEvents(database, clock);
-  const shared = { backgroundLlm, metrics, feed, clock, log, wantedEvents };
+  const eventFilters = new EventFilters(database, clock);
+  const shared = { backgroundLlm, metrics, feed, clock, log, eventFilters };
   const journal = new CallJournal({ calls, history, ...shared, runId: "run" });
   return { database, clock, log, metrics, feed, journal };
 }

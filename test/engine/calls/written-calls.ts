@@ -1,5 +1,5 @@
-import type { CallEvent, SaidWords } from "../../../engine/calls/call-events.js";
-import type { EventWish } from "../../../engine/calls/wanted-events.js";
+import type { CallEvent, TranscriptWords } from "../../../engine/calls/call-events.js";
+import type { EventFilter } from "../../../engine/calls/event-filters.js";
 import type { CallEnd, SavedTurn } from "../../../storage/calls/call-store.js";
 import type { HistoryChange, HistoryKey } from "../../../storage/calls/history-store.js";
 import type { HistoryMessage } from "../../../storage/records.js";
@@ -19,7 +19,7 @@ export class WrittenCalls {
   readonly measured: (readonly [what: string, given: unknown])[] = [];
   readonly told: CallEvent[] = [];
   /** What each call that is in progress would tell a new watcher. */
-  readonly present = new Map<string, () => readonly SaidWords[]>();
+  readonly present = new Map<string, () => readonly TranscriptWords[]>();
   /** Called with what is asked for; throws in place of the store. */
   fault: (what: string) => void = () => undefined;
   /** Whether a conversation's change is taken, which it is not where another call was first. */
@@ -39,7 +39,7 @@ export class WrittenCalls {
     },
     annotate: (...given: readonly unknown[]) => this.#ask("annotate", given),
     place: (...given: readonly unknown[]) => this.#ask("place", given),
-    notPlaced: (...given: readonly unknown[]) => this.#ask("notPlaced", given),
+    failPlaced: (...given: readonly unknown[]) => this.#ask("notPlaced", given),
     ring: (...given: readonly unknown[]) => this.#ask("ring", given),
     refuse: (...given: readonly unknown[]) => this.#ask("refuse", given),
     findById: async (...given: readonly unknown[]) => {
@@ -71,14 +71,14 @@ export class WrittenCalls {
     callEnded: (...given: readonly unknown[]) => void this.measured.push(["callEnded", given]),
   };
   /** Which events an endpoint wants. */
-  isWanted: EventWish = () => true;
-  readonly wantedEvents = { of: async (_orgId: string) => this.isWanted };
+  isWanted: EventFilter = () => true;
+  readonly eventFilters = { of: async (_orgId: string) => this.isWanted };
   readonly backgroundLlm = {
     answer: async (..._given: readonly unknown[]) => undefined,
   };
   readonly feed = {
-    tell: (_orgId: string, news: CallEvent) => void this.told.push(news),
-    callBegins: (_orgId: string, callId: string, words: () => readonly SaidWords[]) =>
+    publish: (_orgId: string, news: CallEvent) => void this.told.push(news),
+    callBegins: (_orgId: string, callId: string, words: () => readonly TranscriptWords[]) =>
       void this.present.set(callId, words),
     callIsOver: (_orgId: string, callId: string) => void this.present.delete(callId),
   };

@@ -21,7 +21,7 @@ function newRelay() {
   const clock = new VirtualClock();
   const said: unknown[] = [];
   const worker = (name: number) => ({
-    link: { tell: (_what: string, asks: unknown) => void said.push([name, asks]) },
+    link: { notify: (_what: string, asks: unknown) => void said.push([name, asks]) },
   });
   const workers = new Map([1, 2, 3].map((name) => [name, worker(name)]));
   const publishBreaker = (event: BreakerEvent) => void said.push(["others", event]);

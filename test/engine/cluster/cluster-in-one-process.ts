@@ -46,8 +46,8 @@ export function newCluster({ nodes, metrics = [], log = new SilentLogger() }: Cl
     limits: { auth: limiter, general: limiter, vendor: limiter, voice: limiter, webhook: limiter },
     database: {
       relay: () => Promise.resolve({ results: [], fault: undefined, writeFault: undefined }),
-      look: () => Promise.resolve({ fault: undefined, warning: undefined }),
-      jobs: { added: { tell: () => undefined } },
+      checkHealth: () => Promise.resolve({ fault: undefined, warning: undefined }),
+      jobs: { added: { notify: () => undefined } },
     },
     nodes,
     metrics: () => Promise.resolve(metrics),

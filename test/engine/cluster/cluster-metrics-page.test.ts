@@ -12,7 +12,7 @@ const pageOf = (callsActive: number) =>
     isReady: () => true,
     eventLoopDelay: new EventLoopDelay(),
     diskFreeBytes: async () => 5,
-    troubledVendors: () => [],
+    failingVendors: () => [],
   }).page();
 
 test("the page of metrics adds up the processes that answer in time, and leaves the others out", async () => {
@@ -21,7 +21,7 @@ test("the page of metrics adds up the processes that answer in time, and leaves 
   join(2, { metrics: () => Promise.reject(new Error("it cannot say")) });
   join(3, { metrics: () => new Promise(nothing) });
   const state = { isThere: false };
-  const page = one.ask("metrics", undefined).finally(() => (state.isThere = true));
+  const page = one.request("metrics", undefined).finally(() => (state.isThere = true));
   await settled();
   clock.advance(1_999);
   await settled();

@@ -15,7 +15,7 @@ test("other servers are one more who watches and tells: asked for what the serve
   const said: string[] = [];
   const worker = (name: number) => ({
     link: {
-      tell: (what: string, asks: unknown) =>
+      notify: (what: string, asks: unknown) =>
         said.push(`${name} ${what} ${String(Object(asks).isWanted ?? "")}`.trim()),
     },
   });

@@ -1,11 +1,11 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { GivenAnswers } from "../../../engine/cluster/node-bus.js";
+import { RecentAnswers } from "../../../engine/cluster/node-bus.js";
 import { VirtualClock } from "../../doubles/virtual-clock.js";
 
 test("an answer is kept for as long as somebody may ask again", () => {
   const clock = new VirtualClock();
-  const given = new GivenAnswers<string>({ clock, keptMs: 100, keptMax: 9 });
+  const given = new RecentAnswers<string>({ clock, keptMs: 100, keptMax: 9 });
   given.keep("a", "yes");
   clock.advance(99);
   assert.equal(given.of("a"), "yes");
@@ -15,7 +15,7 @@ test("an answer is kept for as long as somebody may ask again", () => {
 });
 
 test("of more answers than there is room for the newest are kept", () => {
-  const given = new GivenAnswers<number>({ clock: new VirtualClock(), keptMs: 100, keptMax: 2 });
+  const given = new RecentAnswers<number>({ clock: new VirtualClock(), keptMs: 100, keptMax: 2 });
   for (const [index, asked] of ["a", "b", "c"].entries()) given.keep(asked, index);
   assert.deepEqual(
     ["a", "b", "c"].map((asked) => given.of(asked)),

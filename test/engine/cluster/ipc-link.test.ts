@@ -29,12 +29,12 @@ function pair() {
 test("a process that stands still is asked so many things and no more, until it has answered", async () => {
   const { asker, letThrough } = pair();
   const asked = Array.from({ length: QUESTIONS_WAITING_MAX }, (_, index) =>
-    asker.ask("echo", index),
+    asker.request("echo", index),
   );
-  await assert.rejects(asker.ask("echo", 0), { name: "RequestError", code: "overloaded" });
+  await assert.rejects(asker.request("echo", 0), { name: "RequestError", code: "overloaded" });
   await letThrough();
   assert.deepEqual(await Promise.all(asked), [...asked.keys()]);
-  const again = asker.ask("echo", 7);
+  const again = asker.request("echo", 7);
   await letThrough();
   assert.equal(await again, 7);
 });
@@ -69,11 +69,11 @@ test("what is said in one turn of the event loop goes in one message, in its ord
     opened.push(name);
     return `${name} is open`;
   });
-  here.tell("open", "one");
-  const asked = [here.ask("open", "two"), here.ask("open", "three")];
+  here.notify("open", "one");
+  const asked = [here.request("open", "two"), here.request("open", "three")];
   assert.deepEqual(posted, [], "the turn is not over");
   assert.deepEqual(await Promise.all(asked), ["two is open", "three is open"]);
-  here.tell("open", "four");
+  here.notify("open", "four");
   await settled();
   assert.deepEqual(opened, ["one", "two", "three", "four"]);
   assert.deepEqual(
@@ -91,16 +91,16 @@ test("why something was not done comes back to who asked, and into the log where
     thrown: () => Promise.reject("no error"),
   };
   const { here, log } = doors((name) => faults[name]?.() ?? "");
-  await assert.rejects(here.ask("open", "refused"), {
+  await assert.rejects(here.request("open", "refused"), {
     name: "RequestError",
     code: "conflict",
     message: "it is open already",
   });
-  await assert.rejects(here.ask("open", "mistaken"), { name: "Error", message: "a mistake" });
-  await assert.rejects(here.ask("open", "thrown"), /a value that is not an Error was thrown/);
+  await assert.rejects(here.request("open", "mistaken"), { name: "Error", message: "a mistake" });
+  await assert.rejects(here.request("open", "thrown"), /a value that is not an Error was thrown/);
   assert.deepEqual(log.lines, []);
-  here.tell("open", "mistaken");
-  here.tell("open", "well");
+  here.notify("open", "mistaken");
+  here.notify("open", "well");
   await settled();
   assert.deepEqual(
     log.lines.map(({ level, fields }) => [level, fields["name"]]),
@@ -111,14 +111,14 @@ test("why something was not done comes back to who asked, and into the log where
 test("an end that is closed says and asks nothing more, and nobody waits for it", async () => {
   const { here, there, posted } = doors(() => "");
   const asked = assert.rejects(
-    here.ask("open", "door"),
+    here.request("open", "door"),
     /^LinkClosedError: the other one has ended$/,
   );
   here.close("the other one has ended");
   here.close("again");
   await asked;
-  await assert.rejects(here.ask("open", "door"), /the other one has ended/);
-  here.tell("open", "door");
+  await assert.rejects(here.request("open", "door"), /the other one has ended/);
+  here.notify("open", "door");
   await settled();
   assert.deepEqual(posted, []);
   there.receive([{ kind: "answer", id: 7, value: "nobody asked" }]);
@@ -146,7 +146,7 @@ test("what comes back of a question is its answer or why there is none, before a
     question(0, "well"),
     ...Object.keys(answers).map((name, at) => question(at + 1, name)),
   ]);
-  asked.tell("open", "later");
+  asked.notify("open", "later");
   await settled();
   assert.deepEqual(posted, [
     [

@@ -1,7 +1,7 @@
 import type { LocalServer } from "../../../engine/cluster/coordination.js";
 import { Nodes } from "../../../engine/cluster/nodes.js";
 import type { Database } from "../../../storage/database.js";
-import type { BusListener, Mail } from "../../../storage/nodes/message-bus.js";
+import type { BusListener, BusMessages } from "../../../storage/nodes/message-bus.js";
 import type { NodeStart } from "../../../storage/nodes/node-store.js";
 import { RecordingLogger } from "../../doubles/recording-logger.js";
 import { VirtualClock } from "../../doubles/virtual-clock.js";
@@ -70,10 +70,10 @@ export function newDatabase() {
     if (way.fault !== undefined) throw way.fault;
     posted.push(channel);
     for (const { channels, listener } of listening) {
-      if (channels.includes(channel)) setImmediate(() => listener.onMail(channel, text));
+      if (channels.includes(channel)) setImmediate(() => listener.onMessages(channel, text));
     }
   };
-  const mail: Mail = {
+  const messageBus: BusMessages = {
     post,
     postToAll: async (channels, text) => {
       for (const channel of channels) await post(channel, text);
@@ -84,14 +84,14 @@ export function newDatabase() {
       return async () => void listening.splice(listening.indexOf(one), 1);
     },
   };
-  return { database, mail, asked, holders, beats, listening, posted, way };
+  return { database, messageBus, asked, holders, beats, listening, posted, way };
 }
 
 type Shared = ReturnType<typeof newDatabase>;
 
 /** A server that has joined and is asked by the others. */
 export async function newServer(
-  { database, mail }: Shared,
+  { database, messageBus }: Shared,
   name: string,
   has: readonly string[] = [],
 ) {
@@ -113,7 +113,7 @@ export async function newServer(
     },
     callCount: 4,
     isTaking: true,
-    holds: (callId) => calls.has(callId),
+    hasCall: (callId) => calls.has(callId),
     events: {
       watchedTopics: () => [],
       onSubscription: () => void heard.push("wanted"),
@@ -125,7 +125,7 @@ export async function newServer(
   const startId = `start of ${name}`;
   const node = { startId, name, address: null, version: "1", capacity: 10 };
   const onLost = () => undefined;
-  const nodes = new Nodes({ database, mail, node, isNameCertain: true, onLost, clock, log });
+  const nodes = new Nodes({ database, messageBus, node, isNameCertain: true, onLost, clock, log });
   const serve = async () => {
     await nodes.serve(cluster);
     await settled();

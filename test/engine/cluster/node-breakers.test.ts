@@ -42,7 +42,7 @@ function newServers() {
     const told: BreakerEvent[] = [];
     const toldCounts: number[] = [];
     const breakers = new NodeBreakers({
-      mail: { post },
+      messageBus: { post },
       startId,
       known: () => known,
       onBreakers: (all) => {
@@ -75,7 +75,7 @@ test("who begins to listen is told what each of the others knows, the newest of 
     other.known.push(open(`${index}`, 3_000));
   }
   third.known.push(open("b"));
-  await one.breakers.ask();
+  await one.breakers.requestState();
   await settled();
   assert.equal(one.told.length, BREAKERS_TOLD_MAX + 1);
   const told = new Set(one.told.map(({ id }) => id));
@@ -116,7 +116,7 @@ test("what the database does not take is lost and logged, and the next is told",
   const { database, one, other } = newServers();
   database.fault = new Error("away");
   one.breakers.publish(open("a"));
-  await one.breakers.ask();
+  await one.breakers.requestState();
   await settled();
   assert.equal(one.log.ofLevel("warn").length, 2);
   database.fault = undefined;

@@ -3,7 +3,7 @@ import { test } from "node:test";
 import type { LocalServer } from "../../../engine/cluster/coordination.js";
 import { NODE_ANSWERS, NodeBus } from "../../../engine/cluster/node-bus.js";
 import { END_REASONS } from "../../../engine/conversation/call-end.js";
-import type { BusListener, Mail } from "../../../storage/nodes/message-bus.js";
+import type { BusListener, BusMessages } from "../../../storage/nodes/message-bus.js";
 import { RecordingLogger } from "../../doubles/recording-logger.js";
 import { VirtualClock } from "../../doubles/virtual-clock.js";
 
@@ -30,7 +30,7 @@ function newNode(handlers: Partial<LocalServer["handlers"]> = {}) {
     channels: [] as readonly string[],
   };
   const posted: { readonly channel: string; readonly text: string }[] = [];
-  const mail: Mail = {
+  const messageBus: BusMessages = {
     post: async (channel, text) => {
       await way.held;
       if (way.fault !== undefined) throw way.fault;
@@ -50,7 +50,7 @@ function newNode(handlers: Partial<LocalServer["handlers"]> = {}) {
       }),
   };
   const node = new NodeBus({
-    mail,
+    messageBus,
     startId: "one",
     handlers: { ...HANDLERS, ...handlers },
     onChange: () => {
@@ -95,7 +95,10 @@ async function openNode(handlers: Partial<LocalServer["handlers"]> = {}) {
   await opened;
   const { listeners, posted } = parts;
   const hear = (message: unknown, channel = "parley one") =>
-    listeners[0]?.onMail(channel, typeof message === "string" ? message : JSON.stringify(message));
+    listeners[0]?.onMessages(
+      channel,
+      typeof message === "string" ? message : JSON.stringify(message),
+    );
   /** What was posted since the last time, once all is done that was asked for. */
   const answers = async () => {
     await new Promise(setImmediate);
@@ -108,8 +111,8 @@ const RINGS = { name: "isRinging", asks: "a" } as const;
 
 test("a question goes to its node, and the answer of that number comes back, once", async () => {
   const { clock, node, hear, answers } = await openNode();
-  const first = node.ask("two", RINGS, NODE_ANSWERS.isRinging);
-  const second = node.ask("two", RINGS, NODE_ANSWERS.isRinging);
+  const first = node.request("two", RINGS, NODE_ANSWERS.isRinging);
+  const second = node.request("two", RINGS, NODE_ANSWERS.isRinging);
   const letterOf = (id: number) => [
     "parley two",
     { kind: "question", id, from: "one", question: RINGS },
@@ -124,7 +127,7 @@ test("a question goes to its node, and the answer of that number comes back, onc
 
 test("who asks in vain learns it: after two seconds, when the other fails, stops or cannot be reached", async () => {
   const { clock, node, hear, way } = await openNode();
-  const ask = () => node.ask("two", RINGS, NODE_ANSWERS.isRinging);
+  const ask = () => node.request("two", RINGS, NODE_ANSWERS.isRinging);
   const state = { isOver: false };
   const late = assert.rejects(
     ask().finally(() => (state.isOver = true)),
@@ -155,7 +158,7 @@ test("who asks by way of a database that hangs learns that it was too late, once
   const { clock, node, way } = await openNode();
   let goOn = () => {};
   way.held = new Promise((resolve) => (goOn = resolve));
-  const asked = assert.rejects(node.ask("two", RINGS, NODE_ANSWERS.isRinging), /timed out/);
+  const asked = assert.rejects(node.request("two", RINGS, NODE_ANSWERS.isRinging), /timed out/);
   clock.advance(2_000);
   // An error that nobody hears would fail the test by now.
   await new Promise(setImmediate);
@@ -263,7 +266,7 @@ test("a node that is asked too much at once answers a thousand, and others later
 
 test("a thousand questions wait for other servers, and no more", async () => {
   const { clock, node, hear } = await openNode();
-  const ask = () => node.ask("two", RINGS, NODE_ANSWERS.isRinging);
+  const ask = () => node.request("two", RINGS, NODE_ANSWERS.isRinging);
   const asked = Array.from({ length: 1_000 }, () => assert.rejects(ask()));
   await assert.rejects(ask(), /answer too slowly/);
   clock.advance(2_000);

@@ -31,7 +31,7 @@ function newServers() {
       for (const channel of channels) each.get(channel)?.(text);
     }
   };
-  const mail = {
+  const messageBus = {
     post: (channel: string, text: string) => postToAll([channel], text),
     postToAll,
   };
@@ -41,7 +41,7 @@ function newServers() {
     const wanted: string[] = [];
     const told: PublishedEvent[] = [];
     const events = new NodeEvents({
-      mail,
+      messageBus,
       startId,
       watchedTopics: () => [...watched],
       onSubscription: ({ topic, isWanted }) => wanted.push(`${topic} ${isWanted}`),

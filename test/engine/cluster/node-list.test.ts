@@ -38,7 +38,7 @@ function newList(writers: "one" | "many", nodes: readonly NodeRecord[] = [NODE])
       },
     },
     organizationOverviews: { countCalls: async () => 7 },
-    mail: { post: async (channel: string, text: string) => void told.push([channel, text]) },
+    messageBus: { post: async (channel: string, text: string) => void told.push([channel, text]) },
     // Only what is called.
   } as unknown as Database;
   const lone = { name: "lone", callsMax: 40, isTaking: () => state.isTaking };
@@ -82,7 +82,7 @@ test("a server that has a file for itself is the whole list", async (context) =>
 test("a server that is to take no more calls is told so, and the audit trail who wanted it", async () => {
   const { clock, list, told } = newList("many");
   await list.drain("one", OPERATOR);
-  const [entry, mail] = told;
+  const [entry, messageBus] = told;
   assert.deepEqual(entry, {
     id: "id",
     orgId: null,
@@ -94,7 +94,7 @@ test("a server that is to take no more calls is told so, and the audit trail who
     targetName: "one",
     changes: [],
   });
-  assert.deepEqual(mail, ["parley nodes", ""]);
+  assert.deepEqual(messageBus, ["parley nodes", ""]);
   await assert.rejects(list.drain("nobody", OPERATOR), { code: "not_found" });
   assert.equal(told.length, 3, "nobody is told of what has not happened");
 });

@@ -124,23 +124,23 @@ test("callers are sent to those who live and take them, in turn as far as nobody
   const sent = () => Array.from({ length: 4 }, () => registry.streamAddress ?? "").sort();
   const evenly = ["wss://other", "wss://other", "wss://own", "wss://own"];
   assert.deepEqual(sent(), evenly);
-  assert.deepEqual(registry.elsewhere, { address: "wss://other" });
+  assert.deepEqual(registry.otherAvailableServer, { address: "wss://other" });
   await beats(1);
   assert.deepEqual(sent(), evenly, "what was sent is in what they say by now");
   rows.nodes = rows.nodes.map((node) => ({ ...node, calls: Number(node.name === "other") }));
   await registry.beat();
   const next = Array.from({ length: 3 }, () => registry.streamAddress);
   assert.deepEqual(next, ["wss://own", "wss://own", "wss://other"], "one caller counts as one");
-  assert.equal(registry.othersTake, false, "each has an address of its own");
+  assert.equal(registry.othersAccept, false, "each has an address of its own");
   rows.nodes.push(nodeOf("nameless"));
   await registry.beat();
-  assert.equal(registry.othersTake, true);
+  assert.equal(registry.othersAccept, true);
   assert.equal(registry.isDraining, false);
   const ends = (node: NodeRecord) => (node.name === "own" ? 1 : node.isDraining);
   rows.nodes = rows.nodes.map((node) => ({ ...node, isDraining: ends(node) }));
   await registry.beat();
   assert.equal(registry.isDraining, true);
-  assert.equal(registry.elsewhere?.address, "wss://other");
+  assert.equal(registry.otherAvailableServer?.address, "wss://other");
 });
 
 test("a server that stops sends its callers to any other that lives, one that goes on does not", async () => {
@@ -148,12 +148,16 @@ test("a server that stops sends its callers to any other that lives, one that go
   await joining;
   rows.nodes.push(nodeOf("starting", { address: "wss://starting", isTaking: 0 }));
   await registry.beat();
-  assert.equal(registry.elsewhere, undefined);
+  assert.equal(registry.otherAvailableServer, undefined);
   own.isStopping = true;
-  assert.deepEqual(registry.elsewhere, { address: "wss://starting" });
+  assert.deepEqual(registry.otherAvailableServer, { address: "wss://starting" });
   rows.nodes.push(nodeOf("ready", { address: "wss://ready" }));
   await registry.beat();
-  assert.deepEqual(registry.elsewhere, { address: "wss://ready" }, "who takes them comes first");
+  assert.deepEqual(
+    registry.otherAvailableServer,
+    { address: "wss://ready" },
+    "who takes them comes first",
+  );
 });
 
 test("the calls of a server that was silent for fifteen seconds are closed, once; of one that lived on they are not", async () => {

@@ -44,7 +44,7 @@ function newTokens() {
       return value;
     },
     remember: (key: string, value: string) => unasked(() => rows.set(key, value)),
-    giveBack: (key: string) => unasked(() => rows.delete(key)),
+    release: (key: string) => unasked(() => rows.delete(key)),
   };
   // Only what is called.
   const database = { onceTokens } as unknown as Pick<Database, "onceTokens">;
@@ -86,7 +86,7 @@ test("a page's token begins one conversation, and is kept a minute longer than i
   tokens.tokenOpened({ ...token, historyKey: "key" });
   assert.equal(await take("key"), undefined);
   assert.match((await take("another")) ?? "", /used for another call/);
-  tokens.giveTokenBack(token);
+  tokens.releaseToken(token);
   assert.equal(await take(), undefined);
   for (const leftMs of [-5, DAY_MS, DAY_MS + 1]) {
     await tokens.takeToken({ ...goodFor(leftMs), historyKey: undefined });
@@ -107,7 +107,7 @@ test("what could not be noted of a token is logged, which call it opened after a
   store.fault = new Error("away");
   const token = { nonce: "a", expiresAtMs: 0 };
   tokens.tokenOpened({ ...token, historyKey: "key" });
-  tokens.giveTokenBack(token);
+  tokens.releaseToken(token);
   await new Promise(setImmediate);
   assert.equal(log.ofLevel("warn").length, 1);
   for (let tries = 2; tries <= 30; tries += 1) {

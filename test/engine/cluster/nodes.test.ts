@@ -73,7 +73,7 @@ test("slots are counted for all servers, and given back by the next sweep where 
   assert.equal(await one.nodes.countSlots("org"), 7);
   assert.equal(await one.nodes.takeSlot({ ...CALL, callId: "new", callsMax: 2 }), true);
   one.nodes.freeSlots(["new"]);
-  await one.nodes.giveSlot("call", "third");
+  await one.nodes.transferSlot("call", "third");
   await one.nodes.addRun("run");
   const expected = [
     "take new of 2",
@@ -86,7 +86,7 @@ test("slots are counted for all servers, and given back by the next sweep where 
   shared.way.fault = new Error("away");
   one.nodes.freeSlots(["new", "newer"]);
   await settled();
-  await one.nodes.giveSlot("call", "third");
+  await one.nodes.transferSlot("call", "third");
   await one.nodes.recordsChanged();
   const [error, fields] = [shared.way.fault, one.log.ofLevel("warn").map((line) => line.fields)];
   assert.deepEqual(fields, [{ error, count: 2 }, { error, callId: "call" }, { error }]);
@@ -146,8 +146,8 @@ test("a server says how many calls it has and whether it takes more, and nothing
   }, /before `serve`/);
   await serve();
   assert.deepEqual(state(), [4, true]);
-  assert.deepEqual([nodes.isDraining, nodes.liveCount, nodes.othersTake], [false, 1, false]);
-  assert.deepEqual([nodes.streamAddress(), nodes.elsewhere()], [undefined, undefined]);
+  assert.deepEqual([nodes.isDraining, nodes.liveCount, nodes.othersAccept], [false, 1, false]);
+  assert.deepEqual([nodes.streamAddress(), nodes.otherAvailableServer()], [undefined, undefined]);
   shared.posted.splice(0);
   let goOn = () => {};
   shared.way.held = new Promise((resolve) => (goOn = resolve));

@@ -7,9 +7,9 @@ export class OtherServers implements OtherNodes {
   readonly asked: string[] = [];
   readonly tokens = primaryTokens(new VirtualClock());
   isDraining = false;
-  othersTake = false;
+  othersAccept = false;
   address: string | undefined;
-  other: ReturnType<OtherNodes["elsewhere"]>;
+  other: ReturnType<OtherNodes["otherAvailableServer"]>;
   slotCount = 0;
   /** What they say to being asked for a slot. */
   slot: () => Promise<boolean> = () => Promise.resolve(true);
@@ -21,7 +21,7 @@ export class OtherServers implements OtherNodes {
     return this.address;
   }
 
-  elsewhere() {
+  otherAvailableServer() {
     return this.other;
   }
 
@@ -54,7 +54,7 @@ export class OtherServers implements OtherNodes {
     return this.handed;
   }
 
-  async giveSlot(callId: string, to: string): Promise<void> {
+  async transferSlot(callId: string, to: string): Promise<void> {
     this.asked.push(`give ${callId} to ${to}`);
   }
 

@@ -23,28 +23,31 @@ test("a call that waits for its answer goes to who has its stream, with its slot
     },
   });
   const [other, third] = [join(2), join(3)];
-  await one.ask("takeSlot", slotOf("a"));
+  await one.request("takeSlot", slotOf("a"));
   const call = { callId: "a", orgId: ORG };
-  const answers = await Promise.all([other.ask("handOver", call), third.ask("handOver", call)]);
+  const answers = await Promise.all([
+    other.request("handOver", call),
+    third.request("handOver", call),
+  ]);
   assert.deepEqual(answers, [HANDED, undefined]);
   primary.leave(1);
-  assert.equal(await third.ask("countSlots", ORG), 1, "the slot went with the call");
+  assert.equal(await third.request("countSlots", ORG), 1, "the slot went with the call");
   primary.leave(2);
-  assert.equal(await third.ask("countSlots", ORG), 0);
+  assert.equal(await third.request("countSlots", ORG), 0);
 });
 
 test("a call that another server answers goes there, and its slot is free here", async () => {
   const { primary, join } = newCluster();
   let given: typeof HANDED | undefined;
   const one = join(1, { handOver: () => given });
-  await one.ask("takeSlot", slotOf("a"));
+  await one.request("takeSlot", slotOf("a"));
   const { handOver } = primary.asNode.handlers;
   const call = { callId: "a", orgId: ORG, to: "another" };
   assert.equal(await handOver(call), undefined);
-  assert.equal(await one.ask("countSlots", ORG), 1, "what was not handed over is still here");
+  assert.equal(await one.request("countSlots", ORG), 1, "what was not handed over is still here");
   given = HANDED;
   assert.deepEqual(await handOver(call), HANDED);
-  assert.equal(await one.ask("countSlots", ORG), 0);
+  assert.equal(await one.request("countSlots", ORG), 0);
 });
 
 test("what the vendor tells of a call that is just being handed over goes to who gets it", async () => {
@@ -54,13 +57,13 @@ test("what the vendor tells of a call that is just being handed over goes to who
   const one = join(1, {
     handOver: () => {
       // In one parcel with the answer.
-      told.answer = one.ask("report", REPORT);
+      told.answer = one.request("report", REPORT);
       return HANDED;
     },
   });
   const other = join(2, { report: ({ report: { answeredBy } }) => taken.push(answeredBy) > 0 });
-  await one.ask("takeSlot", slotOf("a"));
-  await other.ask("handOver", { callId: "a", orgId: ORG });
+  await one.request("takeSlot", slotOf("a"));
+  await other.request("handOver", { callId: "a", orgId: ORG });
   taken.push("the call");
   assert.equal(await told.answer, true);
   assert.deepEqual(taken, ["the call", "human"]);
@@ -79,16 +82,16 @@ test("of two hand-overs of one call, the end of the first leaves the second its 
     async () => {
       refuse();
       await settled();
-      told.answer = one.ask("report", REPORT);
+      told.answer = one.request("report", REPORT);
       return HANDED;
     },
   ];
   const one = join(1, { handOver: () => answers.shift()?.() });
   const first = join(2);
   const second = join(3, { report: ({ report: { answeredBy } }) => taken.push(answeredBy) > 0 });
-  await one.ask("takeSlot", slotOf("a"));
+  await one.request("takeSlot", slotOf("a"));
   const call = { callId: "a", orgId: ORG };
-  await Promise.all([first.ask("handOver", call), second.ask("handOver", call)]);
+  await Promise.all([first.request("handOver", call), second.request("handOver", call)]);
   assert.equal(await told.answer, true);
   assert.deepEqual(taken, ["human"]);
 });
@@ -105,11 +108,11 @@ test("a question and a report that come just before the wish to have their call 
     },
   });
   const other = join(2);
-  await one.ask("takeSlot", slotOf("a"));
+  await one.request("takeSlot", slotOf("a"));
   await Promise.all([
-    other.ask("isRinging", "a"),
-    other.ask("report", REPORT),
-    other.ask("handOver", { callId: "a", orgId: ORG }),
+    other.request("isRinging", "a"),
+    other.request("report", REPORT),
+    other.request("handOver", { callId: "a", orgId: ORG }),
   ]);
   assert.deepEqual(asked, ["isRinging", "report", "handOver"]);
 });
@@ -130,8 +133,8 @@ test("what another server was told of a call that is just going to another proce
     report: ({ report: { answeredBy } }) => taken.push(answeredBy) > 0,
     isRinging: () => true,
   });
-  await one.ask("takeSlot", slotOf("a"));
-  await other.ask("handOver", { callId: "a", orgId: ORG });
+  await one.request("takeSlot", slotOf("a"));
+  await other.request("handOver", { callId: "a", orgId: ORG });
   assert.deepEqual([await told.answer, await told.rings], [true, true]);
   assert.deepEqual(taken, ["human"]);
 });
@@ -141,14 +144,14 @@ test("whether a call rings that is just going to another process is answered by 
   const told: { rings?: Promise<boolean> } = {};
   const one = join(1, {
     handOver: () => {
-      told.rings = third.ask("isRinging", "a");
+      told.rings = third.request("isRinging", "a");
       return HANDED;
     },
   });
   const other = join(2, { isRinging: () => true });
   const third = join(3);
-  await one.ask("takeSlot", slotOf("a"));
-  await other.ask("handOver", { callId: "a", orgId: ORG });
+  await one.request("takeSlot", slotOf("a"));
+  await other.request("handOver", { callId: "a", orgId: ORG });
   assert.equal(await told.rings, true);
 });
 
@@ -163,7 +166,7 @@ test("what another server asks of a call just before it takes it is asked before
       return HANDED;
     },
   });
-  await one.ask("takeSlot", slotOf("a"));
+  await one.request("takeSlot", slotOf("a"));
   const { isRinging, report, handOver } = primary.asNode.handlers;
   await Promise.all([
     isRinging("a"),

@@ -20,15 +20,15 @@ test("a slot is the box's when all servers together have room for it, and nobody
   const nodes = new OtherServers();
   const { primary, join } = newCluster({ nodes });
   const one = join(1);
-  assert.equal(await one.ask("takeSlot", slotOf("a")), true);
+  assert.equal(await one.request("takeSlot", slotOf("a")), true);
   nodes.slot = () => Promise.resolve(false);
-  assert.equal(await one.ask("takeSlot", slotOf("b")), false);
+  assert.equal(await one.request("takeSlot", slotOf("b")), false);
   nodes.slot = () => Promise.reject(new Error("the database is away"));
-  await assert.rejects(one.ask("takeSlot", slotOf("c")), /the database is away/);
-  assert.equal(await one.ask("takeSlot", slotOf("a")), false, "a call has one slot");
+  await assert.rejects(one.request("takeSlot", slotOf("c")), /the database is away/);
+  assert.equal(await one.request("takeSlot", slotOf("a")), false, "a call has one slot");
   assert.deepEqual([primary.callCount, primary.asNode.callCount], [1, 1]);
-  one.tell("freeSlots", ["b"]);
-  one.tell("freeSlots", ["a"]);
+  one.notify("freeSlots", ["b"]);
+  one.notify("freeSlots", ["a"]);
   await settled();
   assert.equal(primary.callCount, 0);
   assert.deepEqual(nodes.asked, ["take a of 3", "take b of 3", "take c of 3", "free a"]);
@@ -38,14 +38,14 @@ test("a call that goes on here takes the slot of the one before, also where that
   const nodes = new OtherServers();
   const { primary, join } = newCluster({ nodes });
   const [one, other] = [join(1), join(2)];
-  await one.ask("takeSlot", slotOf("a"));
-  assert.equal(await other.ask("takeSlot", { ...slotOf("b"), replaces: "a" }), true);
+  await one.request("takeSlot", slotOf("a"));
+  assert.equal(await other.request("takeSlot", { ...slotOf("b"), replaces: "a" }), true);
   assert.equal(
-    await other.ask("takeSlot", { ...slotOf("c"), orgId: "theirs", replaces: "b" }),
+    await other.request("takeSlot", { ...slotOf("c"), orgId: "theirs", replaces: "b" }),
     true,
   );
   assert.deepEqual(
-    ["a", "b", "c"].map((id) => primary.asNode.holds(id)),
+    ["a", "b", "c"].map((id) => primary.asNode.hasCall(id)),
     [false, true, true],
   );
 });
@@ -54,10 +54,10 @@ test("what a worker leaves behind when it ends is told to the other servers", as
   const nodes = new OtherServers();
   const { primary, join } = newCluster({ nodes });
   const one = join(1);
-  await one.ask("takeSlot", slotOf("a"));
+  await one.request("takeSlot", slotOf("a"));
   let take: (isTaken: boolean) => void = nothing;
   nodes.slot = () => new Promise((resolve) => (take = resolve));
-  one.ask("takeSlot", slotOf("b")).catch(nothing);
+  one.request("takeSlot", slotOf("b")).catch(nothing);
   await settled();
   assert.equal(primary.leave(1), 2);
   take(true);
@@ -76,10 +76,12 @@ test("what only all servers together know is asked of them", async () => {
   nodes.slotCount = 7;
   nodes.address = "wss://other.example";
   nodes.other = { address: "wss://third.example" };
-  assert.equal(await one?.ask("countSlots", ORG), 7);
-  assert.equal(await one?.ask("streamAddress", undefined), "wss://other.example");
-  assert.deepEqual(await one?.ask("elsewhere", undefined), { address: "wss://third.example" });
-  await one?.ask("recordsChanged", undefined);
+  assert.equal(await one?.request("countSlots", ORG), 7);
+  assert.equal(await one?.request("streamAddress", undefined), "wss://other.example");
+  assert.deepEqual(await one?.request("otherAvailableServer", undefined), {
+    address: "wss://third.example",
+  });
+  await one?.request("recordsChanged", undefined);
   assert.deepEqual(told.splice(0), ["process 2"]);
   assert.deepEqual(nodes.asked, [`count ${ORG}`, "changed"]);
   primary.asNode.recordsChanged();
@@ -97,14 +99,14 @@ test("a call that no process of the server has is looked for at the other server
     endCall: ({ callId }) => ended.push(callId) > 0,
   });
   const other = join(2);
-  await one.ask("takeSlot", slotOf("own"));
+  await one.request("takeSlot", slotOf("own"));
   nodes.calls.add("theirs");
   const asked = (callId: string) =>
     Promise.all([
-      other.ask("isRinging", callId),
-      other.ask("report", reportOf(callId)),
-      other.ask("endCall", { callId, ending: CALLER_LEFT }),
-      other.ask("hasCall", callId),
+      other.request("isRinging", callId),
+      other.request("report", reportOf(callId)),
+      other.request("endCall", { callId, ending: CALLER_LEFT }),
+      other.request("hasCall", callId),
     ]);
   nodes.asked.length = 0;
   assert.deepEqual(await asked("own"), [true, true, true, true]);
@@ -120,11 +122,11 @@ test("a call that no process of the server has is looked for at the other server
 test("a process is not asked about its own call: what it has not found at itself is nowhere", async () => {
   const { join } = newCluster();
   const one = join(1, { isRinging: () => true, handOver: () => handedOf("a") });
-  await one.ask("takeSlot", slotOf("a"));
-  assert.equal(await one.ask("isRinging", "a"), false);
-  assert.equal(await one.ask("report", reportOf("a")), false);
-  assert.equal(await one.ask("handOver", { callId: "a", orgId: ORG }), undefined);
-  assert.equal(await one.ask("endCall", { callId: "a", ending: CALLER_LEFT }), false);
+  await one.request("takeSlot", slotOf("a"));
+  assert.equal(await one.request("isRinging", "a"), false);
+  assert.equal(await one.request("report", reportOf("a")), false);
+  assert.equal(await one.request("handOver", { callId: "a", orgId: ORG }), undefined);
+  assert.equal(await one.request("endCall", { callId: "a", ending: CALLER_LEFT }), false);
 });
 
 test("the other servers ask the server for its calls", async () => {
@@ -135,7 +137,7 @@ test("the other servers ask the server for its calls", async () => {
     report: ({ report: { status } }) => told.push(status) > 0,
     endCall: ({ callId }) => told.push(`end ${callId}`) > 0,
   });
-  await one.ask("takeSlot", slotOf("a"));
+  await one.request("takeSlot", slotOf("a"));
   const { handlers } = primary.asNode;
   const asked = (callId: string) =>
     Promise.all([
@@ -155,14 +157,14 @@ test("a placed call that waits at another server comes with its slot, or leaves 
   const { primary, join } = newCluster({ nodes });
   const [one, other] = [join(1), join(2)];
   const call = { callId: "a", orgId: ORG };
-  assert.equal(await one.ask("handOver", call), undefined);
+  assert.equal(await one.request("handOver", call), undefined);
   assert.equal(primary.callCount, 0);
   nodes.handed = handedOf("a");
-  assert.deepEqual(await one.ask("handOver", call), handedOf("a"));
+  assert.deepEqual(await one.request("handOver", call), handedOf("a"));
   assert.deepEqual(nodes.asked, ["hand over a", "hand over a"]);
   assert.equal(primary.leave(1), 1);
   nodes.handOver = () => Promise.reject(new Error("the other server does not answer"));
-  await assert.rejects(other.ask("handOver", call), /does not answer/);
+  await assert.rejects(other.request("handOver", call), /does not answer/);
   assert.equal(primary.callCount, 0);
 });
 
@@ -172,7 +174,10 @@ test("of two streams that both want a call of another server, the first fetches 
   const [one, other] = [join(1), join(2)];
   nodes.handed = handedOf("a");
   const call = { callId: "a", orgId: ORG };
-  const answers = await Promise.all([one.ask("handOver", call), other.ask("handOver", call)]);
+  const answers = await Promise.all([
+    one.request("handOver", call),
+    other.request("handOver", call),
+  ]);
   assert.deepEqual(answers, [handedOf("a"), undefined]);
   assert.deepEqual(nodes.asked, ["hand over a"]);
 });
@@ -183,8 +188,8 @@ test("a call whose new process ends while it moves is nobody's, and its slot is 
   let give: (handed: ReturnType<typeof handedOf>) => void = nothing;
   const one = join(1, { handOver: () => new Promise((resolve) => (give = resolve)) });
   const other = join(2);
-  await one.ask("takeSlot", slotOf("a"));
-  other.ask("handOver", { callId: "a", orgId: ORG }).catch(nothing);
+  await one.request("takeSlot", slotOf("a"));
+  other.request("handOver", { callId: "a", orgId: ORG }).catch(nothing);
   await settled();
   primary.leave(2);
   give(handedOf("a"));
@@ -198,10 +203,10 @@ test("the processes of a server know that it is to take no more, and whether oth
   const { clock, primary, join } = newCluster({ nodes });
   const states: ClusterState[] = [];
   const one = join(1, { cluster: (state) => void states.push(state) });
-  one.tell("state", { isServing: true, isLate: false });
+  one.notify("state", { isServing: true, isLate: false });
   await settled();
   assert.equal(primary.asNode.isTaking, true);
-  nodes.othersTake = true;
+  nodes.othersAccept = true;
   clock.advance(249);
   await settled();
   assert.equal(states.at(-1)?.otherServersTake, false);
@@ -225,8 +230,8 @@ test("a call that another server takes is given there with its slot, before it i
   const nodes = new OtherServers();
   const { primary, join } = newCluster({ nodes });
   const one = join(1, { handOver: () => handedOf("a") });
-  await one.ask("takeSlot", slotOf("a"));
-  nodes.giveSlot = async (callId, to) => {
+  await one.request("takeSlot", slotOf("a"));
+  nodes.transferSlot = async (callId, to) => {
     nodes.asked.push(`give ${callId} of ${primary.callCount} to ${to}`);
   };
   await primary.asNode.handlers.handOver({ callId: "a", orgId: ORG, to: "another" });

@@ -29,22 +29,22 @@ test("whatever is good for one use is known to the whole server", async () => {
   const { clock, join } = newCluster();
   const [one, other] = [join(1), join(2)];
   const webhook = { id: "signature", isUnique: false };
-  assert.equal(await one.ask("answerWebhook", { ...webhook, answer: "first" }), "first");
-  assert.equal(await other.ask("answerWebhook", { ...webhook, answer: "second" }), "first");
+  assert.equal(await one.request("answerWebhook", { ...webhook, answer: "first" }), "first");
+  assert.equal(await other.request("answerWebhook", { ...webhook, answer: "second" }), "first");
 
   const token = { nonce: "nonce", expiresAtMs: clock.epochMs() + TOKEN_MS };
-  const take = (historyKey?: string) => other.ask("takeToken", { ...token, historyKey });
-  assert.equal(await one.ask("takeToken", { ...token, historyKey: undefined }), undefined);
+  const take = (historyKey?: string) => other.request("takeToken", { ...token, historyKey });
+  assert.equal(await one.request("takeToken", { ...token, historyKey: undefined }), undefined);
   assert.match((await take()) ?? "", /used for another call/);
-  one.tell("giveTokenBack", token);
+  one.notify("releaseToken", token);
   await settled();
   assert.equal(await take(), undefined);
-  other.tell("tokenOpened", { ...token, historyKey: "key" });
+  other.notify("tokenOpened", { ...token, historyKey: "key" });
   await settled();
   assert.equal(await take("key"), undefined);
   assert.match((await take("another")) ?? "", /used for another call/);
 
-  const uuid = await one.ask("mintUuid", CLAIMS);
-  assert.deepEqual(await other.ask("redeemUuid", uuid), CLAIMS);
-  assert.equal(await one.ask("redeemUuid", uuid), undefined);
+  const uuid = await one.request("mintUuid", CLAIMS);
+  assert.deepEqual(await other.request("redeemUuid", uuid), CLAIMS);
+  assert.equal(await one.request("redeemUuid", uuid), undefined);
 });

@@ -16,17 +16,21 @@ test("slots are counted over the server, and those of a process that ends are fr
   const { primary, join } = newCluster();
   const [one, other] = [join(1), join(2)];
   const taken = await Promise.all([
-    one.ask("takeSlot", slotOf("a")),
-    other.ask("takeSlot", slotOf("b")),
-    one.ask("takeSlot", slotOf("c")),
-    other.ask("takeSlot", slotOf("d")),
+    one.request("takeSlot", slotOf("a")),
+    other.request("takeSlot", slotOf("b")),
+    one.request("takeSlot", slotOf("c")),
+    other.request("takeSlot", slotOf("d")),
   ]);
   assert.equal(taken.filter(Boolean).length, CALLS_MAX);
-  other.tell("freeSlots", ["a"]);
-  assert.equal(await other.ask("countSlots", ORG), CALLS_MAX, "only its holder gives a slot back");
+  other.notify("freeSlots", ["a"]);
+  assert.equal(
+    await other.request("countSlots", ORG),
+    CALLS_MAX,
+    "only its holder gives a slot back",
+  );
   const left = taken.filter((isTaken, index) => isTaken && index % 2 === 0).length;
   assert.equal(primary.leave(1), left);
-  assert.equal(await other.ask("countSlots", ORG), CALLS_MAX - left);
+  assert.equal(await other.request("countSlots", ORG), CALLS_MAX - left);
 });
 
 test("processes know which of them take calls, and how many calls the server has", async () => {
@@ -38,9 +42,9 @@ test("processes know which of them take calls, and how many calls the server has
   assert.deepEqual(states, [
     { callCount: 0, taking: [], isDrained: false, otherServersTake: false },
   ]);
-  one.tell("state", { isServing: true, isLate: false });
-  other.tell("state", { isServing: true, isLate: false });
-  await one.ask("takeSlot", slotOf("a"));
+  one.notify("state", { isServing: true, isLate: false });
+  other.notify("state", { isServing: true, isLate: false });
+  await one.request("takeSlot", slotOf("a"));
   clock.advance(250);
   await settled();
   const alone = { isDrained: false, otherServersTake: false };
@@ -49,14 +53,14 @@ test("processes know which of them take calls, and how many calls the server has
   clock.advance(1_000);
   await settled();
   assert.equal(states.length, told, "what is known is not told again");
-  other.tell("state", { isServing: true, isLate: true });
+  other.notify("state", { isServing: true, isLate: true });
   await settled();
   assert.deepEqual(states.at(-1), { callCount: 1, taking: [1], ...alone });
   join(3);
   clock.advance(250);
   await settled();
   assert.deepEqual(states.at(-1)?.taking, [1], "one that has just begun serves nobody yet");
-  other.tell("state", { isServing: true, isLate: false });
+  other.notify("state", { isServing: true, isLate: false });
   await settled();
   primary.leave(2);
   await settled();
@@ -67,7 +71,7 @@ test("what a process has said before it ended is left alone when it comes late",
   const log = new RecordingLogger();
   const { primary, join } = newCluster({ log });
   const one = join(1);
-  one.tell("state", { isServing: true, isLate: false });
+  one.notify("state", { isServing: true, isLate: false });
   await new Promise((resolve) => process.nextTick(resolve));
   primary.leave(1);
   await settled();
@@ -78,21 +82,23 @@ test("what a process is asked is refused when it ends, and a refusal keeps its k
   const { primary, join } = newCluster();
   const claims = { vendor: "v", orgId: ORG, agentId: "", callerRef: "", callKey: "k", attempt: 0 };
   const one = join(1);
-  for (let count = 0; count < 500; count += 1) await one.ask("mintUuid", claims);
+  for (let count = 0; count < 500; count += 1) await one.request("mintUuid", claims);
   await assert.rejects(
-    one.ask("mintUuid", claims),
+    one.request("mintUuid", claims),
     (error) => error instanceof RequestError && error.code === "overloaded",
   );
   const full = new StorageUnwritableError("PG_UNREACHABLE", "the database cannot be reached");
   const asked = primary.asNode;
   const holder = join(4, { isRinging: () => Promise.reject(full) });
-  await holder.ask("takeSlot", slotOf("a"));
+  await holder.request("takeSlot", slotOf("a"));
   await assert.rejects(
     Promise.resolve(asked.handlers.isRinging("a")),
     (error) => error instanceof StorageUnwritableError && error.databaseCode === "PG_UNREACHABLE",
   );
   join(2, { isRinging: () => new Promise<boolean>(() => undefined) });
-  const waiting = primary.join(3, { post: nothing, started: nothing }).ask("metrics", undefined);
+  const waiting = primary
+    .join(3, { post: nothing, started: nothing })
+    .request("metrics", undefined);
   primary.leave(3);
   await assert.rejects(waiting, LinkClosedError);
 });
@@ -111,11 +117,11 @@ test("news of calls go to the other processes that watch them, also to one that 
   });
   const [one, other] = [join(1, noted("one")), join(2, noted("other"))];
   const tell = (from: typeof one, callId: string) =>
-    from.tell("publish", {
+    from.notify("publish", {
       topic: "org",
       event: { type: "ended", callId, status: "completed", endReason: "callerLeft" },
     });
-  other.tell("subscribe", { topic: "org", isWanted: true });
+  other.notify("subscribe", { topic: "org", isWanted: true });
   await settled();
   join(3, noted("third"));
   tell(one, "a");
@@ -135,12 +141,12 @@ test("a call is ended at whichever other process has it, and who asks learns whe
   const endedIds: string[] = [];
   const one = join(1, { endCall: ({ callId }) => endedIds.push(callId) > 0 });
   const other = join(2);
-  await one.ask("takeSlot", slotOf("a"));
+  await one.request("takeSlot", slotOf("a"));
   const end = (callId: string) => ({ callId, ending: ORGANIZATION_ENDED });
-  assert.equal(await other.ask("endCall", end("a")), true);
-  assert.equal(await other.ask("endCall", end("nobody's")), false);
-  assert.equal(await other.ask("hasCall", "a"), true);
-  assert.equal(await other.ask("hasCall", "nobody's"), false);
+  assert.equal(await other.request("endCall", end("a")), true);
+  assert.equal(await other.request("endCall", end("nobody's")), false);
+  assert.equal(await other.request("hasCall", "a"), true);
+  assert.equal(await other.request("hasCall", "nobody's"), false);
   await settled();
   assert.deepEqual(endedIds, ["a"]);
 });
@@ -151,7 +157,7 @@ test("who changes what others keep goes on when they know of it", async () => {
   const [one] = [1, 2, 3].map((name) =>
     join(name, { recordsChanged: () => void told.push(`process ${name}`) }),
   );
-  await one?.ask("recordsChanged", undefined);
+  await one?.request("recordsChanged", undefined);
   assert.deepEqual(told, ["process 2", "process 3"]);
   await primary.recordsChanged();
   assert.deepEqual(told.slice(2), ["process 1", "process 2", "process 3"]);
@@ -163,7 +169,7 @@ test("a process that stands still is not waited for longer than it uses what it 
   join(2, { recordsChanged: () => NEVER });
   join(3, { recordsChanged: () => NEVER });
   let isDone = false;
-  const done = one.ask("recordsChanged", undefined).then(() => (isDone = true));
+  const done = one.request("recordsChanged", undefined).then(() => (isDone = true));
   await settled();
   primary.leave(3);
   clock.advance(999);
@@ -177,14 +183,14 @@ test("a process whose event loop stands still takes no calls of others, and is t
   const { clock, primary, join } = newCluster();
   const hung: number[] = [];
   const one = join(1, {}, (missed) => void hung.push(missed));
-  one.tell("heartbeat", { isDebugged: false });
-  one.tell("state", { isServing: true, isLate: false });
+  one.notify("heartbeat", { isDebugged: false });
+  one.notify("state", { isServing: true, isLate: false });
   await settled();
   clock.advance(2 * HEARTBEAT_MS);
   assert.equal(primary.asNode.isTaking, true, "a collection of garbage takes that long");
   clock.advance(HEARTBEAT_MS);
   assert.equal(primary.asNode.isTaking, false);
-  one.tell("heartbeat", { isDebugged: false });
+  one.notify("heartbeat", { isDebugged: false });
   await settled();
   assert.equal(primary.asNode.isTaking, true);
   clock.advance((HUNG_BEATS - 1) * HEARTBEAT_MS);
@@ -208,12 +214,12 @@ test("no process is taken for hung because the primary stood still, or a debugge
   const hung: number[] = [];
   const one = join(1, {}, (missed) => void hung.push(missed));
   const other = join(2, {}, (missed) => void hung.push(missed));
-  one.tell("heartbeat", { isDebugged: false });
-  other.tell("heartbeat", { isDebugged: true });
+  one.notify("heartbeat", { isDebugged: false });
+  other.notify("heartbeat", { isDebugged: true });
   await settled();
   for (let n = 0; n < 4; n += 1) {
     clock.stall(60_000);
-    one.tell("heartbeat", { isDebugged: false });
+    one.notify("heartbeat", { isDebugged: false });
     await settled();
   }
   assert.deepEqual(hung, []);

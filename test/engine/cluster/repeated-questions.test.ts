@@ -3,7 +3,7 @@ import { test } from "node:test";
 import type { LocalServer } from "../../../engine/cluster/coordination.js";
 import { NODE_ANSWERS, NodeBus } from "../../../engine/cluster/node-bus.js";
 import { CALLER_LEFT } from "../../../engine/conversation/call-end.js";
-import type { BusListener, Mail } from "../../../storage/nodes/message-bus.js";
+import type { BusListener, BusMessages } from "../../../storage/nodes/message-bus.js";
 import { SilentLogger } from "../../doubles/silent-logger.js";
 import { VirtualClock } from "../../doubles/virtual-clock.js";
 
@@ -25,7 +25,7 @@ function newNode() {
   const begun: (() => void)[] = [];
   const told = { ends: 0, changes: 0, listening: 0 };
   const posted: { readonly channel: string; readonly text: string }[] = [];
-  const mail: Mail = {
+  const messageBus: BusMessages = {
     post: async (channel, text) => void posted.push({ channel, text }),
     postToAll: () => Promise.resolve(),
     listen: (_channels, listener) =>
@@ -39,7 +39,7 @@ function newNode() {
       }),
   };
   const node = new NodeBus({
-    mail,
+    messageBus,
     startId: "one",
     handlers: {
       ...HANDLERS,
@@ -72,7 +72,7 @@ test("what an earlier version tells without a number is done each time, and not 
   begun[0]?.();
   await opened;
   const told = JSON.stringify({ kind: "question", from: "two", question: QUESTION });
-  for (let time = 0; time < 2; time += 1) listeners[0]?.onMail("parley one", told);
+  for (let time = 0; time < 2; time += 1) listeners[0]?.onMessages("parley one", told);
   await new Promise(setImmediate);
   assert.deepEqual([asked, posted], [["a", "a"], []]);
 });
@@ -82,7 +82,7 @@ test("a question that is not answered is asked again under its number", async ()
   const opened = node.open();
   begun[0]?.();
   await opened;
-  const answer = node.ask("two", QUESTION, NODE_ANSWERS.endCall);
+  const answer = node.request("two", QUESTION, NODE_ANSWERS.endCall);
   await new Promise(setImmediate);
   clock.advance(ASKED_AGAIN_MS - 1);
   assert.equal(posted.length, 1);
@@ -96,7 +96,7 @@ test("a question that is not answered is asked again under its number", async ()
     ],
   );
   const reply = JSON.stringify({ kind: "answer", id: 1, value: true });
-  for (let time = 0; time < 2; time += 1) listeners[0]?.onMail("parley one", reply);
+  for (let time = 0; time < 2; time += 1) listeners[0]?.onMessages("parley one", reply);
   assert.equal(await answer, true);
   assert.equal(clock.pendingTimerCount, 0);
 });
@@ -108,7 +108,7 @@ test("a question that comes again is done once, and answered each time", async (
   await opened;
   const question = JSON.stringify({ kind: "question", id: 7, from: "two", question: QUESTION });
   const come = async () => {
-    listeners[0]?.onMail("parley one", question);
+    listeners[0]?.onMessages("parley one", question);
     await new Promise(setImmediate);
   };
   // The second one while the first is under way.

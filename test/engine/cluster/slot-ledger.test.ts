@@ -31,10 +31,10 @@ test("a slot is freed by its holder alone, and a second time by nobody", () => {
 test("a slot is given on within its organization, and to no other", () => {
   const ledger = new SlotLedger();
   ledger.take(1, "org", "a", 1);
-  ledger.give("other", "a");
-  ledger.give("org", "unknown");
+  ledger.release("other", "a");
+  ledger.release("org", "unknown");
   assert.equal(ledger.callCount, 1);
-  ledger.give("org", "a");
+  ledger.release("org", "a");
   assert.equal(ledger.callCount, 0);
 });
 

@@ -24,8 +24,9 @@ function placing() {
   const newProcess = (name: number, changes: Partial<Handlers<WorkerRequests>> = {}) => {
     const joined: { link?: PrimaryLink } = {};
     const primary: PrimaryLink = {
-      ask: (question, asks) => joined.link?.ask(question, asks) ?? Promise.reject(new Error()),
-      tell: (question, asks) => joined.link?.tell(question, asks),
+      request: (question, asks) =>
+        joined.link?.request(question, asks) ?? Promise.reject(new Error()),
+      notify: (question, asks) => joined.link?.notify(question, asks),
     };
     const slots = new WorkerCallSlots(primary);
     // Only what is called.

@@ -29,8 +29,9 @@ const BEGAN = {
 function lateLink() {
   const joined: { link?: PrimaryLink } = {};
   const link: PrimaryLink = {
-    ask: (name, asks) => joined.link?.ask(name, asks) ?? Promise.reject(new Error("not joined")),
-    tell: (name, asks) => joined.link?.tell(name, asks),
+    request: (name, asks) =>
+      joined.link?.request(name, asks) ?? Promise.reject(new Error("not joined")),
+    notify: (name, asks) => joined.link?.notify(name, asks),
   };
   return { joined, link };
 }
@@ -57,7 +58,7 @@ test("what one process finds out of a credential the others know, also one that 
   const one = breakersOf(1);
   breakersOf(2);
   await settled();
-  one.tell(OPEN);
+  one.publish(OPEN);
   await settled();
   breakersOf(3);
   await settled();

@@ -12,9 +12,9 @@ import {
   setDeadline,
   takeDueDeadline,
 } from "../../../engine/conversation/deadlines.js";
+import { DeadlineTimer } from "../../../engine/conversation/effect-runner.js";
 import type { ConversationEffect } from "../../../engine/conversation/effects.js";
 import type { ConversationEvent } from "../../../engine/conversation/events.js";
-import { DeadlineTimer } from "../../../engine/conversation/runner.js";
 import { newConversation } from "../../../engine/conversation/state.js";
 import { VendorError } from "../../../engine/vendors/contracts.js";
 import { PLAIN_SETTINGS, RecordedCall } from "../../doubles/recorded-call.js";
@@ -55,13 +55,13 @@ function sessionWith() {
 test("a recognizer that comes when the call is over is cut off, and the call does not begin again", () => {
   const { session, stream, told } = sessionWith();
   session.release();
-  session.begin(stream, false);
+  session.start(stream, false);
   assert.deepEqual(told, ["disposed", "closed"]);
 });
 
 test("a call that is over is not ended again, and its recognizer is let go once", () => {
   const { session, stream, told } = sessionWith();
-  session.begin(stream, true);
+  session.start(stream, true);
   session.end(CALLER_LEFT);
   session.release();
   session.end(CALLER_LEFT);
@@ -80,7 +80,7 @@ test("what a recognizer finds out about turns reaches the call, but for their be
 test("whose failure leaves a call without an answer is told before the caller hears of it", () => {
   const { session, told } = sessionWith();
   const error = new VendorError("acme", "timeout", "acme: too late");
-  session.beginWithout({ category: "llm", error });
+  session.startWithout({ category: "llm", error });
   assert.deepEqual(told, ["llm failed: acme", "opened"]);
 });
 
@@ -95,7 +95,7 @@ test("a minute of audio may come at once, and as much again as time has passed; 
   assert.deepEqual(told, ["callerTooFast"]);
   hearMs(20);
   assert.deepEqual(told, ["callerTooFast"]);
-  assert.equal(session.heardMs, 61_000);
+  assert.equal(session.receivedMs, 61_000);
 });
 
 test("what a network kept for five minutes may come at once, after a call that was never too fast", () => {

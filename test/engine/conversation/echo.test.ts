@@ -1,11 +1,11 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import {
+  agentEcho,
   type Circumstances,
   type Echo,
   echoOf,
   noteEcho,
-  ownEcho,
   type PlayedWord,
 } from "../../../engine/conversation/echo.js";
 import { wordsOf } from "../../../engine/conversation/lexicon.js";
@@ -30,11 +30,11 @@ function echoOfSecond(untilMs: number, isHeld: boolean, text = "breakfast is fre
   const state = changed(newConversation(PLAIN_SETTINGS, []), { user: { endedAtMs: atMs } });
   if (!isHeld) {
     const spokenBefore = { ledger, untilMs, turnBeforeAtMs: undefined };
-    return ownEcho(changed(state, { echo: { spokenBefore } }), text);
+    return agentEcho(changed(state, { echo: { spokenBefore } }), text);
   }
   const asked = { userText: "", callerEndedAtMs: 0, decidedAtMs: 0, attempt: 1 };
   const turn = { ...newTurn({ id: 1, kind: "reply", ...asked }), ledger };
-  return ownEcho(changed(state, { turn, outputPausedAtMs: untilMs }), text);
+  return agentEcho(changed(state, { turn, outputPausedAtMs: untilMs }), text);
 }
 
 test("words may be an echo that were to be said within half a second of where the agent's sound stopped, later ones not", () => {
@@ -54,9 +54,9 @@ test("five words that came back tell of a loudspeaker, on which one in four may 
   const echoAfter = (words: number, ago: number) => {
     const noted = changed(state, {});
     noteEcho(noted, words, 101_600 - ago);
-    return ownEcho(noted, "we have free rooms");
+    return agentEcho(noted, "we have free rooms");
   };
-  assert.equal(ownEcho(state, "we have free rooms"), "none");
+  assert.equal(agentEcho(state, "we have free rooms"), "none");
   assert.equal(echoAfter(5, 60_000), "certain");
   assert.equal(echoAfter(5, 60_001), "none");
   assert.equal(echoAfter(4, 0), "none");
@@ -124,9 +124,12 @@ test("the more words come back, the more time it would take to repeat them", () 
 test("where the sound stands still, a word that broke off with it is an echo's, however late it is heard", () => {
   const all = played("We have a table");
   const endsAtMs = all.at(-1)?.endsAtMs ?? 0;
-  assert.equal(echoOf("we have a tab", endsAtMs + 2_000, all, { standsStill: true }), "certain");
+  assert.equal(echoOf("we have a tab", endsAtMs + 2_000, all, { isOutputPaused: true }), "certain");
   assert.equal(echoOf("we have a tab", endsAtMs + 2_000, all), "possible");
-  assert.equal(echoOf("we have a table", endsAtMs + 2_000, all, { standsStill: true }), "possible");
+  assert.equal(
+    echoOf("we have a table", endsAtMs + 2_000, all, { isOutputPaused: true }),
+    "possible",
+  );
 });
 
 test("a few of them may be an answer, and so may more after the time it takes to say them", () => {
@@ -214,9 +217,9 @@ test("a misheard word at the end stands for the one that the agent said then", (
 test("on a loudspeaker a first word is waited behind, unless it asks to stop, or is settled while the agent speaks on", () => {
   assert.equal(heardOnLoudspeaker("murmur", 150, true), "possible");
   assert.equal(heardOnLoudspeaker("murmur", 150), "none");
-  const standsStill = { isOnLoudspeaker: true, standsStill: true };
-  assert.equal(heard("murmur", 150, SPEAKING, standsStill), "possible");
-  assert.equal(heard("fable for", 150, SPEAKING, standsStill), "possible");
+  const outputPaused = { isOnLoudspeaker: true, isOutputPaused: true };
+  assert.equal(heard("murmur", 150, SPEAKING, outputPaused), "possible");
+  assert.equal(heard("fable for", 150, SPEAKING, outputPaused), "possible");
   assert.equal(heardOnLoudspeaker("wait", 150, true), "none");
 });
 
@@ -394,8 +397,8 @@ test("only the caller's newest forty words are compared", () => {
 test("a letter is no piece of a word, and two are", () => {
   const all = playedSentences("alpha beta gamma");
   const atMs = 3 * WORD_MS + 2_000;
-  assert.equal(echoOf("alpha beta ga", atMs, all, { standsStill: true }), "certain");
-  assert.equal(echoOf("alpha beta g", atMs, all, { standsStill: true }), "none");
+  assert.equal(echoOf("alpha beta ga", atMs, all, { isOutputPaused: true }), "certain");
+  assert.equal(echoOf("alpha beta g", atMs, all, { isOutputPaused: true }), "none");
 });
 
 test("words that were said before a pause took no time since", () => {
@@ -492,13 +495,13 @@ test("words before and behind a pause are an echo together where each has words 
 test("where the sound stands still a first word is waited behind for as long as the echo takes", () => {
   const all = playedSentences("alpha beta gamma");
   const echo = (lagMs: number) =>
-    echoOf("other", 3 * WORD_MS + lagMs, all, { isOnLoudspeaker: true, standsStill: true });
+    echoOf("other", 3 * WORD_MS + lagMs, all, { isOnLoudspeaker: true, isOutputPaused: true });
   assert.deepEqual([600, 601].map(echo), ["possible", "none"]);
 });
 
 test("the end of a word is no piece that broke off with the sound", () => {
   const all = playedSentences("alpha beta goodbye");
-  const echo = (word: string) => echoOf(word, 3 * WORD_MS + 900, all, { standsStill: true });
+  const echo = (word: string) => echoOf(word, 3 * WORD_MS + 900, all, { isOutputPaused: true });
   assert.deepEqual(["goodb", "bye"].map(echo), ["certain", "possible"]);
 });
 

@@ -1,10 +1,10 @@
 import { PreemptiveBudget } from "../../../engine/calls/preemptive-budget.js";
 import type { Ending } from "../../../engine/conversation/call-end.js";
+import { EffectRunner } from "../../../engine/conversation/effect-runner.js";
 import type { ConversationEffect, TurnSave } from "../../../engine/conversation/effects.js";
 import type { ConversationEvent } from "../../../engine/conversation/events.js";
 import { WEB_AUDIO } from "../../../engine/conversation/leg-audio.js";
-import { PhraseKeeper } from "../../../engine/conversation/prepared-phrases.js";
-import { EffectRunner } from "../../../engine/conversation/runner.js";
+import { PreparedPhrases } from "../../../engine/conversation/prepared-phrases.js";
 import { SpeechCache, VoicePaces } from "../../../engine/conversation/speech-cache.js";
 import { PlayoutDelays } from "../../../engine/conversation/synthesis.js";
 import { EMPTY_TOOLBOX, type Toolbox } from "../../../engine/conversation/toolbox.js";
@@ -50,7 +50,7 @@ export class EffectTrial {
       cacheKey: "voice",
     };
     const recorder = {
-      said: () => {},
+      addMessages: () => {},
       bargedIn: () => {},
       callerTurnEnded: () => {},
       turnSaved: (save: TurnSave) => this.saves.push(save),
@@ -60,7 +60,7 @@ export class EffectTrial {
     };
     const cache = new SpeechCache(0);
     const playoutDelays = new PlayoutDelays();
-    const phrases = new PhraseKeeper(clock);
+    const phrases = new PreparedPhrases(clock);
     const voice = { tts, cache, playoutDelays, voicePaces: this.paces, phrases };
     const preemptiveReplies = new PreemptiveBudget(100, clock).of("org");
     const deps = { clock, llm, ...voice, toolbox, preemptiveReplies, caller, recorder, log };

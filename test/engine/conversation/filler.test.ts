@@ -1,11 +1,11 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
+import { CallPhrases } from "../../../engine/conversation/effect-runner.js";
 import type { ConversationEffect } from "../../../engine/conversation/effects.js";
 import { onFillerDeadline } from "../../../engine/conversation/filler.js";
 import { WEB_AUDIO } from "../../../engine/conversation/leg-audio.js";
 import { stockPhrases } from "../../../engine/conversation/lexicon.js";
-import { PhraseKeeper } from "../../../engine/conversation/prepared-phrases.js";
-import { CallPhrases } from "../../../engine/conversation/runner.js";
+import { PreparedPhrases } from "../../../engine/conversation/prepared-phrases.js";
 import { SpeechCache } from "../../../engine/conversation/speech-cache.js";
 import { speak } from "../../../engine/sandbox/sound/simulated-voice.js";
 import { changed } from "../../doubles/changed-state.js";
@@ -153,7 +153,7 @@ const MP3 = { codec: "mp3", sampleRateHz: 24_000 } as const;
 class Voice {
   readonly clock = new VirtualClock(0);
   readonly client = new ScriptedVoice();
-  readonly #keeper = new PhraseKeeper(this.clock);
+  readonly #keeper = new PreparedPhrases(this.clock);
 
   call() {
     const { client, clock } = this;
@@ -262,7 +262,7 @@ test("so many phrases are asked for at a time, one more waits for another call, 
   const client = new ScriptedVoice();
   const format = WEB_AUDIO.sentenceFormat(client);
   const tts = { vendor: "scripted", client, modelId: "aria", speed: 1, language: "en", format };
-  const keeper = new PhraseKeeper(new VirtualClock());
+  const keeper = new PreparedPhrases(new VirtualClock());
   const cache = new SpeechCache(0);
   const prepare = (n: number) =>
     keeper.prepare({ ...tts, cacheKey: "voice" }, `phrase ${n}`, cache);

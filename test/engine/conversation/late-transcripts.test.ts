@@ -1,22 +1,27 @@
 import assert from "node:assert/strict";
 import { beforeEach, describe, it, test } from "node:test";
 import {
-  guessGivenOut,
-  type LateWords,
+  guessCommitted,
+  type LateTranscripts,
   NO_LATE_WORDS,
   withoutLateWords,
 } from "../../../engine/conversation/late-transcripts.js";
 import { PLAIN_SETTINGS, RecordedCall } from "../../doubles/recorded-call.js";
 
 /** What is left of a final result after `late`. */
-function heard(late: LateWords, text: string, lastWordEndMs: number | undefined, atMs: number) {
+function heard(
+  late: LateTranscripts,
+  text: string,
+  lastWordEndMs: number | undefined,
+  atMs: number,
+) {
   const transcript = { text, isFinal: true, speechFinal: true, lastWordEndMs };
   const step = withoutLateWords(late, transcript, atMs);
   return { text: step.transcript.text, late: step.late };
 }
 
 test("a single word that was given out is not heard again, nor one with two others put before it", () => {
-  const one = guessGivenOut(NO_LATE_WORDS, "No", 2_000, 3_000);
+  const one = guessCommitted(NO_LATE_WORDS, "No", 2_000, 3_000);
   assert.equal(heard(one, "No thanks", 2_500, 3_200).text, "thanks");
   assert.equal(heard(one, "Well then no thanks", 2_500, 3_200).text, "thanks");
   assert.equal(heard(one, "Well oh then no thanks", 2_500, 3_200).text, "Well oh then no thanks");
@@ -25,13 +30,18 @@ test("a single word that was given out is not heard again, nor one with two othe
 const WORDS = "one two three";
 
 /** What is left of a final result after `late`. */
-function rest(late: LateWords, text: string, lastWordEndMs: number | undefined, atMs: number) {
+function rest(
+  late: LateTranscripts,
+  text: string,
+  lastWordEndMs: number | undefined,
+  atMs: number,
+) {
   const transcript = { text, isFinal: true, speechFinal: false, lastWordEndMs };
   return withoutLateWords(late, transcript, atMs).transcript.text;
 }
 
 /** After a final result that came at 2,000. */
-function afterFinal(endMs: number | undefined): LateWords {
+function afterFinal(endMs: number | undefined): LateTranscripts {
   const transcript = { text: WORDS, isFinal: true, speechFinal: false, lastWordEndMs: endMs };
   return withoutLateWords(NO_LATE_WORDS, transcript, 2_000).late;
 }
@@ -59,7 +69,7 @@ test("a longer final result settles the one before unless there was time to say 
 
 /** After guesses were given out at 2,000. */
 const given = (guess: string, endMs: number | undefined) =>
-  guessGivenOut(NO_LATE_WORDS, guess, endMs, 2_000);
+  guessCommitted(NO_LATE_WORDS, guess, endMs, 2_000);
 
 test("guesses that were given out are settled within four seconds, and then never", () => {
   assert.equal(rest(given(WORDS, 1_000), `${WORDS} four`, 1_400, 6_000), "four");
@@ -82,7 +92,12 @@ test("the same words again are new when they end 700 ms later, where both ends a
 });
 
 /** A guess that is heard at that time, and what is known of late words after it. */
-const guessedAgain = (late: LateWords, text: string, atMs: number, way?: "hasTurnDetection") => {
+const guessedAgain = (
+  late: LateTranscripts,
+  text: string,
+  atMs: number,
+  way?: "hasTurnDetection",
+) => {
   const guess = { text, isFinal: false, speechFinal: false, lastWordEndMs: undefined };
   const heard = way === undefined ? guess : ({ ...guess, hasTurnDetection: true } as const);
   return withoutLateWords(late, heard, atMs).late;

@@ -12,10 +12,10 @@ import {
   isNumberJoint,
   isQuestion,
   LEXICONS,
-  numberSaidBy,
   PhraseList,
   SPELT_WORDS,
-  saidDigits,
+  spokenDigits,
+  spokenNumber,
   stockPhrases,
   tablePhrases,
   tableWords,
@@ -30,14 +30,14 @@ test("a number stands once in each language, and all of it is dictated as well a
     assert.deepEqual(words, [...new Set(words)], language);
     for (const word of words) assert.ok(SPELT_WORDS.has(word), `${language} ${word}`);
     for (const word of [ones, tens].flatMap(tableWords)) {
-      assert.notEqual(numberSaidBy(word), undefined, `${language} ${word}`);
+      assert.notEqual(spokenNumber(word), undefined, `${language} ${word}`);
     }
   }
 });
 
 test("words that only one of two lists had before are numbers everywhere now", () => {
   assert.deepEqual(
-    ["octante", "पाँच", "छः", "बीस", "नब्बे"].map((word) => numberSaidBy(word)),
+    ["octante", "पाँच", "छः", "बीस", "नब्बे"].map((word) => spokenNumber(word)),
     [80, 5, 6, 20, 90],
   );
   assert.ok(isDictating("um dois três quatro", ""), "four in Portuguese");
@@ -119,13 +119,13 @@ test("twelve words are listened to, and thirty-two characters where there are no
   assert.ok(!LIST.begins(`${"yes ".repeat(12)}of`));
 });
 
-const saysDigits = (word: string, digits: string) => saidDigits(word, digits) !== undefined;
+const saysDigits = (word: string, digits: string) => spokenDigits(word, digits) !== undefined;
 
 /** How many digits of a number are said with each of the words, one behind the other. */
 function saidWith(words: string, digits: string): readonly (number | undefined)[] {
   let said: number | undefined = 0;
   return words.split(" ").map((word) => {
-    said = saidDigits(word, digits, said);
+    said = spokenDigits(word, digits, said);
     return said;
   });
 }
@@ -177,10 +177,10 @@ test("the words of a number say its digits one behind the other", () => {
   assert.deepEqual(saidWith("four eight two one three", "48213"), [1, 2, 3, 4, 5]);
   assert.deepEqual(saidWith("fourteen thirty", "1430"), [2, 3]);
   assert.deepEqual(saidWith("siebenundzwanzig", "27"), [2]);
-  assert.equal(saidDigits("two", "427", 2), undefined);
-  assert.equal(saidDigits("four", "48213", 1), undefined);
-  assert.equal(saidDigits("three", "30", 1), undefined);
-  assert.equal(saidDigits("eight", "86"), undefined);
+  assert.equal(spokenDigits("two", "427", 2), undefined);
+  assert.equal(spokenDigits("four", "48213", 1), undefined);
+  assert.equal(spokenDigits("three", "30", 1), undefined);
+  assert.equal(spokenDigits("eight", "86"), undefined);
 });
 
 test("ordinals say short numbers, of dates, and no longer ones", () => {

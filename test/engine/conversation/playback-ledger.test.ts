@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import * as fc from "fast-check";
-import { unheardText } from "../../../engine/conversation/commit-turn.js";
+import { unplayedText } from "../../../engine/conversation/commit-turn.js";
 import {
   alignEnd,
   alignPlayed,
@@ -288,7 +288,7 @@ function turnOf(...texts: readonly string[]): Turn {
 
 test("of very much that was never heard the beginning is kept, in whole words", () => {
   const turn = turnOf("Heard.", "word ".repeat(UNHEARD_CHARACTERS_MAX));
-  const text = unheardText(turn, "interrupted", 1_000) ?? "";
+  const text = unplayedText(turn, "interrupted", 1_000) ?? "";
   assert.ok(text.length <= UNHEARD_CHARACTERS_MAX && text.length > UNHEARD_CHARACTERS_MAX - 10);
   assert.match(text, /word$/);
 });

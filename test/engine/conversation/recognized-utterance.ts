@@ -1,5 +1,5 @@
 import { Recognizer, type RecognizerMessage } from "../../../engine/sandbox/deepgram/recognizer.js";
-import { encodeSpeech, type HeardWord } from "../../../engine/sandbox/telephone/tone-code.js";
+import { type DecodedWord, encodeSpeech } from "../../../engine/sandbox/telephone/tone-code.js";
 import { TurnModel } from "../../../engine/sandbox/turn-model.js";
 import { PLAIN_SETTINGS, RecordedCall } from "../../doubles/recorded-call.js";
 import type { Utterance } from "./paused-utterances.js";
@@ -133,7 +133,7 @@ function novaEar(call: RecordedCall, endpointingMs: number): (frame: Int16Array)
 
 function fluxEar(call: RecordedCall): (frame: Int16Array) => void {
   let isEager = false;
-  const tell = (words: readonly HeardWord[], isFinal: boolean) => {
+  const tell = (words: readonly DecodedWord[], isFinal: boolean) => {
     const lastWordEndMs = words.at(-1)?.endMs;
     const endedAgoMs = model.positionMs - (lastWordEndMs ?? model.positionMs);
     const text = words.map((word) => word.text).join(" ");

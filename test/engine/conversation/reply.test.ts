@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import {
   carriedOverWaitAfter,
-  givenUpAtMs,
+  replyTimeoutAtMs,
   waitedBeforeMs,
 } from "../../../engine/conversation/commit-turn.js";
 import { stockPhrases } from "../../../engine/conversation/lexicon.js";
@@ -291,7 +291,8 @@ test("only a reply of which nothing has come and nothing was done is waited for 
 });
 
 test("a reply is given up twenty seconds after the question, and a vendor has two and a half seconds for a last try", () => {
-  const leftMs = (beforeMs: number) => givenUpAtMs(turnWith({ waitedBeforeMs: beforeMs })) - 1_000;
+  const leftMs = (beforeMs: number) =>
+    replyTimeoutAtMs(turnWith({ waitedBeforeMs: beforeMs })) - 1_000;
   const waited = [0, 17_500, 17_501, 19_000, 20_000, 21_000, 22_500, 30_000];
   assert.deepEqual(waited.map(leftMs), [20_000, 2_500, 2_500, 2_500, 2_500, 1_500, 0, 0]);
 });

@@ -227,7 +227,7 @@ test("nothing of a sentence that was dropped or cut off leaves after it", () => 
 
 test("a voice that needs to be held back for one millisecond is", () => {
   const { clock, delivery, playoutDelay, told } = trial();
-  playoutDelay.observe({ durationMs: 2_000, elapsedMs: 1_400, leastLeftMs: 19 });
+  playoutDelay.observe({ durationMs: 2_000, elapsedMs: 1_400, minMarginMs: 19 });
   delivery.add(CHUNK, CHUNK_MS);
   assert.deepEqual(told, []);
   clock.advance(1);

@@ -362,7 +362,7 @@ test("a model that stalls behind a mark outside of the basic plane has said a wh
   const text = "𑄃𑄟𑄬 𑄇𑄧𑄟𑄴𑅁";
   const step = splitReplyToken(EMPTY_SPLITTER, text);
   assert.deepEqual(step.sentences, [text]);
-  const begun = splitToken({ ...EMPTY_SPLITTER, begun: true }, text);
+  const begun = splitToken({ ...EMPTY_SPLITTER, hasStarted: true }, text);
   assert.deepEqual(splitStalled(begun.state, 5_000)?.sentences, [text]);
 });
 

@@ -126,7 +126,7 @@ test("a turn that cannot follow ends its call with the reason", () => {
   call.actor.state.transfer = {
     turnId: 1,
     ending: { reason: "transferred", status: "completed", message: "handed on" },
-    left: undefined,
+    pendingEnd: undefined,
   };
   call.actor.state.phase = "transferring";
   call.actor.state.agent = { state: "speculating", reply };

@@ -2,12 +2,12 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import * as fc from "fast-check";
 import {
-  EMPTY_HEARING,
-  type HearingState,
+  EMPTY_TRANSCRIPT_BUFFER,
   onSilenceTimeout,
   onTranscript,
   onUtteranceEnd,
   pendingText,
+  type TranscriptBuffer,
 } from "../../../engine/conversation/transcript-buffer.js";
 
 const TURN_TEXT_CHARACTERS_MAX = 20_000;
@@ -19,7 +19,7 @@ type Message =
   | { utteranceEndMs: number }
   | { silence: true };
 
-function step(state: HearingState, message: Message) {
+function step(state: TranscriptBuffer, message: Message) {
   if ("silence" in message) return onSilenceTimeout(state);
   if ("utteranceEndMs" in message) return onUtteranceEnd(state, message.utteranceEndMs);
   const lastWordEndMs = message.endMs;
@@ -37,7 +37,7 @@ function step(state: HearingState, message: Message) {
 
 function turnsOf(messages: readonly Message[]): string[] {
   const turns: string[] = [];
-  let state = EMPTY_HEARING;
+  let state = EMPTY_TRANSCRIPT_BUFFER;
   for (const message of messages) {
     const next = step(state, message);
     if (next.turnText !== undefined) turns.push(next.turnText);
@@ -204,7 +204,7 @@ for (const [title, [messages, turns]] of Object.entries(CASES)) {
 }
 
 test("the words of the turn are counted as they come, guesses included", () => {
-  const first = step(EMPTY_HEARING, { final: "i would", endMs: 400 });
+  const first = step(EMPTY_TRANSCRIPT_BUFFER, { final: "i would", endMs: 400 });
   assert.equal(first.words, 2);
   const second = step(first.state, { interim: "like tea", endMs: 800 });
   assert.equal(second.words, 4);
@@ -216,7 +216,7 @@ test("the words of the turn are counted as they come, guesses included", () => {
 });
 
 test("of a turn without an end only the newest words are kept", () => {
-  let state = EMPTY_HEARING;
+  let state = EMPTY_TRANSCRIPT_BUFFER;
   for (let count = 0; count < 3_000; count += 1) {
     state = step(state, { final: `word${count} and more`, endMs: count * 100 }).state;
     assert.ok(state.finals.length <= TURN_TEXT_CHARACTERS_MAX);
@@ -235,7 +235,7 @@ const message = fc.oneof(
 test("whatever comes: a turn has words, leaves nothing behind, and silence leaves nothing unsaid", () => {
   fc.assert(
     fc.property(fc.array(message, { maxLength: 40 }), (messages) => {
-      let state = EMPTY_HEARING;
+      let state = EMPTY_TRANSCRIPT_BUFFER;
       for (const next of messages) {
         const result = step(state, next);
         if (result.turnText !== undefined) {

@@ -11,21 +11,21 @@ const TEXT = "The first table by the window is free tomorrow.";
 test("a voice has the pace of what it said, and one sentence of numbers changes little", () => {
   const paces = new VoicePaces();
   assert.equal(paces.of("fast"), VOICE_MS_PER_CHAR);
-  paces.heard("fast", TEXT, TEXT.length * 40);
+  paces.record("fast", TEXT, TEXT.length * 40);
   assert.equal(paces.of("fast"), 40);
-  paces.heard("fast", "Yes.", 4_000);
+  paces.record("fast", "Yes.", 4_000);
   assert.equal(paces.of("fast"), 40);
-  paces.heard("fast", TEXT, TEXT.length * 120);
+  paces.record("fast", TEXT, TEXT.length * 120);
   assert.equal(paces.of("fast"), 50);
   assert.equal(paces.of("other"), VOICE_MS_PER_CHAR);
 });
 
 test("only so many voices are kept: the one that has not spoken for longest is forgotten", () => {
   const paces = new VoicePaces();
-  paces.heard("first", TEXT, TEXT.length * 40);
-  for (let voice = 1; voice < VOICES_MAX; voice += 1) paces.heard(`${voice}`, TEXT, 3_000);
+  paces.record("first", TEXT, TEXT.length * 40);
+  for (let voice = 1; voice < VOICES_MAX; voice += 1) paces.record(`${voice}`, TEXT, 3_000);
   assert.equal(paces.of("first"), 40);
-  for (let voice = 1; voice <= VOICES_MAX; voice += 1) paces.heard(`new ${voice}`, TEXT, 3_000);
+  for (let voice = 1; voice <= VOICES_MAX; voice += 1) paces.record(`new ${voice}`, TEXT, 3_000);
   assert.equal(paces.of("first"), VOICE_MS_PER_CHAR);
 });
 

@@ -2,9 +2,9 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import * as fc from "fast-check";
 import {
-  charsSaid,
+  charsSpoken,
   markWords,
-  saidAfterMs,
+  spokenAfterMs,
   type WordMark,
 } from "../../../engine/conversation/playback-ledger.js";
 
@@ -28,14 +28,14 @@ test("a word is said at its end, with the mark behind it", () => {
       ["Hello, dear Ada!", 900],
     ],
   );
-  assert.equal(charsSaid(text, marks, 499, 1_000) < 6, true);
-  assert.equal(charsSaid(text, marks, 500, 1_000), 6);
-  assert.equal(charsSaid(text, marks, 1_000, 1_000), text.length);
+  assert.equal(charsSpoken(text, marks, 499, 1_000) < 6, true);
+  assert.equal(charsSpoken(text, marks, 500, 1_000), 6);
+  assert.equal(charsSpoken(text, marks, 1_000, 1_000), text.length);
 });
 
 test("when the audio ends with its last marked word, no more than that was said", () => {
   const text = "Hello, dear Ada!";
-  assert.equal(charsSaid(text, marked(text, "Hello=500"), 500, 500), 6);
+  assert.equal(charsSpoken(text, marked(text, "Hello=500"), 500, 500), 6);
 });
 
 test("what a voice says in other words is passed over, and what follows is found again", () => {
@@ -82,11 +82,11 @@ test("a time that goes back counts as the one before it", () => {
 
 test("what stands behind the last mark takes no time when the audio is over by then", () => {
   const marks = [{ end: 3, atMs: 500 }];
-  assert.equal(saidAfterMs("one two", marks, 7, 400), 500);
-  assert.equal(charsSaid("one two", marks, 600, 400), 3);
-  assert.equal(saidAfterMs("one two", marks, 9, 1_000), 1_000);
-  assert.equal(charsSaid("one two", marks, 2_000, 1_000), 7);
-  assert.equal(saidAfterMs("", [], 0, 1_000), 0);
+  assert.equal(spokenAfterMs("one two", marks, 7, 400), 500);
+  assert.equal(charsSpoken("one two", marks, 600, 400), 3);
+  assert.equal(spokenAfterMs("one two", marks, 9, 1_000), 1_000);
+  assert.equal(charsSpoken("one two", marks, 2_000, 1_000), 7);
+  assert.equal(spokenAfterMs("", [], 0, 1_000), 0);
 });
 
 test("words come in parts, and one that is said twice is found twice", () => {
@@ -108,7 +108,7 @@ test("words come in parts, and one that is said twice is found twice", () => {
 });
 
 test("without marks an even pace is taken for it, and however odd the times are, more is never less", () => {
-  assert.equal(charsSaid("1234567890", [], 500, 1_000), 5);
+  assert.equal(charsSpoken("1234567890", [], 500, 1_000), 5);
   const word = fc.record({
     text: fc.constantFrom("one", "two", "three", "four", "x", ""),
     endMs: fc.integer({ min: -100, max: 5_000 }),
@@ -118,9 +118,9 @@ test("without marks an even pace is taken for it, and however odd the times are,
       const text = "One, two, three and four.";
       const marks = markWords(text, [], words);
       const [less, more] = [Math.min(a, b), Math.max(a, b)];
-      const said = charsSaid(text, marks, less, 3_000);
-      assert.ok(said >= 0 && said <= charsSaid(text, marks, more, 3_000));
-      assert.ok(charsSaid(text, marks, more, 3_000) <= text.length);
+      const said = charsSpoken(text, marks, less, 3_000);
+      assert.ok(said >= 0 && said <= charsSpoken(text, marks, more, 3_000));
+      assert.ok(charsSpoken(text, marks, more, 3_000) <= text.length);
     }),
   );
 });
@@ -133,11 +133,11 @@ test("so long as a part of a text takes, so much of it is said then, with marks 
   const text = "One, two, three and four.";
   for (const told of [[], marks]) {
     for (let chars = 1; chars <= text.length; chars += 1) {
-      const saidMs = saidAfterMs(text, told, chars, 3_000);
-      const said = charsSaid(text, told, saidMs, 3_000);
+      const saidMs = spokenAfterMs(text, told, chars, 3_000);
+      const said = charsSpoken(text, told, saidMs, 3_000);
       assert.ok(Math.abs(said - chars) < 0.001, `${chars} characters, ${said} after ${saidMs} ms`);
     }
   }
-  assert.equal(saidAfterMs(text, marks, 0, 3_000), 0);
-  assert.equal(saidAfterMs(text, marks, text.length, 3_000), 3_000);
+  assert.equal(spokenAfterMs(text, marks, 0, 3_000), 0);
+  assert.equal(spokenAfterMs(text, marks, text.length, 3_000), 3_000);
 });

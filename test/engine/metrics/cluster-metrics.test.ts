@@ -19,7 +19,7 @@ test("calls of a box's processes are added up, and a breaker that all of them kn
       isReady: () => true,
       eventLoopDelay: new EventLoopDelay(),
       diskFreeBytes: async () => 5,
-      troubledVendors: () => troubled,
+      failingVendors: () => troubled,
     }).page();
   const owner = await processMetrics()();
   const pages = [owner, await pageOf([openai, openai, deepgram]), await pageOf([openai, openai])];

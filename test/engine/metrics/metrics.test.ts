@@ -12,7 +12,7 @@ const SOURCES: MetricsSources = {
   isReady: () => true,
   eventLoopDelay: new EventLoopDelay(),
   diskFreeBytes: async () => 5,
-  troubledVendors: () => [],
+  failingVendors: () => [],
 };
 
 async function lines(changes: Partial<MetricsSources> = {}): Promise<readonly string[]> {
@@ -30,7 +30,7 @@ test("gauges are read when they are asked for", async () => {
 test("credentials that calls keep away from are counted by category and vendor, as they are now", async () => {
   const openai = { category: "llm", vendor: "openai" };
   let troubled = [openai, openai, { category: "stt", vendor: "deepgram" }];
-  const metrics = new Metrics({ ...SOURCES, troubledVendors: () => troubled });
+  const metrics = new Metrics({ ...SOURCES, failingVendors: () => troubled });
   const told = async () =>
     (await metrics.text()).split("\n").filter((line) => line.startsWith("parley_vendor_breakers"));
   assert.deepEqual(await told(), [

@@ -16,7 +16,7 @@ function newMetrics(takeWorst = () => NO_LATENESS): Metrics {
     speechCacheBytes: () => 5,
     isReady: () => true,
     diskFreeBytes: () => Promise.resolve(7),
-    troubledVendors: () => [],
+    failingVendors: () => [],
     eventLoopDelay: { takeWorst },
   });
 }

@@ -19,7 +19,7 @@ test("a token begins one conversation, and goes on with that one alone", () => {
   assert.match(uses.take(mine, undefined) ?? "", /used/);
   assert.match(uses.take(mine, "key-2") ?? "", /used/);
   assert.equal(uses.take(mine, "key-1"), undefined);
-  uses.giveBack(mine);
+  uses.release(mine);
   assert.match(uses.take(mine, undefined) ?? "", /used/, "what it has opened stays");
 });
 
@@ -28,7 +28,7 @@ test("a call that could not be opened leaves the token as it was", () => {
   const uses = new TokenUses(clock);
   const mine = token("a", clock.epochMs() + 60_000);
   assert.equal(uses.take(mine, undefined), undefined);
-  uses.giveBack(mine);
+  uses.release(mine);
   assert.equal(uses.take(mine, undefined), undefined);
 });
 

@@ -127,7 +127,7 @@ test("beyond the limit, the one that was asked for the longest ago makes room", 
 test("a change is told to others when it is made, whether it succeeds or not, and before its maker goes on", async () => {
   const changes = new RecordChanges();
   const order: string[] = [];
-  changes.tellOthersBy(async () => {
+  changes.onChanged(async () => {
     order.push(`told ${changes.count}`);
     await new Promise(setImmediate);
     order.push("known");

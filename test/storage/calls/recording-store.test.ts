@@ -35,7 +35,7 @@ test("a recording is known from its beginning, heard when it is whole, and gone 
   const key = keyOf("call");
   const seen = async () => [await recordings.isKnown(key), await recordings.isFinished(key)];
   assert.deepEqual(await seen(), [false, false]);
-  await recordings.begin(key, NOON_MS);
+  await recordings.start(key, NOON_MS);
   assert.deepEqual(await seen(), [true, false]);
   await end("call");
   await recordings.finish(key, { sizeBytes: 3, channels: ["caller", "agent"] }, 0);
@@ -50,7 +50,7 @@ test("another organization neither hears, ends nor removes a recording", async (
   const { recordings, told } = await stand(context, "call");
   const key = keyOf("call");
   const theirs = { ...key, orgId: "other" };
-  await recordings.begin(key, NOON_MS);
+  await recordings.start(key, NOON_MS);
   await recordings.finish(theirs, { sizeBytes: 3 }, 0);
   await recordings.remove(theirs);
   assert.deepEqual(
@@ -63,7 +63,7 @@ test("another organization neither hears, ends nor removes a recording", async (
 test("what was left unfinished is found by calls that are over, in the order of their ids", async (context) => {
   const ids = ["a", "B", "c", "d"];
   const { recordings, end } = await stand(context, ...ids);
-  for (const id of ids) await recordings.begin(keyOf(id), NOON_MS);
+  for (const id of ids) await recordings.start(keyOf(id), NOON_MS);
   for (const id of ["a", "B", "c"]) await end(id);
   await recordings.finish(keyOf("a"), {}, 0);
   assert.deepEqual(await recordings.listUnfinished("", 10), [keyOf("B"), keyOf("c")]);
@@ -73,9 +73,9 @@ test("what was left unfinished is found by calls that are over, in the order of 
 
 test("what has expired is listed with the oldest first, whole or not", async (context) => {
   const { recordings } = await stand(context, "late", "early", "kept");
-  await recordings.begin(keyOf("late"), NOON_MS);
-  await recordings.begin(keyOf("early"), NOON_MS - 1);
-  await recordings.begin(keyOf("kept"), NOON_MS + 1);
+  await recordings.start(keyOf("late"), NOON_MS);
+  await recordings.start(keyOf("early"), NOON_MS - 1);
+  await recordings.start(keyOf("kept"), NOON_MS + 1);
   assert.deepEqual(await recordings.listExpired(NOON_MS, 10), [keyOf("early"), keyOf("late")]);
   assert.deepEqual(await recordings.listExpired(NOON_MS, 1), [keyOf("early")]);
 });

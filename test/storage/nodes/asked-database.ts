@@ -20,7 +20,7 @@ export function askedDatabase(): AskedDatabase {
       const results = statements.map((_, index) => resultOf(given[index] ?? 0));
       return { results, fault: undefined, writeFault: undefined };
     },
-    look: async () => ({ fault: undefined, warning: undefined }),
+    checkHealth: async () => ({ fault: undefined, warning: undefined }),
   });
   return { database, asked, answers };
 }

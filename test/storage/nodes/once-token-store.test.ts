@@ -48,7 +48,7 @@ test("an owner may have so many that were not taken out, and each is taken out o
 test("what is remembered of a key is kept when the key is given back, and what is too old goes ten thousand at a time", async () => {
   const { database, asked } = askedDatabase();
   await database.onceTokens.remember("key", "value");
-  await database.onceTokens.giveBack("key");
+  await database.onceTokens.release("key");
   await database.onceTokens.purge();
   assert.deepEqual(
     asked.map(([statement]) => statement),

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { LostCommits, outcomeOf } from "../../../storage/postgres/commit-mark.js";
+import { outcomeOf, UncertainCommits } from "../../../storage/postgres/commit-mark.js";
 import { StorageStoppedError } from "../../../storage/statements/storage-error.js";
 import { ScriptedPool, saidByServer } from "./scripted-pool.js";
 
@@ -53,7 +53,7 @@ test("a commit is asked for sixty times while the database is away, then nobody 
   server.answer = () => {
     throw saidByServer("57P03");
   };
-  const lost = new LostCommits(server.pool, true);
+  const lost = new UncertainCommits(server.pool, true);
   const state = { isKnown: false };
   const judged = assert.rejects(
     lost.wasCommitted(MARK, LOST).finally(() => (state.isKnown = true)),
@@ -73,7 +73,7 @@ test("a commit that is still under way is asked for again, until it is known wha
     if (sql.startsWith("insert")) throw saidByServer("55P03");
     return {};
   };
-  const lost = new LostCommits(server.pool, true);
+  const lost = new UncertainCommits(server.pool, true);
   const state = { isKnown: false };
   const outcome = lost.wasCommitted(MARK, LOST).then(() => (state.isKnown = true));
   await lost.settle();
@@ -84,17 +84,17 @@ test("a commit that is still under way is asked for again, until it is known wha
 });
 
 test("nobody waits for what is not asked for, or is given up", async () => {
-  const unasked = new LostCommits(new ScriptedPool().pool, false);
+  const unasked = new UncertainCommits(new ScriptedPool().pool, false);
   await assert.rejects(unasked.wasCommitted(MARK, LOST), StorageStoppedError);
-  const lost = new LostCommits(serverWith(false).pool, true);
+  const lost = new UncertainCommits(serverWith(false).pool, true);
   const waiting = assert.rejects(lost.wasCommitted(MARK, LOST), StorageStoppedError);
-  lost.giveUp();
+  lost.close();
   await waiting;
   await assert.rejects(lost.wasCommitted(MARK, LOST), StorageStoppedError);
 });
 
 test("a mark that is too old to tell leaves it open what came of its transaction", async () => {
-  const lost = new LostCommits(serverWith(true, FIVE_MINUTES_MS + 1).pool, true);
+  const lost = new UncertainCommits(serverWith(true, FIVE_MINUTES_MS + 1).pool, true);
   const outcome = assert.rejects(
     lost.wasCommitted(MARK, LOST),
     (error) => error instanceof StorageStoppedError && error.cause === LOST,
@@ -106,7 +106,7 @@ test("a mark that is too old to tell leaves it open what came of its transaction
 test("each lost commit is told what came of it, once", async () => {
   for (const isUndone of [true, false]) {
     const server = serverWith(isUndone);
-    const lost = new LostCommits(server.pool, true);
+    const lost = new UncertainCommits(server.pool, true);
     const outcome = lost.wasCommitted(MARK, LOST);
     const judged = isUndone ? assert.rejects(outcome, LOST) : outcome;
     await lost.settle();

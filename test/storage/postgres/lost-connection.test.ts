@@ -21,7 +21,11 @@ function lostServer() {
     marks.asked.push(values);
     return { rows: [{ isUndone: marks.isUndone, nowMs: 0 }] };
   };
-  return { server, marks, client: new PostgresClient(server.pool, { resolvesLostCommits: true }) };
+  return {
+    server,
+    marks,
+    client: new PostgresClient(server.pool, { resolvesUncertainCommits: true }),
+  };
 }
 
 test("a commit whose answer was lost is asked for, and its request gets what it would have got", async () => {
@@ -30,7 +34,7 @@ test("a commit whose answer was lost is asked for, and its request gets what it 
   await settled();
   assert.equal(client.stats.requestsWaiting, 1);
   assert.deepEqual([marks.asked, server.givenBack], [[], ["closed"]]);
-  await client.settleLostCommits();
+  await client.settleUncertainCommits();
   const changed = { rows: [], changes: 2 };
   assert.deepEqual(await sent, [changed, changed]);
   assert.deepEqual(marks.asked, [["mark"]]);
@@ -41,7 +45,7 @@ test("one that was undone is refused as what may be asked again, and so is one t
   marks.isUndone = true;
   const refused = assert.rejects(client.send([UPDATE, UPDATE], false), StorageUnwritableError);
   await settled();
-  await client.settleLostCommits();
+  await client.settleUncertainCommits();
   await refused;
   server.answer = (sql) => {
     if (sql === UPDATE.sql) throw saidByServer("57P01");

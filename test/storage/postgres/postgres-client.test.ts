@@ -16,7 +16,7 @@ const ONE_ROW = { rowCount: 1, command: "UPDATE" };
 
 function newClient(options: { readonly requestsWaitingMax?: number } = {}) {
   const server = new ScriptedPool();
-  const client = new PostgresClient(server.pool, { resolvesLostCommits: true, ...options });
+  const client = new PostgresClient(server.pool, { resolvesUncertainCommits: true, ...options });
   return { server, client };
 }
 
@@ -202,7 +202,7 @@ test("old marks are deleted at every fifteenth look, and at once where there are
     const before = server.asked.length;
     let looks = 0;
     do {
-      await client.settleLostCommits();
+      await client.settleUncertainCommits();
       looks += 1;
     } while (server.asked.length === before && looks < 100);
     return looks;

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { type TestContext, test } from "node:test";
-import { PostgresMail } from "../../../storage/postgres/postgres-message-bus.js";
+import { PostgresMessageBus } from "../../../storage/postgres/postgres-message-bus.js";
 import type { StatementPort } from "../../../storage/statements/statement-port.js";
 import { saidByServer } from "./scripted-pool.js";
 import { ScriptedServer } from "./scripted-server.js";
@@ -15,12 +15,12 @@ async function newMail(context: TestContext) {
     sent.push(request);
     return [];
   };
-  const mail = new PostgresMail(server.url, { send });
+  const mail = new PostgresMessageBus(server.url, { send });
   const heard: string[] = [];
   const state = { lostCount: 0 };
   const listen = (...channels: readonly string[]) =>
     mail.listen(channels, {
-      onMail: (channel, text) => void heard.push(`${channel}: ${text}`),
+      onMessages: (channel, text) => void heard.push(`${channel}: ${text}`),
       onLost: () => {
         state.lostCount += 1;
       },

@@ -106,12 +106,15 @@ test("a database that cannot be used is refused in words, and no connection to i
 test("a look tells a newer schema, what could not be written, and a name that another server has by now", async (t) => {
   const { server, locks, state, answers, open } = await newDatabase(t);
   const store = await open({ isServer: true, nodeName: "one" });
-  assert.deepEqual(await store.look(), { fault: undefined, warning: undefined });
+  assert.deepEqual(await store.checkHealth(), { fault: undefined, warning: undefined });
   state["schema"] = {
     version: POSTGRES_SCHEMA_VERSION + 2,
     oldestBeside: POSTGRES_SCHEMA_VERSION + 1,
   };
-  assert.equal((await store.look()).fault?.reason, "the database was migrated by a newer version");
+  assert.equal(
+    (await store.checkHealth()).fault?.reason,
+    "the database was migrated by a newer version",
+  );
   state["schema"] = { version: POSTGRES_SCHEMA_VERSION, oldestBeside: 1 };
   answers.refuse = (sql) => {
     if (sql.startsWith("update")) throw saidByServer("53100");
@@ -119,7 +122,7 @@ test("a look tells a newer schema, what could not be written, and a name that an
   await assert.rejects(store.send([UPDATE], false), StorageUnwritableError);
   assert.equal(store.writeFault?.reason, "the disk of the database is full");
   assert.ok(store.writeFault.advice.startsWith(`PostgreSQL at ${server.address}: `));
-  assert.deepEqual((await store.look()).fault, store.writeFault);
+  assert.deepEqual((await store.checkHealth()).fault, store.writeFault);
   answers.refuse = () => undefined;
   await store.send([UPDATE], false);
   assert.deepEqual([store.writeFault, store.stats.groupsCommitted], [undefined, 1]);
@@ -127,20 +130,20 @@ test("a look tells a newer schema, what could not be written, and a name that an
   while (server.openCount > 0) await new Promise(setImmediate);
   for (let turn = 0; turn < 5; turn += 1) await new Promise(setImmediate);
   locks.taken = false;
-  const { fault, warning } = await store.look();
+  const { fault, warning } = await store.checkHealth();
   assert.equal(fault, undefined);
   assert.match(warning ?? "", /^another server named one runs on/);
   answers.refuse = (sql) => {
     if (sql.startsWith("select pg_try")) throw saidByServer("57P03");
   };
-  const away = await store.look();
+  const away = await store.checkHealth();
   assert.deepEqual(
     [away.fault?.reason, away.warning],
     ["the database cannot be reached", undefined],
   );
   answers.refuse = () => undefined;
   locks.taken = true;
-  assert.equal((await store.look()).warning, undefined);
+  assert.equal((await store.checkHealth()).warning, undefined);
 });
 
 test("a look at a database that does not answer tells why, and not who has its lock", async (t) => {
@@ -149,7 +152,7 @@ test("a look at a database that does not answer tells why, and not who has its l
   answers.refuse = () => {
     throw saidByServer("57P03");
   };
-  const { fault, warning } = await store.look();
+  const { fault, warning } = await store.checkHealth();
   assert.equal(fault?.reason, "the database cannot be reached");
   assert.equal(warning, undefined);
 });
@@ -158,7 +161,7 @@ test("a command line makes the tables where there are none, and posts to the ser
   const { server, answers, open } = await newDatabase(t);
   answers.hasTables = false;
   const store = await open();
-  await store.mail.post("parley records", "");
+  await store.messageBus.post("parley records", "");
   assert.deepEqual(server.told.at(-1)?.values, ['["parley records"]', ""]);
 });
 
@@ -183,6 +186,6 @@ test("a server asks what came of a commit whose answer was lost, a command line 
     await new Promise(setImmediate);
   }
   state.isLost = false;
-  while (store.stats.requestsWaiting > 0) await store.look();
+  while (store.stats.requestsWaiting > 0) await store.checkHealth();
   assert.equal((await sent)?.length, 2);
 });

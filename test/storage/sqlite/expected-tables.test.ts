@@ -2,19 +2,19 @@ import assert from "node:assert/strict";
 import { copyFileSync, mkdirSync, readFileSync } from "node:fs";
 import { dirname } from "node:path";
 import { test } from "node:test";
-import { whatIsMissing } from "../../../storage/sqlite/open-store-file.js";
+import { missingParts } from "../../../storage/sqlite/open-store-file.js";
 import { Sqlite } from "../../../storage/sqlite/sqlite-library.js";
 import { temporaryFile } from "../temporary-file.js";
 
 test("a database says which of the tables are missing that every release has", () => {
   const path = temporaryFile();
   mkdirSync(dirname(path));
-  assert.equal(whatIsMissing(path), "is not there");
+  assert.equal(missingParts(path), "is not there");
   const file = new Sqlite(path);
   const told: (string | undefined)[] = [];
   for (const table of ["others", "organizations", "calls"]) {
     file.exec(`create table ${table} (id)`);
-    told.push(whatIsMissing(path));
+    told.push(missingParts(path));
   }
   file.close();
   assert.deepEqual(told, [
@@ -36,6 +36,6 @@ test("looking for tables leaves the log of a server that was killed as it is", (
   server.close();
   const log = readFileSync(`${killed}-wal`);
   assert.ok(log.length > 0);
-  assert.equal(whatIsMissing(killed), undefined);
+  assert.equal(missingParts(killed), undefined);
   assert.deepEqual(readFileSync(`${killed}-wal`), log);
 });

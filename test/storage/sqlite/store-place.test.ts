@@ -15,28 +15,28 @@ async function opened(context: Parameters<typeof temporaryDatabase>[0]) {
   await createDatabaseFile(filePath);
   const database = await temporaryDatabase(context, filePath);
   await database.plans.insertIfAbsent(planRecord());
-  assert.deepEqual(await database.look(), { fault: undefined, warning: undefined });
+  assert.deepEqual(await database.checkHealth(), { fault: undefined, warning: undefined });
   return { database, filePath };
 }
 
 test("a database that was moved away is neither written nor taken for whole, until it is back", async (t) => {
   const { database, filePath } = await opened(t);
   await rename(filePath, `${filePath}.away`);
-  const { fault } = await database.look();
+  const { fault } = await database.checkHealth();
   assert.equal(fault?.reason, "the database's file was deleted or moved away");
   assert.match(fault.advice, /parley\.db was deleted or moved away: put the same file back/);
   await assert.rejects(database.calls.heartbeat("run", 1), StorageUnwritableError);
   assert.deepEqual(await database.plans.list(), [planRecord()], "it can still be read");
   await rename(`${filePath}.away`, filePath);
   await database.calls.heartbeat("run", 1);
-  assert.equal((await database.look()).fault, undefined);
+  assert.equal((await database.checkHealth()).fault, undefined);
 });
 
 test("another file in its place is noticed, also one with the same content", async (t) => {
   const { database, filePath } = await opened(t);
   await copyFile(filePath, `${filePath}.copy`);
   await rename(`${filePath}.copy`, filePath);
-  const { fault } = await database.look();
+  const { fault } = await database.checkHealth();
   assert.equal(fault?.reason, "the database's file was replaced by another");
   await assert.rejects(database.calls.heartbeat("run", 1), { databaseCode: "FILE_REPLACED" });
 });
@@ -44,7 +44,7 @@ test("another file in its place is noticed, also one with the same content", asy
 test("a log that was removed is noticed: what would be written to it is lost", async (t) => {
   const { database, filePath } = await opened(t);
   await rm(`${filePath}-wal`);
-  assert.match((await database.look()).fault?.advice ?? "", /parley\.db-wal was deleted/);
+  assert.match((await database.checkHealth()).fault?.advice ?? "", /parley\.db-wal was deleted/);
   await assert.rejects(database.calls.heartbeat("run", 1), StorageUnwritableError);
 });
 
@@ -53,7 +53,7 @@ test("a schema that a newer version has brought up to date under a server is not
   const newer = new Sqlite(filePath);
   newer.pragma("user_version = 99");
   newer.close();
-  const { fault } = await database.look();
+  const { fault } = await database.checkHealth();
   assert.equal(fault?.reason, "the database was migrated by a newer version");
   assert.match(fault.advice, /schema was migrated to 99 by a newer version; this one has \d+/);
   assert.ok(fault.advice.startsWith(`${filePath}: `), fault.advice);
@@ -65,7 +65,7 @@ test("a server whose lock file was removed takes the lock again at its next look
   const first = await openDatabase({ filePath, isServer: true });
   assert.equal(first.isSoleServer, false, "there was no lock before");
   await rm(`${filePath}.lock`);
-  assert.equal((await first.look()).warning, undefined);
+  assert.equal((await first.checkHealth()).warning, undefined);
   await assert.rejects(openDatabase({ filePath, isServer: true }), StorageUnavailableError);
   await first.close();
   const next = await openDatabase({ filePath, isServer: true });
@@ -79,8 +79,8 @@ test("a server that finds another one in the place of its lost lock says so", as
   await rm(`${filePath}.lock`);
   const second = await openDatabase({ filePath, isServer: true });
   assert.equal(second.isSoleServer, false);
-  assert.match((await first.look()).warning ?? "", /another server runs on/);
+  assert.match((await first.checkHealth()).warning ?? "", /another server runs on/);
   await second.close();
-  assert.equal((await first.look()).warning, undefined, "it has the lock again");
+  assert.equal((await first.checkHealth()).warning, undefined, "it has the lock again");
   await first.close();
 });

@@ -122,8 +122,8 @@ test("who looks at a file whose thread dies, or has died, learns it", async () =
   const onFailure = () => undefined;
   const client = await ThreadClient.open(thread, { filePath: temporaryFile() }, { onFailure });
   const died = { name: "StorageStoppedError", message: "the storage thread has died" };
-  await Promise.all([1, 2].map(() => assert.rejects(client.look(), died)));
-  await assert.rejects(client.look(), died);
+  await Promise.all([1, 2].map(() => assert.rejects(client.checkHealth(), died)));
+  await assert.rejects(client.checkHealth(), died);
   await client.close();
 });
 

@@ -37,7 +37,7 @@ test("a provider that an agent of another server has just been given is in use",
       fault: { kind: "foreignKey" },
       writeFault: undefined,
     }),
-    look: async () => ({ fault: undefined, warning: undefined }),
+    checkHealth: async () => ({ fault: undefined, warning: undefined }),
   });
   assert.equal(await database.providers.removeUnused("provider", "org"), "inUse");
 });

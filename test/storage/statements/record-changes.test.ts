@@ -20,7 +20,7 @@ test("what was read before a change is out of date for good, whoever has made it
 test("a write settles once the others were told of it, also one that fails", async () => {
   const changes = new RecordChanges();
   const order: string[] = [];
-  changes.tellOthersBy(async () => {
+  changes.onChanged(async () => {
     order.push(`told at ${changes.count}`);
     await new Promise(setImmediate);
     order.push("heard");

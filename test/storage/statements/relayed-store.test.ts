@@ -31,7 +31,7 @@ function newStore(writers: "one" | "many" = "one") {
       asked.push(request);
       return owner.outcome;
     },
-    look: async () => owner.condition,
+    checkHealth: async () => owner.condition,
   });
   return { owner, asked, store };
 }
@@ -69,7 +69,7 @@ test("why nothing can be written is known from the last answer, and from the las
   await store.send([STATEMENT], false);
   assert.equal(store.writeFault, undefined);
   owner.condition = { fault: FULL, warning: "look at it" };
-  assert.deepEqual(await store.look(), owner.condition);
+  assert.deepEqual(await store.checkHealth(), owner.condition);
   assert.equal(store.writeFault, FULL);
 });
 

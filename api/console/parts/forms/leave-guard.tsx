@@ -1,7 +1,7 @@
 import { createContext, type ReactNode, useContext, useEffect, useRef, useState } from "react";
 import type { AroundNavHandler } from "wouter";
 import { BASE_PATH } from "../../model/server-address.js";
-import { AskDialog } from "./ask-dialog.js";
+import { ConfirmDialog } from "./confirm-dialog.js";
 
 type Guards = Set<symbol>;
 const GuardsContext = createContext<Guards>(new Set());
@@ -18,7 +18,7 @@ export function LeaveGuard({ children }: { children: (aroundNav: AroundNavHandle
     <GuardsContext value={guards.current}>
       {children(aroundNav)}
       {leaving === undefined ? null : (
-        <AskDialog
+        <ConfirmDialog
           title="Leave without saving?"
           consequence="Your changes on this page are not saved."
           keep="Stay"

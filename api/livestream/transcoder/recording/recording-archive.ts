@@ -53,7 +53,7 @@ export class RecordingArchive {
   readonly #stopSweeping: CancelTimer;
   #bytes = 0;
   #remuxing: Promise<void> | undefined;
-  #isRoomMissed = false;
+  #isSpaceMissing = false;
 
   /** Recordings that have ended stay as they are where `remuxToMp4` is not given. */
   constructor(settings: ShelfSettings, clock: Clock, log: Logger, remuxToMp4?: RemuxToMp4) {
@@ -84,7 +84,7 @@ export class RecordingArchive {
     shelved.mp4 = "due";
     this.#shelved.set(folder, shelved);
     const room = {
-      refusal: (sizeBytes: number) => this.#makeRoom(sizeBytes),
+      refusal: (sizeBytes: number) => this.#freeSpace(sizeBytes),
       grew: (sizeBytes: number) => this.#grew(shelved, sizeBytes),
       ended: () => {
         shelved.isGrowing = false;
@@ -104,7 +104,7 @@ export class RecordingArchive {
       const isTooMany = this.#shelved.size > RECORDINGS_MAX;
       if (shelved.changedMs < oldestMs) await this.#remove(shelved, "too old");
       else if (isTooMany) await this.#remove(shelved, "too many");
-      else if (!shelved.hasEnd) await this.#giveEnd(shelved);
+      else if (!shelved.hasEnd) await this.#finish(shelved);
     }
     await this.#remuxAll();
   }
@@ -119,7 +119,7 @@ export class RecordingArchive {
     this.#bytes += sizeBytes;
   }
 
-  async #makeRoom(sizeBytes: number): Promise<string | undefined> {
+  async #freeSpace(sizeBytes: number): Promise<string | undefined> {
     const { root, bytesMax, freeMinBytes } = this.#settings;
     const isOver = () => this.#bytes + sizeBytes > bytesMax;
     if (freeBytes(root) - sizeBytes < freeMinBytes) return "disk full: see RECORD_FREE_MIN_MB";
@@ -151,7 +151,7 @@ export class RecordingArchive {
     }
   }
 
-  async #giveEnd(shelved: Shelved): Promise<void> {
+  async #finish(shelved: Shelved): Promise<void> {
     const { folder } = shelved;
     try {
       await endPlaylist(folder);
@@ -176,7 +176,7 @@ export class RecordingArchive {
     if (remuxToMp4 === undefined) return;
     for (;;) {
       const next = this.#endedOldestFirst().find(
-        (shelved) => shelved.hasEnd && shelved.mp4 === "due" && this.#hasRoomFor(shelved),
+        (shelved) => shelved.hasEnd && shelved.mp4 === "due" && this.#hasSpaceFor(shelved),
       );
       if (next === undefined) return;
       await this.#mp4(next, remuxToMp4);
@@ -184,16 +184,16 @@ export class RecordingArchive {
   }
 
   /** Beside the segments, which stay until it is whole. */
-  #hasRoomFor(shelved: Shelved): boolean {
+  #hasSpaceFor(shelved: Shelved): boolean {
     const { root, freeMinBytes } = this.#settings;
     const hasRoom = freeBytes(root) - shelved.bytes >= freeMinBytes;
-    if (!hasRoom && !this.#isRoomMissed) {
+    if (!hasRoom && !this.#isSpaceMissing) {
       this.#log.error(
         { folder: shelved.folder },
         "disk full: no mp4 of a recording until there is room",
       );
     }
-    this.#isRoomMissed = !hasRoom;
+    this.#isSpaceMissing = !hasRoom;
     return hasRoom;
   }
 

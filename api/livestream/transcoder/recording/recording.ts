@@ -17,7 +17,7 @@ export interface RecordedRung {
 }
 
 /** Where a recording takes its room from. */
-export interface RecordingRoom {
+export interface RecordingSpace {
   /** Why there is none for so many bytes more; undefined where there is. */
   readonly refusal: (sizeBytes: number) => Promise<string | undefined>;
   readonly grew: (sizeBytes: number) => void;
@@ -32,7 +32,7 @@ export interface RecordingRoom {
 export class Recording {
   readonly folder: string;
   readonly #streamKey: string;
-  readonly #room: RecordingRoom;
+  readonly #space: RecordingSpace;
   readonly #log: Logger;
   #taking: Promise<void> | undefined;
   #last: number | undefined;
@@ -40,10 +40,10 @@ export class Recording {
   #playlistBytes: number | undefined;
   #problem: string | undefined;
 
-  constructor(folder: string, streamKey: string, room: RecordingRoom, log: Logger) {
+  constructor(folder: string, streamKey: string, room: RecordingSpace, log: Logger) {
     this.folder = folder;
     this.#streamKey = streamKey;
-    this.#room = room;
+    this.#space = room;
     this.#log = log;
   }
 
@@ -55,7 +55,9 @@ export class Recording {
   /** To be called more often than segments are deleted; a call while one is at work does nothing more. Never rejects. */
   take(rung: RecordedRung): Promise<void> {
     this.#taking ??= this.#copyNew(rung)
-      .catch((error: unknown) => this.#tell(error instanceof Error ? error.message : String(error)))
+      .catch((error: unknown) =>
+        this.#report(error instanceof Error ? error.message : String(error)),
+      )
       .finally(() => {
         this.#taking = undefined;
       });
@@ -71,7 +73,7 @@ export class Recording {
     } catch (error) {
       this.#log.error({ streamKey: this.#streamKey, error }, "finalizing an unfinished recording");
     }
-    this.#room.ended();
+    this.#space.ended();
   }
 
   async #copyNew(rung: RecordedRung): Promise<void> {
@@ -100,9 +102,9 @@ export class Recording {
     const sizeBytes = await sizeOf(source);
     // Deleted before it could be copied: a gap.
     if (sizeBytes === 0) return true;
-    const refusal = await this.#room.refusal(sizeBytes);
+    const refusal = await this.#space.refusal(sizeBytes);
     if (refusal !== undefined) {
-      this.#tell(refusal);
+      this.#report(refusal);
       return false;
     }
     const isGap = this.#last !== undefined && number !== this.#last + 1;
@@ -117,7 +119,7 @@ export class Recording {
     }
     this.#last = number;
     this.#lastRung = from;
-    this.#room.grew(sizeBytes);
+    this.#space.grew(sizeBytes);
     if (this.#problem !== undefined)
       this.#log.info({ streamKey: this.#streamKey }, "recorded again");
     this.#problem = undefined;
@@ -139,7 +141,7 @@ export class Recording {
   }
 
   /** Once, until it is recorded again. */
-  #tell(problem: string): void {
+  #report(problem: string): void {
     if (this.#problem === undefined) {
       this.#log.error({ streamKey: this.#streamKey, problem }, "not recorded");
     }

@@ -44,12 +44,12 @@ export class LiveFeed {
 
   start(): void {
     this.#open();
-    this.#clock.every(COMPARE_PERIOD_MS, () => void this.#ask());
+    this.#clock.every(COMPARE_PERIOD_MS, () => void this.#requestState());
   }
 
   /** Asks again after the page has been asleep. */
   refresh(): void {
-    void this.#ask();
+    void this.#requestState();
   }
 
   #open(): void {
@@ -73,14 +73,14 @@ export class LiveFeed {
     source.addEventListener("viewers", (event: MessageEvent<string>) => {
       this.#change(() => this.#board.count(readViewerCounts(event.data)));
     });
-    source.addEventListener("error", () => this.#lost(source));
+    source.addEventListener("error", () => this.#onLost(source));
     this.#clock.after(SNAPSHOT_TIMEOUT_MS, () => {
       if (this.#source === source && this.#state !== "live") this.#poll();
     });
   }
 
   /** The browser tries again by itself, except after an answer that is no event stream. */
-  #lost(source: EventSource): void {
+  #onLost(source: EventSource): void {
     if (this.#source !== source) return;
     this.#poll();
     if (source.readyState !== EventSource.CLOSED) return;
@@ -92,11 +92,11 @@ export class LiveFeed {
     if (this.#stopPolling !== undefined) return;
     // Until the first answer nobody knows whether the list or only the events are missing.
     if (this.#state === "live") this.#state = "polling";
-    this.#stopPolling = this.#clock.every(POLL_PERIOD_MS, () => void this.#ask());
-    void this.#ask();
+    this.#stopPolling = this.#clock.every(POLL_PERIOD_MS, () => void this.#requestState());
+    void this.#requestState();
   }
 
-  async #ask(): Promise<void> {
+  async #requestState(): Promise<void> {
     if (this.#isAsking) return;
     this.#isAsking = true;
     const version = this.#board.version;

@@ -43,7 +43,7 @@ function show(): void {
 }
 
 /** For those who do not see cards come and go. */
-function tellNews(before: readonly LiveStream[], after: readonly LiveStream[]): void {
+function announceChanges(before: readonly LiveStream[], after: readonly LiveStream[]): void {
   const keysOf = (list: readonly LiveStream[]) => list.map(({ streamKey }) => streamKey);
   const [old, fresh] = [new Set(keysOf(before)), new Set(keysOf(after))];
   const added = keysOf(after).filter((key) => !old.has(key));
@@ -58,7 +58,7 @@ function tellNews(before: readonly LiveStream[], after: readonly LiveStream[]): 
 const feed = new LiveFeed(
   {
     onStreams(list) {
-      if (streams !== undefined) tellNews(streams, list);
+      if (streams !== undefined) announceChanges(streams, list);
       streams = list;
       show();
     },

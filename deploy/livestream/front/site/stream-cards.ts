@@ -87,7 +87,7 @@ export class StreamCards {
   constructor(places: CardPlaces, clock: PageClock) {
     this.#places = places;
     this.#clock = clock;
-    clock.every(SINCE_PERIOD_MS, () => this.#tellTime());
+    clock.every(SINCE_PERIOD_MS, () => this.#showTime());
     clock.every(PICTURE_PERIOD_MS, () => this.#renewPictures());
   }
 
@@ -110,7 +110,7 @@ export class StreamCards {
     say(this.#places.count, countText(streams.length));
     this.#places.more.hidden = streams.length <= CARDS_MAX;
     say(this.#places.more, `and ${streams.length - CARDS_MAX} more`);
-    this.#tellTime();
+    this.#showTime();
   }
 
   #cardOf(stream: LiveStream): Card {
@@ -133,7 +133,7 @@ export class StreamCards {
     for (const { item } of this.#cards.values()) if (isOnScreen(item)) renewPoster(item, nowMs);
   }
 
-  #tellTime(): void {
+  #showTime(): void {
     const nowMs = this.#clock.epochMs();
     for (const { since, startedMs } of this.#cards.values())
       say(since, liveForText(startedMs, nowMs));

@@ -33,7 +33,7 @@ export class QualityMenu {
     return kept;
   }
 
-  tellPlayed(label: string | undefined): void {
+  showPlayed(label: string | undefined): void {
     if (this.#automatic === undefined) return;
     this.#automatic.textContent = label === undefined ? "Auto" : `Auto (${label})`;
   }
@@ -204,9 +204,9 @@ export class WatchView {
     this.#player = new HlsPlayer(
       elementOf("video", HTMLVideoElement),
       {
-        onState: (state) => this.#tell(state),
+        onState: (state) => this.#show(state),
         onQualities: (qualities) => this.#player.choose(menu.offer(qualities)),
-        onPlayedQuality: (label) => menu.tellPlayed(label),
+        onPlayedQuality: (label) => menu.showPlayed(label),
       },
       clock,
     );
@@ -216,7 +216,7 @@ export class WatchView {
       hasSound: () => this.#player.hasSound(),
     };
     new PlayerControls(controls).start(clock);
-    clock.every(SINCE_PERIOD_MS, () => this.#tellFacts());
+    clock.every(SINCE_PERIOD_MS, () => this.#showFacts());
   }
 
   get key(): string | undefined {
@@ -251,12 +251,12 @@ export class WatchView {
     this.#stream = stream;
     if (stream === undefined) {
       if (before !== undefined) this.#player.stop();
-      this.#tellAbsence();
+      this.#showAbsence();
       return;
     }
     this.#wasLive = true;
     this.#badge.hidden = false;
-    this.#tellFacts();
+    this.#showFacts();
     this.#stage.dataset["kind"] = isSoundAlone(stream) ? "sound" : "picture";
     this.#stage.style.setProperty("--hue", String(hueOf(stream.streamKey)));
     if (!isAnother(before, stream)) return;
@@ -264,12 +264,12 @@ export class WatchView {
     else this.#player.play(playlistPathOf(stream, this.#token));
   }
 
-  #tell(state: PlayerState): void {
+  #show(state: PlayerState): void {
     this.#stage.dataset["state"] = state;
     if (state !== "waiting") say(this.#message, MESSAGES[state]);
   }
 
-  #tellAbsence(): void {
+  #showAbsence(): void {
     this.#badge.hidden = true;
     say(this.#facts, "");
     say(
@@ -280,7 +280,7 @@ export class WatchView {
     );
   }
 
-  #tellFacts(): void {
+  #showFacts(): void {
     const stream = this.#stream;
     if (stream === undefined) return;
     const best = bestQuality(stream);

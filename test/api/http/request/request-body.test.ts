@@ -5,7 +5,7 @@ import { after, afterEach, before, test } from "node:test";
 import {
   BODIES_BYTES_MAX,
   BODIES_PER_OWNER_BYTES_MAX,
-  BodyRoom,
+  BodyMemory,
 } from "../../../../api/http/request/request-body.js";
 import { EdgeOnLoopback, endpoint, text } from "../edge-on-loopback.js";
 import type { Received } from "../loopback-client.js";
@@ -136,7 +136,7 @@ function counted(owner: string, isSettled: boolean, refused: string[]) {
 
 test("a body that has come whole gives no other one room: an unfinished one is refused, or the one that grows", () => {
   const refused: string[] = [];
-  const room = new BodyRoom();
+  const room = new BodyMemory();
   const small = counted("small", false, refused);
   assert.ok(room.take(small, 1));
   for (let owner = 0; owner < BODIES_BYTES_MAX / BODIES_PER_OWNER_BYTES_MAX; owner += 1) {

@@ -79,7 +79,7 @@ export class ListedBroadcast {
       rmSync(folder, { recursive: true, force: true });
     });
     broadcast.clock.advance(1_000);
-    await broadcast.transcoder.look();
+    await broadcast.transcoder.poll();
     broadcast.clock.advance(100);
     broadcast.makeSegments();
     broadcast.clock.advance(100);

@@ -14,7 +14,7 @@ test("tracks that change every second start the ladder anew after 2 s, then ever
       const width = second % 2 === 0 ? 240 : 320;
       const video = { codec: "h264", width, height: 560 - width };
       broadcast.published = [{ ...ALICE, tracks: { ...ALICE.tracks, video } }];
-      await transcoder.look();
+      await transcoder.poll();
       clock.advance(SECOND_MS);
       const count = log.lines.filter(({ message }) => message === CHANGED).length;
       while (changesMs.length < count) changesMs.push(clock.monotonicMs());
@@ -47,11 +47,11 @@ test("names of segments follow the time that passes, whatever the machine's cloc
     clock.stepWallClock(stepMs);
     const bob = { ...ALICE, streamKey: "bob", session: `b${step}` };
     broadcast.published = [ALICE, bob];
-    await transcoder.look();
+    await transcoder.poll();
     clock.advance(200);
     await broadcast.untilStarts(step + 2);
     broadcast.published = [ALICE];
-    await transcoder.look();
+    await transcoder.poll();
     await broadcast.untilLadders(["alice"]);
   }
   const starts = await broadcast.untilStarts(3);

@@ -13,12 +13,12 @@ function isRefused(key: string): (streams: readonly Unwell[]) => boolean {
 test("a broadcast beyond what the machine takes at once is refused with the reason, once in the log, until another has ended", async (t) => {
   const broadcast = await ListedBroadcast.start(t);
   broadcast.published = [ALICE, BOB, CAROL];
-  await broadcast.transcoder.look();
+  await broadcast.transcoder.poll();
   const [refused] = await broadcast.untilHealth(isRefused("carol"));
   const reason = `this machine takes ${BROADCASTS_MAX} broadcasts at once: see BROADCASTS_MAX`;
   assert.deepEqual(refused, { streamKey: "carol", state: "refused", rungs: [], reason });
   broadcast.clock.advance(1_000);
-  await broadcast.transcoder.look();
+  await broadcast.transcoder.poll();
   assert.deepEqual(broadcast.ladders(), ["alice", "bob"]);
   const told = broadcast.log.ofLevel("error").map(({ fields }) => fields);
   assert.deepEqual(told, [{ streamKey: "carol", broadcastsMax: BROADCASTS_MAX }]);
@@ -29,9 +29,9 @@ test("a broadcast beyond what the machine takes at once is refused with the reas
 test("one that is refused and goes is forgotten at once", async (t) => {
   const broadcast = await ListedBroadcast.start(t);
   broadcast.published = [ALICE, BOB, CAROL];
-  await broadcast.transcoder.look();
+  await broadcast.transcoder.poll();
   await broadcast.untilHealth(isRefused("carol"));
   broadcast.published = [ALICE, BOB];
-  await broadcast.transcoder.look();
+  await broadcast.transcoder.poll();
   await broadcast.untilHealth((streams) => !isRefused("carol")(streams));
 });

@@ -10,7 +10,7 @@ test("a broadcaster whom the media server rings for is unlisted before any time 
   const broadcast = await ListedBroadcast.start(t);
   broadcast.published = [];
   const ringMs = broadcast.clock.monotonicMs();
-  await broadcast.transcoder.look();
+  await broadcast.transcoder.poll();
   await broadcast.untilListed(0);
   assert.equal(broadcast.clock.monotonicMs(), ringMs);
 });
@@ -26,7 +26,7 @@ test("a broadcast that cannot be begun is tried again, and told of, each second 
   const broadcast = await ListedBroadcast.start(t);
   rmSync(broadcast.runFolder, { recursive: true });
   broadcast.published = [ALICE, { ...ALICE, streamKey: "bob", session: "s2" }];
-  await broadcast.transcoder.look();
+  await broadcast.transcoder.poll();
   broadcast.clock.advance(5_000);
   const count = broadcast.log.ofLevel("error").length;
   assert.ok(count >= 4 && count <= 6, `told ${count} times`);

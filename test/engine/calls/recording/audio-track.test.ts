@@ -13,7 +13,7 @@ test("sound stands where it was placed, on its own channel, with silence around 
   const track = new AudioTrack();
   track.place(2, Int16Array.of(1, 2));
   track.place(5, new Int16Array(0));
-  assert.equal(track.heldSamples, 2);
+  assert.equal(track.bufferedSamples, 2);
   assert.deepEqual(taken(track, 0, 5, 1), [0, 0, 0, 0, 0, 1, 0, 2, 0, 0]);
 });
 
@@ -21,9 +21,9 @@ test("a piece that reaches over the end of a block goes on in the next, and is t
   const track = new AudioTrack();
   track.place(1, Int16Array.of(1, 2, 3, 4));
   assert.deepEqual(taken(track, 0, 3), [0, 0, 1, 0, 2, 0]);
-  assert.equal(track.heldSamples, 4);
+  assert.equal(track.bufferedSamples, 4);
   assert.deepEqual(taken(track, 3, 2), [3, 0, 4, 0]);
-  assert.equal(track.heldSamples, 0);
+  assert.equal(track.bufferedSamples, 0);
 });
 
 test("of what overlaps, the one that came later is heard", () => {
@@ -39,7 +39,7 @@ test("what is cut off is not heard, from the middle of a piece on", () => {
   track.place(3, Int16Array.of(4));
   track.place(2, Int16Array.of(6, 6));
   track.cutFrom(2);
-  assert.equal(track.heldSamples, 2);
+  assert.equal(track.bufferedSamples, 2);
   assert.deepEqual(taken(track, 0, 4), [1, 0, 2, 0, 0, 0, 0, 0]);
 });
 
@@ -48,7 +48,7 @@ test("of a piece one sample may be left, and of one behind the cut none", () => 
   track.place(1, Int16Array.of(1, 2));
   track.place(3, Int16Array.of(4, 5, 6));
   track.cutFrom(2);
-  assert.equal(track.heldSamples, 1);
+  assert.equal(track.bufferedSamples, 1);
   assert.deepEqual(taken(track, 0, 5), [0, 0, 1, 0, 0, 0, 0, 0, 0, 0]);
 });
 
@@ -57,7 +57,7 @@ test("what stands before a block is not in it, and what ends with a block is for
   track.place(0, Int16Array.of(1, 2, 3, 4));
   track.place(6, Int16Array.of(7));
   assert.deepEqual(taken(track, 2, 3), [3, 0, 4, 0, 0, 0]);
-  assert.equal(track.heldSamples, 1);
+  assert.equal(track.bufferedSamples, 1);
   assert.deepEqual(taken(track, 5, 2, 1), [0, 0, 0, 7]);
-  assert.equal(track.heldSamples, 0);
+  assert.equal(track.bufferedSamples, 0);
 });

@@ -20,7 +20,7 @@ for (const [name, frameMs] of [
       const isMark = index % 3_000 === 0;
       recording.caller(sound(FRAME, isMark ? 0 : 1_000));
       if (isMark) recording.agent(sound(FRAME));
-      heldSamplesMax = Math.max(heldSamplesMax, recording.heldSamples);
+      heldSamplesMax = Math.max(heldSamplesMax, recording.bufferedSamples);
     }
     clock.advance(1_000);
     recording.end();

@@ -49,8 +49,8 @@ export function newRecording(changes: Partial<RecordingDeps> = {}, format = FORM
       throw new Error("nothing here has another rate");
     },
     onBroken: (reason) => story.push(`broken: ${reason}`),
-    onSentenceLost: () => story.push("lost"),
-    onWhole: () => story.push("whole"),
+    onSentenceDropped: () => story.push("lost"),
+    onComplete: () => story.push("whole"),
     ...changes,
   });
   return { clock, sink, story, recording };

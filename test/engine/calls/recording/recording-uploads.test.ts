@@ -95,10 +95,10 @@ test("a server that stops finishes the file that it is at, and says nothing of o
 
 test("no call is recorded while more waits than may, as was seen at the last look", async () => {
   const { uploads, clock } = waitingUploads(2, 2 * FILE_BYTES);
-  await uploads.look();
+  await uploads.run();
   assert.equal(uploads.isFull, false, "as much as may wait");
   const full = waitingUploads(2, 2 * FILE_BYTES - 1);
-  await full.uploads.look();
+  await full.uploads.run();
   assert.equal(full.uploads.isFull, true);
   assert.equal(clock.pendingTimerCount, 0);
 });
@@ -126,7 +126,7 @@ test("of recordings that become whole together four are sent at once, and none s
 
 test("how much waits is looked for every thirty seconds while calls begin, and behind each round", async (t) => {
   const { uploads, clock } = waitingUploads(2, FILE_BYTES);
-  const looks = t.mock.method(uploads, "look");
+  const looks = t.mock.method(uploads, "run");
   for (const [passedMs, count] of [
     [0, 1],
     [0, 1],
@@ -147,12 +147,12 @@ test("how much waits is looked for every thirty seconds while calls begin, and b
 test("a folder that is not there has nothing that waits, and one that cannot be read is told", async () => {
   const none = waitingUploads(2, 0);
   rmSync(none.folder, { recursive: true });
-  await none.uploads.look();
+  await none.uploads.run();
   assert.equal(none.uploads.isFull, false);
   const { uploads, folder, log } = waitingUploads(0);
   rmSync(folder, { recursive: true });
   writeFileSync(folder, "no folder");
-  await assert.rejects(uploads.look(), { code: "ENOTDIR" });
+  await assert.rejects(uploads.run(), { code: "ENOTDIR" });
   assert.equal(uploads.isFull, false);
   while (log.lines.length === 0) await new Promise(setImmediate);
   const [line] = log.lines;
@@ -265,7 +265,7 @@ test("a recording that another process has sent before it was measured takes no 
   const { uploads } = waitingUploads(1, 0);
   t.mock.method(promises, "stat", () => Promise.reject(new Error("it is gone")));
   syncBuiltinESMExports();
-  await uploads.look();
+  await uploads.run();
   t.mock.restoreAll();
   syncBuiltinESMExports();
   assert.equal(uploads.isFull, false);

@@ -120,7 +120,7 @@ test("a leg that floods fills neither memory nor file", () => {
   for (let second = 0; second < 10; second += 1) {
     for (let frame = 0; frame < 5_000; frame += 1) recording.caller(sound(FRAME));
     clock.advance(1_000);
-    assert.ok(recording.heldSamples < 20 * RATE_HZ, String(recording.heldSamples));
+    assert.ok(recording.bufferedSamples < 20 * RATE_HZ, String(recording.bufferedSamples));
   }
   recording.end();
   assert.equal(sink.samples, 10 * RATE_HZ);
@@ -131,7 +131,7 @@ test("audio in the smallest pieces fills no memory while they wait", () => {
   clock.advance(9_000);
   for (let sample = 0; sample < 9_000 * 8; sample += 1) recording.caller(sound(1));
   clock.advance(5_000);
-  assert.ok(recording.heldSamples <= 4_000);
+  assert.ok(recording.bufferedSamples <= 4_000);
   recording.end();
   assert.ok(sink.loudSamples[0] <= 4_000);
 });
@@ -147,7 +147,7 @@ test("a recording whose disk is too slow ends with the reason, once", () => {
   assert.equal(story.length, 1);
   assert.match(story[0] ?? "", /^broken: .*disk/);
   assert.equal(clock.pendingTimerCount, 0);
-  assert.equal(recording.heldSamples, 0);
+  assert.equal(recording.bufferedSamples, 0);
 });
 
 test("more of the agent's speech than a call can have ahead ends the recording", () => {
@@ -155,7 +155,7 @@ test("more of the agent's speech than a call can have ahead ends the recording",
   for (let second = 0; second < 200; second += 1) recording.agent(sound(RATE_HZ));
   assert.equal(story.length, 1);
   assert.match(story[0] ?? "", /^broken: .*ahead/);
-  assert.equal(recording.heldSamples, 0);
+  assert.equal(recording.bufferedSamples, 0);
 });
 
 test("µ-law of the caller is recorded as the sound that it is", () => {
@@ -217,7 +217,7 @@ test("nothing is recorded of a call that has ended, and its end is told once", (
   clock.advance(5_000);
   recording.end();
   assert.deepEqual([story, sink.samples, clock.pendingTimerCount], [["whole"], 800, 0]);
-  assert.deepEqual([sink.loudSamples, recording.heldSamples], [[0, 0], 0]);
+  assert.deepEqual([sink.loudSamples, recording.bufferedSamples], [[0, 0], 0]);
 });
 
 test("of a call that is streamed to a browser 200 ms are hidden by its buffer, and not one more", () => {
@@ -258,7 +258,7 @@ test("a recording that breaks off holds nothing of what the caller has said", ()
   clock.advance(20);
   recording.caller(sound(FRAME));
   clock.advance(2_480);
-  assert.equal(recording.heldSamples, FRAME);
+  assert.equal(recording.bufferedSamples, FRAME);
   for (let times = 0; times < 2; times += 1) recording.agent(sound(RATE_HZ * 141));
-  assert.deepEqual([recording.heldSamples, story.length], [0, 1]);
+  assert.deepEqual([recording.bufferedSamples, story.length], [0, 1]);
 });

@@ -50,7 +50,7 @@ async function stand(context: TestContext, waitingBytesMax = 1_000_000_000) {
   /** One call of five seconds, to its end; nothing is waited for. */
   const record = async (recordings: Recordings, callId = "call") => {
     await database.calls.start(callRecord({ id: callId, orgId: "org" }), "run");
-    const tap = recordings.begin(keyOf(callId), AGENT, FORMAT);
+    const tap = recordings.startRecording(keyOf(callId), AGENT, FORMAT);
     if (tap === undefined) return false;
     for (let frame = 0; frame < 250; frame += 1) {
       clock.advance(20);

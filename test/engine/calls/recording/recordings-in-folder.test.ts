@@ -43,7 +43,7 @@ async function stand(context: TestContext) {
 }
 
 function begin(recordings: Recordings): CallAudioTap {
-  const tap = recordings.begin(KEY, AGENT, FORMAT);
+  const tap = recordings.startRecording(KEY, AGENT, FORMAT);
   assert.ok(tap);
   return tap;
 }
@@ -80,7 +80,7 @@ test("a recording is whole once its call is over, and only then can it be opened
 test("an agent that does not record costs nothing: there is no tap, timer, row or file", async (context) => {
   const { clock, database, newRecordings } = await stand(context);
   const off = { recording: { enabled: false, retentionDays: 7 } };
-  assert.equal(newRecordings().begin(KEY, off, FORMAT), undefined);
+  assert.equal(newRecordings().startRecording(KEY, off, FORMAT), undefined);
   assert.equal(clock.pendingTimerCount, 0);
   assert.deepEqual(await database.recordings.listUnfinished("", 10), []);
 });
@@ -99,10 +99,10 @@ test("what a killed server left is put right at the next start, and what is empt
   header.writeUInt32LE(0, 40);
   await appendFile(`${path}.part`, Buffer.concat([header, whole.subarray(44, 44 + 4_001)]));
   await database.recordings.remove(KEY);
-  await database.recordings.begin(KEY, clock.epochMs() + DAY_MS);
+  await database.recordings.start(KEY, clock.epochMs() + DAY_MS);
   const other = { ...KEY, callId: "silent" };
   await database.calls.start(callRecord({ id: other.callId, orgId: other.orgId }), "run");
-  await database.recordings.begin(other, clock.epochMs() + DAY_MS);
+  await database.recordings.start(other, clock.epochMs() + DAY_MS);
   const next = newRecordings();
   const inProgress = await database.recordings.listUnfinished("", 10);
   assert.deepEqual(inProgress, [], "another server may be recording them");
@@ -140,7 +140,7 @@ test("a disk that refuses is told of once, and the call goes on", async (context
   // A folder where the file is to be.
   const blocked = new RecordingFile(join(path, "\0"), 8_000, Promise.resolve(), () => {});
   assert.equal(await blocked.finish(), undefined);
-  const tap = recordings.begin({ ...KEY, callId: "unknown" }, AGENT, FORMAT);
+  const tap = recordings.startRecording({ ...KEY, callId: "unknown" }, AGENT, FORMAT);
   assert.ok(tap);
   talk(tap, clock, 5);
   tap.end();

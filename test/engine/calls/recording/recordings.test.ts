@@ -19,13 +19,13 @@ const keysOf = (count: number, from = 0): RecordingKey[] =>
 
 test("a recording is known, with the day of its end, before it is written, and finished with its facts", async () => {
   const { recordings, clock, log, asked, pathOf } = newRecordings();
-  const tap = recordings.begin(KEY, AGENT, FORMAT);
+  const tap = recordings.startRecording(KEY, AGENT, FORMAT);
   clock.advance(500);
   tap?.end();
   await recordings.close();
   const beganAtMs = clock.epochMs() - 500;
   assert.deepEqual(asked, [
-    ["begin", KEY, beganAtMs + 7 * DAY_MS],
+    ["start", KEY, beganAtMs + 7 * DAY_MS],
     ["finish", KEY, { bytes: 16_044, durationSec: 0.5 }, clock.epochMs()],
   ]);
   assert.equal(readFileSync(pathOf("call")).length, 16_044);
@@ -36,11 +36,11 @@ test("a store that does not take a recording, or its end, is told of, and the ca
   const failing = new Error("the database is locked");
   const fail = () => Promise.reject(failing);
   for (const [changes, message] of [
-    [{ begin: fail }, "a recording could not be written; the call goes on"],
+    [{ start: fail }, "a recording could not be written; the call goes on"],
     [{ finish: fail }, "a recording could not be finished"],
   ] as const) {
     const { recordings, clock, log } = newRecordings(changes);
-    const tap = recordings.begin(KEY, AGENT, FORMAT);
+    const tap = recordings.startRecording(KEY, AGENT, FORMAT);
     clock.advance(500);
     tap?.end();
     await recordings.close();
@@ -70,7 +70,7 @@ test("sentences are decoded, and streams converted, in the background and at the
     ["pcm", PCM_24K],
   ] as const) {
     const format = { input: PCM_16K, speech, isPaced: false };
-    const tap = recordings.begin({ orgId: "org", callId }, AGENT, format);
+    const tap = recordings.startRecording({ orgId: "org", callId }, AGENT, format);
     tap?.agent(frame);
     clock.advance(1);
     tap?.end();
@@ -90,13 +90,13 @@ test("sentences are decoded, and streams converted, in the background and at the
 
 test("a sentence that is missing is told, and so is a recording that ends before its call", async () => {
   const { recordings, clock, log, asked } = newRecordings();
-  const tap = recordings.begin(KEY, AGENT, { ...FORMAT, speech: MP3 });
+  const tap = recordings.startRecording(KEY, AGENT, { ...FORMAT, speech: MP3 });
   const frame = Buffer.alloc(144);
   frame.set([0xff, 0xf3, 0x64, 0xc4]);
   tap?.agent(frame);
   clock.advance(1_000);
   tap?.end();
-  const long = recordings.begin({ ...KEY, callId: "long" }, AGENT, FORMAT);
+  const long = recordings.startRecording({ ...KEY, callId: "long" }, AGENT, FORMAT);
   for (let times = 0; times < 2; times += 1) long?.agent(new Uint8Array(16_000 * 141));
   await recordings.close();
   const [lost, broken] = log.lines.toSorted((one, other) => (one.message < other.message ? 1 : -1));
@@ -123,11 +123,11 @@ test("a sentence that is missing is told, and so is a recording that ends before
 
 test("a call that ended as it began has no recording", async () => {
   const { recordings, asked, log } = newRecordings();
-  recordings.begin(KEY, AGENT, FORMAT)?.end();
+  recordings.startRecording(KEY, AGENT, FORMAT)?.end();
   await recordings.close();
   assert.deepEqual(
     asked.map((of) => (Array.isArray(of) ? of[0] : of)),
-    ["begin"],
+    ["start"],
   );
   assert.deepEqual(log.lines, []);
 });
@@ -206,11 +206,11 @@ test("a call that is being recorded is not put right, and a start that finds not
   const { recordings, log, asked, clock } = newRecordings({
     listUnfinished: () => Promise.resolve([KEY]),
   });
-  const tap = recordings.begin(KEY, AGENT, FORMAT);
+  const tap = recordings.startRecording(KEY, AGENT, FORMAT);
   await recordings.start();
   assert.deepEqual(
     asked.map((of) => (Array.isArray(of) ? of[0] : of)),
-    ["begin"],
+    ["start"],
   );
   clock.advance(10);
   tap?.end();

@@ -23,7 +23,7 @@ export function newRecordings(
   const note = (...of: readonly unknown[]) => Promise.resolve(void asked.push(of));
   // Only what is called.
   const store = {
-    begin: (...given: readonly unknown[]) => note("begin", ...given),
+    start: (...given: readonly unknown[]) => note("start", ...given),
     finish: (...given: readonly unknown[]) => note("finish", ...given),
     remove: ({ callId }: RecordingKey) => note("remove", callId),
     isFinished: () => Promise.resolve(true),

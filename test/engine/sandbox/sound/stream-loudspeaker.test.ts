@@ -11,7 +11,7 @@ test("a streamed turn is played piece by piece, and told by the millisecond", as
   const loudspeaker = new StreamLoudspeaker(true);
   const sound = speech("one two three four five six");
   const durationMs = sound.length / 48;
-  loudspeaker.begin(3, "pcm24k", 0n);
+  loudspeaker.startTurn(3, "pcm24k", 0n);
   for (let at = 0; at < sound.length; at += 4_800) {
     loudspeaker.play(sound.subarray(at, at + 4_800), 0n);
   }
@@ -27,9 +27,9 @@ test("a streamed turn is played piece by piece, and told by the millisecond", as
 
 test("a turn begins when the one before it has ended; a buffer makes all of it later", async () => {
   const loudspeaker = new StreamLoudspeaker(true, 500);
-  loudspeaker.begin(1, "mulaw", 0n);
+  loudspeaker.startTurn(1, "mulaw", 0n);
   loudspeaker.play(new Uint8Array(8_000), 0n);
-  loudspeaker.begin(2, "mulaw", 900n * MS);
+  loudspeaker.startTurn(2, "mulaw", 900n * MS);
   loudspeaker.play(new Uint8Array(8_000), 900n * MS);
   assert.deepEqual(loudspeaker.played(1_600n * MS), { turnId: 2, ms: 100, isAll: false });
   assert.equal(loudspeaker.endsNs, 2_500n * MS);

@@ -3,8 +3,8 @@ import { test } from "node:test";
 import * as fc from "fast-check";
 import twilio from "twilio";
 import {
-  askWebhook,
   readDocument,
+  requestWebhook,
   signatureHeader,
 } from "../../../../engine/sandbox/telephone/phone-webhook.js";
 
@@ -48,10 +48,10 @@ test("where no connection can be made, the vendor asks once more", async (contex
   const answers = [() => Promise.reject(unconnected), () => Promise.resolve(new Response(stream))];
   const asked = context.mock.method(globalThis, "fetch", () => answers.shift()?.());
   const call = { callSid: "CA1", accountSid: "AC1", from: "+1", to: "+2", authToken: undefined };
-  const { url } = await askWebhook("http://a.example", call);
+  const { url } = await requestWebhook("http://a.example", call);
   assert.equal(url, "wss://a.example/ws");
   asked.mock.mockImplementation(() => Promise.reject(unconnected));
-  await assert.rejects(askWebhook("http://a.example", call), /fetch failed/);
+  await assert.rejects(requestWebhook("http://a.example", call), /fetch failed/);
   assert.equal(asked.mock.callCount(), 4);
 });
 
@@ -70,10 +70,13 @@ test("the vendor waits and goes where a document sends it, but not for ever", as
   context.mock.method(globalThis, "fetch", answer);
   let pausedSec = 0;
   const pause = async (lengthSec: number) => void (pausedSec += lengthSec);
-  await askWebhook("http://a.example/now?token=1", call, "in-progress", pause);
+  await requestWebhook("http://a.example/now?token=1", call, "in-progress", pause);
   assert.deepEqual(asked, ["http://a.example/now?token=1", "http://a.example/later?a=1&b=2"]);
   assert.equal(pausedSec, 3);
-  await assert.rejects(askWebhook("http://a.example", call, "ringing", pause), /sent on and on/);
+  await assert.rejects(
+    requestWebhook("http://a.example", call, "ringing", pause),
+    /sent on and on/,
+  );
 });
 
 test("requests are signed as the vendor's library expects", () => {

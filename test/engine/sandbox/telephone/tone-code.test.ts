@@ -6,9 +6,9 @@ import { resample } from "../../../../engine/sandbox/sound/raw-audio.js";
 import { speak } from "../../../../engine/sandbox/sound/simulated-voice.js";
 import { decodeMuLaw, encodeMuLaw } from "../../../../engine/sandbox/telephone/telephone-audio.js";
 import {
+  type DecodedWord,
   decodeSpeech,
   encodeSpeech,
-  type HeardWord,
   ToneDecoder,
 } from "../../../../engine/sandbox/telephone/tone-code.js";
 import { anyCharacter } from "../../../any-character.js";
@@ -32,8 +32,8 @@ const anyText = fc.oneof(
   }),
 );
 
-function wordsIn(pcm: Int16Array, sampleRateHz: number): HeardWord[] {
-  const words: HeardWord[] = [];
+function wordsIn(pcm: Int16Array, sampleRateHz: number): DecodedWord[] {
+  const words: DecodedWord[] = [];
   const decoder = new ToneDecoder(sampleRateHz, { onWord: (word) => words.push(word) });
   decoder.write(pcm);
   decoder.end();
@@ -104,7 +104,7 @@ test("slower speech takes longer and says the same", () => {
 test("however the audio is cut, the words come out the same, each once, with its place in time", () => {
   const pcm = join(silence(1000, 8000), encodeSpeech("one two", 8000), silence(500, 8000));
   const whole = wordsIn(pcm, 8000);
-  const pieces: HeardWord[] = [];
+  const pieces: DecodedWord[] = [];
   const decoder = new ToneDecoder(8000, { onWord: (word) => pieces.push(word) });
   for (let at = 0; at < pcm.length; at += 37) decoder.write(pcm.subarray(at, at + 37));
 

@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import {
   accessFaults,
-  agentStanding,
+  agentAvailability,
   isModelAllowed,
   sttModelId,
   usableFallbacks,
@@ -66,12 +66,15 @@ const AGENT: AgentRecord = newAgent(
 );
 
 test("with everything in order an agent is active", () => {
-  assert.deepEqual(agentStanding(AGENT, 1, PLAN, byId()), { status: "active", pauseReason: null });
+  assert.deepEqual(agentAvailability(AGENT, 1, PLAN, byId()), {
+    status: "active",
+    pauseReason: null,
+  });
 });
 
 test("switched off comes before every pause", () => {
   const off = { ...AGENT, active: false };
-  assert.deepEqual(agentStanding(off, 9, PLAN, new Map()), {
+  assert.deepEqual(agentAvailability(off, 9, PLAN, new Map()), {
     status: "inactive",
     pauseReason: null,
   });
@@ -80,7 +83,7 @@ test("switched off comes before every pause", () => {
 test("a pause for the provider comes before one for the plan", () => {
   const providers = byId(provider("stt", { active: false }));
   const costly = { ...AGENT, llmModelId: "llm-other" };
-  assert.deepEqual(agentStanding(costly, 9, PLAN, providers), {
+  assert.deepEqual(agentAvailability(costly, 9, PLAN, providers), {
     status: "paused_provider",
     pauseReason: 'the speech-to-text provider "The stt" is not active',
   });
@@ -91,7 +94,7 @@ test("a missing provider, and another organization's, pause as missing", () => {
   missing.delete("tts");
   const strangers = byId(provider("tts", { orgId: "other" }));
   for (const providers of [missing, strangers]) {
-    assert.deepEqual(agentStanding(AGENT, 0, PLAN, providers), {
+    assert.deepEqual(agentAvailability(AGENT, 0, PLAN, providers), {
       status: "paused_provider",
       pauseReason: "the text-to-speech provider is missing",
     });
@@ -101,7 +104,7 @@ test("a missing provider, and another organization's, pause as missing", () => {
 test("each of the three models is held to the plan", () => {
   for (const category of ["llm", "tts", "stt"] as const) {
     const plan = { ...PLAN, models: { ...PLAN.models, [category]: [] } };
-    assert.deepEqual(agentStanding(AGENT, 0, plan, byId()), {
+    assert.deepEqual(agentAvailability(AGENT, 0, plan, byId()), {
       status: "paused_plan",
       pauseReason: `the model vendor/${category}-model is not in the plan "small"`,
     });
@@ -114,8 +117,8 @@ test("each of the three models is held to the plan", () => {
 });
 
 test("the last agent that the plan has room for is active, the next is paused", () => {
-  assert.equal(agentStanding(AGENT, 1, PLAN, byId()).status, "active");
-  assert.deepEqual(agentStanding(AGENT, 2, PLAN, byId()), {
+  assert.equal(agentAvailability(AGENT, 1, PLAN, byId()).status, "active");
+  assert.deepEqual(agentAvailability(AGENT, 2, PLAN, byId()), {
     status: "paused_plan",
     pauseReason: 'the plan "small" allows 2 agents',
   });
@@ -124,7 +127,10 @@ test("the last agent that the plan has room for is active, the next is paused", 
 test("the organization's own providers may have any model", () => {
   const own = provider("llm", { orgId: "org", models: [{ modelId: "any", label: "" }] });
   assert.equal(isModelAllowed(PLAN, own, "any"), true);
-  assert.equal(agentStanding({ ...AGENT, llmModelId: "any" }, 0, PLAN, byId(own)).status, "active");
+  assert.equal(
+    agentAvailability({ ...AGENT, llmModelId: "any" }, 0, PLAN, byId(own)).status,
+    "active",
+  );
 });
 
 test("a model counts only under its own vendor and category", () => {
@@ -271,7 +277,7 @@ test("an agent is active while one of each chain can be used, and its calls begi
     own("stt", "stt-2"),
   ];
   const providersById = byId(...switchedOff, ...others);
-  assert.deepEqual(agentStanding(agent, 0, PLAN, providersById), {
+  assert.deepEqual(agentAvailability(agent, 0, PLAN, providersById), {
     status: "active",
     pauseReason: null,
   });
@@ -289,7 +295,7 @@ test("an agent is active while one of each chain can be used, and its calls begi
   assert.deepEqual([behind, chosen.fallbacks.tts, chosen.fallbacks.stt], [["llm-3"], [], []]);
 
   const without = byId(...switchedOff, own("tts", "tts-2"), own("stt", "stt-2"));
-  assert.deepEqual(agentStanding(agent, 0, PLAN, without), {
+  assert.deepEqual(agentAvailability(agent, 0, PLAN, without), {
     status: "paused_provider",
     pauseReason:
       'the language-model provider "The llm" is not active, and none of its fallbacks can be used',
@@ -300,12 +306,12 @@ test("a model outside the plan pauses an agent only where no fallback can be use
   const gated = { ...AGENT, llmModelId: "other" };
   const models = [{ modelId: "llm-model", label: "" }];
   const providersById = byId(provider("llm", { id: "llm-2", models }));
-  assert.equal(agentStanding(gated, 0, PLAN, providersById).status, "paused_plan");
+  assert.equal(agentAvailability(gated, 0, PLAN, providersById).status, "paused_plan");
   const llm = [{ providerId: "llm-2", modelId: "llm-model" }];
   const agent = { ...gated, fallbacks: { ...AGENT.fallbacks, llm } };
-  assert.equal(agentStanding(agent, 0, PLAN, providersById).status, "active");
+  assert.equal(agentAvailability(agent, 0, PLAN, providersById).status, "active");
   assert.equal(
-    agentStanding(agent, PLAN.limits.maxAgents, PLAN, providersById).status,
+    agentAvailability(agent, PLAN.limits.maxAgents, PLAN, providersById).status,
     "paused_plan",
   );
 });

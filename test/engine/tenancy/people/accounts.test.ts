@@ -117,8 +117,8 @@ test("who a user is tells the user and the organization", async () => {
   const platform = await sharedPlatform();
   const ada = newcomer();
   const { user, organization } = await platform.accounts.signUp(ada);
-  assert.deepEqual(await platform.accounts.whoAmI(user.id), { user, organization });
-  assert.equal(await platform.accounts.whoAmI("nobody"), undefined);
+  assert.deepEqual(await platform.accounts.currentAccount(user.id), { user, organization });
+  assert.equal(await platform.accounts.currentAccount("nobody"), undefined);
 });
 
 test("a token names the user and carries both scopes", async () => {

@@ -36,7 +36,7 @@ test("a turn's answer names who gave it, once, each category for itself", () => 
 
 test("where somebody was asked in vain it says who was first, why, and what that has cost", () => {
   const told: unknown[] = [];
-  log.tell((...failure) => told.push(failure));
+  log.notify((...failure) => told.push(failure));
   log.failed("llm", link("one"), DOWN, WASTED);
   log.failed("llm", link("two"), new VendorError("two", "timeout", ""), { ms: 50, tokens: 7 });
   const first = { firstVendor: "one", firstModel: "one-model", firstFault: "unavailable" };

@@ -13,7 +13,7 @@ function link(id = "one", modelId = "m", version = 1, orgId = "org"): ChainLink<
 }
 
 function took(times: AnswerTimes, of: ChainLink<unknown>, timeMs: number, count = 1): void {
-  for (let n = 0; n < count; n++) times.took(of, timeMs);
+  for (let n = 0; n < count; n++) times.record(of, timeMs);
 }
 
 test("who is late is known from twenty replies of the same credential, version and model", () => {
@@ -43,31 +43,31 @@ test("late is a fifth later than 95 of the newest 100, and never before 300 ms",
 test("who stands in for a model is asked at twice its p95, between 800 ms and what is set", () => {
   const times = new AnswerTimes();
   took(times, link(), 300, 19);
-  assert.equal(times.givenUpAfterMs(link(), 2_500), 2_500, "too little is known");
+  assert.equal(times.timeoutMs(link(), 2_500), 2_500, "too little is known");
   took(times, link(), 300);
-  assert.equal(times.givenUpAfterMs(link(), 2_500), 800);
+  assert.equal(times.timeoutMs(link(), 2_500), 800);
   took(times, link(), 600, 80);
-  assert.equal(times.givenUpAfterMs(link(), 2_500), 1_200);
-  assert.equal(times.givenUpAfterMs(link(), 1_000), 1_000);
-  assert.equal(times.givenUpAfterMs(link(), 500), 500, "what is set may be less");
+  assert.equal(times.timeoutMs(link(), 2_500), 1_200);
+  assert.equal(times.timeoutMs(link(), 1_000), 1_000);
+  assert.equal(times.timeoutMs(link(), 500), 500, "what is set may be less");
 });
 
 test("a model that is late in three answers of a hundred is waited for; one that is in one is not", () => {
   const times = new AnswerTimes();
   took(times, link(), 500, 99);
   took(times, link(), 2_000);
-  assert.equal(times.givenUpAfterMs(link(), 2_500), 1_000);
+  assert.equal(times.timeoutMs(link(), 2_500), 1_000);
   took(times, link(), 2_000, 2);
-  assert.equal(times.givenUpAfterMs(link(), 2_500), 2_400);
+  assert.equal(times.timeoutMs(link(), 2_500), 2_400);
 });
 
 test("a prompt is compared with prompts of its length", () => {
   const times = new AnswerTimes();
-  for (let n = 0; n < 20; n++) times.took(link(), 300, 500);
-  assert.equal(times.givenUpAfterMs(link(), 2_500, 2_000), 800);
-  assert.equal(times.givenUpAfterMs(link(), 2_500, 2_001), 2_500);
-  for (let n = 0; n < 20; n++) times.took(link(), 900, 2_001);
-  assert.equal(times.givenUpAfterMs(link(), 2_500, 8_000), 1_800);
+  for (let n = 0; n < 20; n++) times.record(link(), 300, 500);
+  assert.equal(times.timeoutMs(link(), 2_500, 2_000), 800);
+  assert.equal(times.timeoutMs(link(), 2_500, 2_001), 2_500);
+  for (let n = 0; n < 20; n++) times.record(link(), 900, 2_001);
+  assert.equal(times.timeoutMs(link(), 2_500, 8_000), 1_800);
   assert.equal(times.lateAfterMs(link(), 8_001), undefined);
 });
 
@@ -75,7 +75,7 @@ test("the model that was asked first is forgotten when there are more than 60", 
   const times = new AnswerTimes();
   took(times, link(), 500, 20);
   took(times, link("two"), 500, 20);
-  for (let n = 0; n < 59; n++) times.took(link(`other ${n}`), 500);
+  for (let n = 0; n < 59; n++) times.record(link(`other ${n}`), 500);
   assert.equal(times.lateAfterMs(link()), undefined);
   assert.equal(times.lateAfterMs(link("two")), 600);
 });
@@ -109,11 +109,11 @@ test("the quick replies of one organization move no deadline of another with the
   const quick = link("global", "m", 1, "quick");
   const slow = link("global", "m", 1, "slow");
   took(times, quick, 50, 100);
-  assert.equal(times.givenUpAfterMs(quick, 5_000), 800);
-  assert.equal(times.givenUpAfterMs(slow, 5_000), 5_000);
+  assert.equal(times.timeoutMs(quick, 5_000), 800);
+  assert.equal(times.timeoutMs(slow, 5_000), 5_000);
   took(times, slow, 1_300, 20);
-  assert.equal(times.givenUpAfterMs(slow, 5_000), 2_600);
-  assert.equal(times.givenUpAfterMs(quick, 5_000), 800);
+  assert.equal(times.timeoutMs(slow, 5_000), 2_600);
+  assert.equal(times.timeoutMs(quick, 5_000), 800);
 });
 
 test("one organization's many models push out its own times and nobody else's", () => {
@@ -121,5 +121,5 @@ test("one organization's many models push out its own times and nobody else's", 
   const quiet = link("global", "m", 1, "quiet");
   took(times, quiet, 1_000, 20);
   for (let n = 0; n < 3_000; n += 1) took(times, link(`${n}`, "m", 1, "greedy"), 50);
-  assert.equal(times.givenUpAfterMs(quiet, 5_000), 2_000);
+  assert.equal(times.timeoutMs(quiet, 5_000), 2_000);
 });

@@ -11,40 +11,40 @@ function failedBreaker(clock: VirtualClock) {
   return breaker;
 }
 
-test("news say how much of the pause is left and how old the fault is, whatever the wall clock does", () => {
+test("an event says how much of the pause is left and how old the fault is, whatever the wall clock does", () => {
   const clock = new VirtualClock();
   const breaker = failedBreaker(clock);
   clock.advance(2_000);
-  const { leftMs, lastFault, pauseMs, phase } = breaker.news;
+  const { leftMs, lastFault, pauseMs, phase } = breaker.lastEvent;
   assert.deepEqual([leftMs, pauseMs, phase], [3_000, 5_000, "open"]);
   assert.deepEqual(lastFault, { fault: "unauthorized", agoMs: 2_000 });
   clock.advance(60_000);
-  assert.equal(breaker.news.leftMs, 0);
+  assert.equal(breaker.lastEvent.leftMs, 0);
   clock.stepWallClock(-3_600_000);
-  assert.equal(breaker.news.lastFault?.agoMs, 0);
-  assert.equal(new Breakers(clock).of(CREDENTIAL).news.lastFault, undefined);
+  assert.equal(breaker.lastEvent.lastFault?.agoMs, 0);
+  assert.equal(new Breakers(clock).of(CREDENTIAL).lastEvent.lastFault, undefined);
 });
 
-test("news that have waited are so much older", () => {
+test("an event that waited is that much older", () => {
   const clock = new VirtualClock();
-  const { news } = failedBreaker(clock);
-  assert.deepEqual(afterWaiting(news, 1_000), {
-    ...news,
+  const { lastEvent } = failedBreaker(clock);
+  assert.deepEqual(afterWaiting(lastEvent, 1_000), {
+    ...lastEvent,
     leftMs: 4_000,
     lastFault: { fault: "unauthorized", agoMs: 1_000 },
   });
-  assert.equal(afterWaiting(news, 5_001).leftMs, 0);
-  assert.equal(afterWaiting({ ...news, lastFault: undefined }, 1).lastFault, undefined);
+  assert.equal(afterWaiting(lastEvent, 5_001).leftMs, 0);
+  assert.equal(afterWaiting({ ...lastEvent, lastFault: undefined }, 1).lastFault, undefined);
 });
 
 test("a fault that others tell of happened when it did, and what says nothing of one keeps the last", () => {
   const clock = new VirtualClock();
-  const news = afterWaiting(failedBreaker(clock).news, 700);
+  const lastEvent = afterWaiting(failedBreaker(clock).lastEvent, 700);
   const other = new Breakers(clock);
-  other.applyReport(news);
+  other.applyReport(lastEvent);
   const atMs = clock.epochMs() - 700;
   assert.deepEqual(other.healthOf(CREDENTIAL).lastFault, { fault: "unauthorized", atMs });
-  other.applyReport({ ...news, phase: "closed", changeCount: 9, lastFault: undefined });
+  other.applyReport({ ...lastEvent, phase: "closed", changeCount: 9, lastFault: undefined });
   assert.deepEqual(other.healthOf(CREDENTIAL), {
     phase: "closed",
     recentFailures: 0,

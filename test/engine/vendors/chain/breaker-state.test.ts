@@ -4,12 +4,12 @@ import {
   abandoned,
   answered,
   applyReport,
-  asked,
   type BreakerState,
   CLOSED_BREAKER,
   failed,
   isSkipped,
   reportOf,
+  withProbe,
 } from "../../../../engine/vendors/chain/breakers.js";
 import type { VendorFault } from "../../../../engine/vendors/contracts.js";
 
@@ -51,7 +51,7 @@ test("after the pause one call tries, and the others wait for what it tells", ()
   const open = afterFailures(3);
   assert.equal(isSkipped(open, PAUSE_MS - 1), true);
   assert.equal(isSkipped(open, PAUSE_MS), false);
-  const tried = asked(open, PAUSE_MS);
+  const tried = withProbe(open, PAUSE_MS);
   assert.equal(tried.phase, "halfOpen");
   assert.equal(isSkipped(tried, PAUSE_MS), true, "a second call does not try");
   assert.deepEqual(answered(tried), { ...CLOSED_BREAKER, changeCount: 3 });
@@ -62,20 +62,20 @@ test("a try that fails doubles the pause, up to a minute", () => {
   const pauses: number[] = [];
   for (let round = 0; round < 6; round++) {
     const nowMs = state.untilMs;
-    state = failed(asked(state, nowMs), "timeout", undefined, nowMs);
+    state = failed(withProbe(state, nowMs), "timeout", undefined, nowMs);
     pauses.push(state.untilMs - nowMs);
   }
   assert.deepEqual(pauses, [10_000, 20_000, 40_000, 60_000, 60_000, 60_000]);
 });
 
 test("a try that nobody waits for any more leaves it to the next call", () => {
-  const tried = asked(afterFailures(3), PAUSE_MS);
+  const tried = withProbe(afterFailures(3), PAUSE_MS);
   assert.equal(isSkipped(abandoned(tried, PAUSE_MS), PAUSE_MS), false);
   assert.equal(abandoned(tried, PAUSE_MS).changeCount, tried.changeCount + 1);
 });
 
 test("a try that tells nothing does not keep everybody out for good", () => {
-  const tried = asked(afterFailures(3), PAUSE_MS);
+  const tried = withProbe(afterFailures(3), PAUSE_MS);
   assert.equal(isSkipped(tried, PAUSE_MS + 14_999), true);
   assert.equal(isSkipped(tried, PAUSE_MS + 15_000), false);
 });
@@ -139,7 +139,7 @@ test("who has gone through more changes is believed, and of two with as many who
   for (const [phase, told, more, isNews] of table) {
     const state = { ...CLOSED_BREAKER, phase, changeCount: 4, untilMs: 90 };
     const news = { phase: told, changeCount: 4 + more, pauseMs: 10_000, leftMs: 700 };
-    const { untilMs, isTriedElsewhere, ...known } = applyReport(state, news, 50);
+    const { untilMs, isProbedByAnotherNode, ...known } = applyReport(state, news, 50);
     const name = `${phase}, told ${told} with ${more}`;
     assert.deepEqual(
       [known.phase, known.changeCount],
@@ -147,7 +147,7 @@ test("who has gone through more changes is believed, and of two with as many who
       name,
     );
     assert.equal(untilMs, !isNews ? 90 : told === "closed" ? 0 : 750, name);
-    assert.equal(isTriedElsewhere, isNews && told === "halfOpen", name);
+    assert.equal(isProbedByAnotherNode, isNews && told === "halfOpen", name);
     assert.equal(known.pauseMs, isNews && told !== "closed" ? 10_000 : PAUSE_MS, name);
   }
 });
@@ -181,25 +181,25 @@ test("the newest twenty answers are remembered", () => {
 });
 
 test("a try that came to nothing leaves it open, for the next call to try at once", () => {
-  const tried = asked(afterFailures(3), PAUSE_MS);
+  const tried = withProbe(afterFailures(3), PAUSE_MS);
   const left = abandoned(tried, PAUSE_MS + 10);
   assert.deepEqual([left.phase, left.untilMs], ["open", PAUSE_MS + 10]);
   assert.equal(left.changeCount, tried.changeCount + 1);
 });
 
 test("who turns to a closed breaker, or to an open one that still waits, changes nothing", () => {
-  assert.equal(asked(CLOSED_BREAKER, 100), CLOSED_BREAKER);
+  assert.equal(withProbe(CLOSED_BREAKER, 100), CLOSED_BREAKER);
   const early = { ...CLOSED_BREAKER, untilMs: 200 };
-  assert.equal(asked(early, 100), early);
+  assert.equal(withProbe(early, 100), early);
   const open = afterFailures(3);
-  assert.equal(asked(open, PAUSE_MS - 1), open);
+  assert.equal(withProbe(open, PAUSE_MS - 1), open);
 });
 
 test("only the call that tries can leave a try", () => {
   assert.equal(abandoned(CLOSED_BREAKER, 100), CLOSED_BREAKER);
   const open = afterFailures(3);
   assert.equal(abandoned(open, 100), open);
-  const elsewhere = applyReport(open, reportOf(asked(open, PAUSE_MS), PAUSE_MS), PAUSE_MS);
+  const elsewhere = applyReport(open, reportOf(withProbe(open, PAUSE_MS), PAUSE_MS), PAUSE_MS);
   assert.equal(elsewhere.phase, "halfOpen");
   assert.equal(abandoned(elsewhere, PAUSE_MS), elsewhere);
 });

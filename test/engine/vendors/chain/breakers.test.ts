@@ -39,7 +39,7 @@ test("what one request has done wrong is no fault of the vendor", () => {
     breaker.failed({ fault, retryAfterMs: undefined });
   }
   assert.deepEqual(breaker.health, UNUSED);
-  assert.equal(breaker.news.lastFault, undefined);
+  assert.equal(breaker.lastEvent.lastFault, undefined);
 });
 
 test("news of what was a credential before say nothing, and news of a later one make it known", () => {
@@ -56,16 +56,16 @@ test("news of what was a credential before say nothing, and news of a later one 
 
 test("that one was closed which nobody uses here is not kept", () => {
   breakers.applyReport({ ...NEWS, phase: "closed", changeCount: 7 });
-  assert.equal(breakers.of(CREDENTIAL).news.changeCount, 0);
+  assert.equal(breakers.of(CREDENTIAL).lastEvent.changeCount, 0);
   breakers.applyReport({ ...NEWS, phase: "closed", changeCount: 7 });
-  assert.equal(breakers.of(CREDENTIAL).news.changeCount, 7);
+  assert.equal(breakers.of(CREDENTIAL).lastEvent.changeCount, 7);
 });
 
 test("what is told once more changes nothing, nor does the fault that comes with it", () => {
   breakers.applyReport(NEWS);
   clock.advance(1_000);
   breakers.applyReport({ ...NEWS, lastFault: { fault: "unauthorized", agoMs: 0 } });
-  assert.deepEqual(breakers.of(CREDENTIAL).news, {
+  assert.deepEqual(breakers.of(CREDENTIAL).lastEvent, {
     ...NEWS,
     leftMs: 4_000,
     lastFault: { fault: "timeout", agoMs: 1_100 },
@@ -76,10 +76,10 @@ test("those that are not closed are in trouble, and are told with all that is kn
   breakers.of({ ...CREDENTIAL, id: "well" }).answered();
   breakers.applyReport(NEWS);
   assert.deepEqual(
-    breakers.troubled().map(({ category, vendor }) => [category, vendor]),
+    breakers.failing().map(({ category, vendor }) => [category, vendor]),
     [["llm", "openai"]],
   );
-  assert.deepEqual(breakers.news(), [NEWS]);
+  assert.deepEqual(breakers.events(), [NEWS]);
 });
 
 test("one organization's failures close a provider of the platform to none of the others", () => {
@@ -92,7 +92,7 @@ test("one organization's failures close a provider of the platform to none of th
     ["a", "b", "c", "new"].map((orgId) => own(orgId).isSkipped),
     [true, false, false, false],
   );
-  assert.deepEqual(breakers.troubled(), []);
+  assert.deepEqual(breakers.failing(), []);
   const { id, version } = CREDENTIAL;
   assert.equal(breakers.healthOf({ id, version, orgId: "a" }).phase, "open");
   assert.equal(breakers.healthOf({ id, version, orgId: "b" }).phase, "closed");
@@ -107,7 +107,7 @@ test("what half of the organizations find out of a provider of the platform hold
   assert.equal(own("c").isSkipped, false, "two of five");
   fail("e");
   assert.deepEqual([own("c").isSkipped, own("new").isSkipped], [true, true], "three of five");
-  assert.equal(breakers.troubled().length, 1);
+  assert.equal(breakers.failing().length, 1);
   clock.advance(5_000);
   assert.equal(own("c").isSkipped, false, "their pause is over: each may try");
 });

@@ -67,7 +67,7 @@ test("who is known to be down stands behind the others, whoever has found that o
   chain.first.breaker.failed(new VendorError("one", "unauthorized", "no"));
   assert.equal(order(chain), "two one");
   clock.advance(5_000);
-  chain.first.breaker.asked();
+  chain.first.breaker.onRequest();
   chain.answered(chain.first);
   assert.equal(chain.first.breaker.phase, "closed");
   assert.equal(order(chain), "one two");

@@ -134,7 +134,7 @@ describe("a voice that has another behind it", () => {
       [true, PATIENCE_MS],
     ] as const) {
       chain = chained(first, second);
-      for (let n = 0; n < 20; n += 1) times.took(chain.first, 300);
+      for (let n = 0; n < 20; n += 1) times.record(chain.first, 300);
       const [, next] = chain.candidates();
       if (isDown) next?.breaker.failed({ fault: "unauthorized", retryAfterMs: undefined });
       const asked = second.syntheses.length;
@@ -149,7 +149,7 @@ describe("a voice that has another behind it", () => {
   });
 
   it("teaches how long it takes to its first audio, and when it was too late, but not by a failure", async (context) => {
-    const { mock } = context.mock.method(times, "took");
+    const { mock } = context.mock.method(times, "record");
     const took = () => mock.calls.map(({ arguments: [link, ms] }) => [link.vendor, ms]);
     const spoken = speak();
     await pass(PATIENCE_MS);

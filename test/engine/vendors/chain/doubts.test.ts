@@ -10,15 +10,15 @@ beforeEach(() => {
 });
 
 test("one recognizer is doubted at a time", () => {
-  assert.equal(doubts.begin(doubted, "doubtful"), true);
-  assert.equal(doubts.begin({ ...doubted, link: "second" }, "deaf"), false);
+  assert.equal(doubts.suspect(doubted, "doubtful"), true);
+  assert.equal(doubts.suspect({ ...doubted, link: "second" }, "deaf"), false);
   assert.equal(doubts.isOpen(doubted), true);
   assert.equal(doubts.isOpen({ ...doubted }), false);
 });
 
 test("a doubt is right when somebody else tells words of the same audio, and then there may be another", () => {
   for (const lastWordEndMs of [2_999, 3_000]) {
-    assert.equal(doubts.begin(doubted, "doubtful"), true);
+    assert.equal(doubts.suspect(doubted, "doubtful"), true);
     assert.equal(doubts.settle("second", lastWordEndMs), doubted);
     assert.equal(doubts.isOpen(doubted), false);
   }
@@ -31,24 +31,24 @@ test("a doubt was wrong when words come of its own, of later audio or without a 
     ["second", undefined],
   ] as const) {
     doubts = new SttStalls();
-    doubts.begin(doubted, "doubtful");
+    doubts.suspect(doubted, "doubtful");
     assert.equal(doubts.settle(link, lastWordEndMs), undefined);
     assert.equal(doubts.isOpen(doubted), false);
-    assert.equal(doubts.begin(doubted, "doubtful"), false);
-    assert.equal(doubts.begin(doubted, "deaf"), true, "but for one that seems deaf");
+    assert.equal(doubts.suspect(doubted, "doubtful"), false);
+    assert.equal(doubts.suspect(doubted, "deaf"), true, "but for one that seems deaf");
   }
 });
 
 test("a doubt is over when nobody else could be opened, and only one that seems deaf counts anew", () => {
-  doubts.begin(doubted, "doubtful");
-  doubts.giveUp({ ...doubted });
+  doubts.suspect(doubted, "doubtful");
+  doubts.dismiss({ ...doubted });
   assert.equal(doubts.isOpen(doubted), true);
-  doubts.giveUp(doubted);
-  assert.equal(doubts.begin(doubted, "doubtful"), false);
-  assert.equal(doubts.begin(doubted, "deaf"), true);
+  doubts.dismiss(doubted);
+  assert.equal(doubts.suspect(doubted, "doubtful"), false);
+  assert.equal(doubts.suspect(doubted, "deaf"), true);
 });
 
 test("words that nobody doubted settle nothing", () => {
   assert.equal(doubts.settle("second", 100), undefined);
-  assert.equal(doubts.begin(doubted, "doubtful"), true);
+  assert.equal(doubts.suspect(doubted, "doubtful"), true);
 });

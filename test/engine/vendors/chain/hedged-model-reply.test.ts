@@ -197,7 +197,7 @@ describe("a reply that two models are asked for", () => {
 
   it("learns of both how long they took, though the late one was not heard to its end", async (context) => {
     replies.hedge();
-    const { mock } = context.mock.method(replies.times, "took");
+    const { mock } = context.mock.method(replies.times, "record");
     const completion = replies.ask();
     await replies.pass(LATE_MS);
     await replies.pass(300);

@@ -191,7 +191,7 @@ describe("a second model, when the first is late", () => {
     let [asked, withheld] = [0, 0];
     for (let n = 0; n < 60; n++) {
       // As if it had answered in time on many other calls.
-      for (let other = 0; other < 30; other++) times.took(chain.first, USUAL_MS);
+      for (let other = 0; other < 30; other++) times.record(chain.first, USUAL_MS);
       await reply();
       const { hedges } = answers.take().llm ?? {};
       asked += hedges?.asked ?? 0;

@@ -74,7 +74,7 @@ describe("a reply of whichever model says it", () => {
       [{ isBackground: true }, 2_500],
     ] as const) {
       replies.chain = replies.chained(replies.first, replies.second);
-      for (let n = 0; n < 20; n += 1) replies.times.took(replies.chain.first, 300, 10);
+      for (let n = 0; n < 20; n += 1) replies.times.record(replies.chain.first, 300, 10);
       const asked = replies.second.requests.length;
       const completion = replies.ask(extra);
       await replies.pass(limitMs - 1);
@@ -100,7 +100,7 @@ describe("a reply of whichever model says it", () => {
   });
 
   it("tells how long it was waited for its beginning, or for one that did not come", async (context) => {
-    const { mock } = context.mock.method(replies.times, "took");
+    const { mock } = context.mock.method(replies.times, "record");
     const took = () =>
       mock.calls.map(({ arguments: [link, ...others] }) => [link.vendor, ...others]);
     const completion = replies.ask();

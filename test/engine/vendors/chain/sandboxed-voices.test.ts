@@ -161,7 +161,7 @@ describe("voices, one behind the other", () => {
     await spoken;
     assert.equal(answers.take().tts?.wastedMs, 800);
     // What it was waited for counts among its times: one answer in twenty-one was that late.
-    assert.equal(times.givenUpAfterMs(chain.first, PATIENCE_MS), 1.2 * 800);
+    assert.equal(times.timeoutMs(chain.first, PATIENCE_MS), 1.2 * 800);
   });
 
   for (const [fault, format] of [

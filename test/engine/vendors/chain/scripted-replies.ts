@@ -81,7 +81,7 @@ export class ScriptedReplies {
       },
     };
     for (const link of this.chain.candidates()) {
-      for (let n = 0; n < 20; n += 1) this.times.took(link, USUAL_MS, 10);
+      for (let n = 0; n < 20; n += 1) this.times.record(link, USUAL_MS, 10);
     }
     return asked;
   }

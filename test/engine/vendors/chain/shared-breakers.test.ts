@@ -17,7 +17,7 @@ function newProcesses(count: number, credential = CREDENTIAL) {
     const clock = new VirtualClock(name * 7_777_777);
     const receivers: ((news: BreakerEvent) => void)[] = [];
     const breakers = new Breakers(clock, {
-      tell: (news) => letters.push([name, news]),
+      publish: (news) => letters.push([name, news]),
       onEvent: (receive) => receivers.push(receive),
     });
     const hear = (news: BreakerEvent) => {
@@ -51,12 +51,12 @@ test("what opens in one process is skipped in all, one call of all tries, and it
     fault: "unauthorized",
     atMs: other.clock.epochMs(),
   });
-  assert.deepEqual(other.breakers.troubled(), [CREDENTIAL]);
+  assert.deepEqual(other.breakers.failing(), [CREDENTIAL]);
   advance(PAUSE_MS - 1);
   assert.deepEqual(skips(), [true, true, true]);
   advance(1);
   assert.deepEqual(skips(), [false, false, false]);
-  other.breaker().asked();
+  other.breaker().onRequest();
   deliver();
   assert.deepEqual(phases(), ["halfOpen", "halfOpen", "halfOpen"]);
   assert.deepEqual(skips(), [true, true, true]);
@@ -66,7 +66,7 @@ test("what opens in one process is skipped in all, one call of all tries, and it
   deliver();
   assert.deepEqual(phases(), ["closed", "closed", "closed"]);
   assert.deepEqual(skips(), [false, false, false]);
-  assert.deepEqual([other.breakers.troubled(), other.breakers.news()], [[], []]);
+  assert.deepEqual([other.breakers.failing(), other.breakers.events()], [[], []]);
 });
 
 test("a try that fails doubles the pause for all, and one that is given up leaves it to any of them", () => {
@@ -74,13 +74,13 @@ test("a try that fails doubles the pause for all, and one that is given up leave
   one.fail("unauthorized");
   deliver();
   advance(PAUSE_MS);
-  other.breaker().asked();
+  other.breaker().onRequest();
   other.fail("timeout");
   deliver();
   advance(2 * PAUSE_MS - 1);
   assert.deepEqual(skips(), [true, true]);
   advance(1);
-  one.breaker().asked();
+  one.breaker().onRequest();
   deliver();
   assert.deepEqual(skips(), [true, true]);
   one.breaker().abandoned();
@@ -94,8 +94,8 @@ test("two that try before they hear of each other come to the same, in whatever 
     one.fail("unauthorized");
     deliver();
     advance(PAUSE_MS);
-    one.breaker().asked();
-    other.breaker().asked();
+    one.breaker().onRequest();
+    other.breaker().onRequest();
     one.breaker().answered();
     other.fail("timeout");
     const all = letters.splice(0);
@@ -115,13 +115,13 @@ test("who has missed that it closed finds out by a call of its own, and who has 
   third.fail("unauthorized");
   deliver();
   advance(PAUSE_MS);
-  one.breaker().asked();
+  one.breaker().onRequest();
   one.breaker().answered();
   letters.splice(0);
   assert.deepEqual(phases(), ["closed", "open", "open"]);
   for (const { breaker } of [other, third]) {
     assert.equal(breaker().isSkipped, false);
-    breaker().asked();
+    breaker().onRequest();
     breaker().answered();
   }
   deliver();
@@ -135,7 +135,7 @@ test("a letter that comes late, of a process that stood still, keeps nobody away
   other.fail("unauthorized");
   deliver();
   advance(PAUSE_MS);
-  other.breaker().asked();
+  other.breaker().onRequest();
   other.breaker().answered();
   deliver();
   deliver(late);
@@ -149,9 +149,9 @@ test("a try that is told late does not take back that the breaker is closed", ()
   one.fail("unauthorized");
   deliver();
   advance(PAUSE_MS);
-  other.breaker().asked();
+  other.breaker().onRequest();
   const tries = letters.splice(0);
-  one.breaker().asked();
+  one.breaker().onRequest();
   one.breaker().answered();
   deliver();
   deliver(tries);
@@ -163,7 +163,7 @@ test("who has begun meanwhile is told of what is open, and counts from nothing w
   for (let round = 0; round < 3; round += 1) {
     one.fail("unauthorized");
     advance(PAUSE_MS);
-    one.breaker().asked();
+    one.breaker().onRequest();
     one.breaker().answered();
   }
   letters.splice(0);
@@ -172,7 +172,7 @@ test("who has begun meanwhile is told of what is open, and counts from nothing w
   assert.deepEqual(phases(), ["open", "open", "open"]);
   const late = newProcesses(2).one;
   advance(1_000);
-  for (const news of other.breakers.news()) late.hear(news);
+  for (const news of other.breakers.events()) late.hear(news);
   assert.equal(late.breaker().isSkipped, true);
   late.clock.advance(PAUSE_MS - 1_000);
   assert.equal(late.breaker().isSkipped, false);
@@ -182,7 +182,7 @@ test("a flood of failures is one letter, and answers while all is well are none"
   const { letters, one } = newProcesses(2);
   for (let count = 0; count < 1_000; count += 1) one.breaker().answered();
   for (let count = 0; count < 1_000; count += 1) one.fail("unavailable");
-  for (let count = 0; count < 1_000; count += 1) one.breaker().asked();
+  for (let count = 0; count < 1_000; count += 1) one.breaker().onRequest();
   assert.equal(letters.length, 1);
 });
 
@@ -204,10 +204,10 @@ test("of a credential that was changed, what calls from before find out is not t
 test("what others tell is kept of so many credentials and no more, and of a closed one that nobody uses not at all", () => {
   const { one, other } = newProcesses(2);
   one.fail("unauthorized");
-  const { news } = one.breaker();
+  const { lastEvent: news } = one.breaker();
   other.hear({ ...news, id: "unused", phase: "closed" });
   for (let index = 0; index <= BREAKERS_MAX; index += 1) other.hear({ ...news, id: `${index}` });
-  assert.equal(other.breakers.news().length, BREAKERS_MAX);
+  assert.equal(other.breakers.events().length, BREAKERS_MAX);
   assert.equal(other.breakers.healthOf({ id: "0", version: 1 }).phase, "closed");
   assert.equal(other.breakers.healthOf({ id: "1", version: 1 }).phase, "open");
 });
@@ -223,7 +223,7 @@ test("whatever happens, is told, told twice or lost: a minute after the last fai
         const breaker = processes[name]?.breaker();
         past.push(...letters);
         if (what === "fail") breaker?.failed({ fault: "unauthorized", retryAfterMs: undefined });
-        else if (what === "ask") breaker?.asked();
+        else if (what === "ask") breaker?.onRequest();
         else if (what === "answer") breaker?.answered();
         else if (what === "abandon") breaker?.abandoned();
         else if (what === "deliver") deliver();
@@ -235,7 +235,7 @@ test("whatever happens, is told, told twice or lost: a minute after the last fai
       advance(60_000);
       assert.deepEqual(skips(), [false, false, false]);
       for (const { breaker } of processes) {
-        breaker().asked();
+        breaker().onRequest();
         deliver();
         breaker().answered();
         deliver();

@@ -1,21 +1,24 @@
 import assert from "node:assert/strict";
 import { beforeEach, describe, it } from "node:test";
 import { PCM_16K } from "../../../../engine/audio/audio-format.js";
-import { type Hearing, SttStallWatch } from "../../../../engine/vendors/stt-stream/stt-stream.js";
+import {
+  type SttHealth,
+  SttStallDetector,
+} from "../../../../engine/vendors/stt-stream/stt-stream.js";
 import { FRAME_MS, LOUD, QUIET } from "../../../doubles/voiced-frames.js";
 
 const VOICE_DOUBTED_MS = 1_200;
 
 describe("a recognizer that tells nothing", () => {
-  let watch: SttStallWatch;
+  let watch: SttStallDetector;
 
   beforeEach(() => {
-    watch = new SttStallWatch(PCM_16K);
+    watch = new SttStallDetector(PCM_16K);
     hear(QUIET, 400);
   });
 
   /** All that was not "fine". */
-  function hear(audio: Uint8Array, durationMs: number): readonly Hearing[] {
+  function hear(audio: Uint8Array, durationMs: number): readonly SttHealth[] {
     const heard = Array.from({ length: durationMs / FRAME_MS }, () => watch.hear(audio));
     return heard.filter((hearing) => hearing !== "fine");
   }
@@ -66,7 +69,7 @@ describe("a recognizer that tells nothing", () => {
       [3_000, 3],
       [6_000, 3],
     ] as const) {
-      watch = new SttStallWatch(PCM_16K);
+      watch = new SttStallDetector(PCM_16K);
       hear(QUIET, 400);
       for (let n = 1; n <= words; n += 1) {
         const isLost = [...hear(LOUD, 500), ...hear(QUIET, waitMs)].includes("lost");
@@ -123,7 +126,7 @@ describe("a recognizer that tells nothing", () => {
   });
 
   /** The voice after which it is "doubtful", and the silence behind so much voice after which it is that or "unanswered". */
-  function until(hearing: Hearing, audio: Uint8Array): number {
+  function until(hearing: SttHealth, audio: Uint8Array): number {
     for (let ms = FRAME_MS; ms < 10_000; ms += FRAME_MS) {
       if (watch.hear(audio) === hearing) return ms;
     }
@@ -133,7 +136,7 @@ describe("a recognizer that tells nothing", () => {
   // A voice counts from its third frame on.
   it("is doubted at 1.2 s of a voice, and deaf at 3 s, whatever the pauses", () => {
     assert.equal(until("doubtful", LOUD), 1_240);
-    watch = new SttStallWatch(PCM_16K);
+    watch = new SttStallDetector(PCM_16K);
     hear(QUIET, 400);
     assert.equal(until("deaf", LOUD), 3_040);
   });
@@ -149,7 +152,7 @@ describe("a recognizer that tells nothing", () => {
   it("has left an utterance of a second unanswered, and none that is shorter", () => {
     hear(LOUD, 1_040);
     assert.deepEqual(hear(QUIET, 3_000), ["doubtful", "unanswered"]);
-    watch = new SttStallWatch(PCM_16K);
+    watch = new SttStallDetector(PCM_16K);
     hear(QUIET, 400);
     hear(LOUD, 1_020);
     assert.deepEqual(hear(QUIET, 3_000), []);
@@ -160,7 +163,7 @@ describe("a recognizer that tells nothing", () => {
       [400, 1_500],
       [380, Number.POSITIVE_INFINITY],
     ] as const) {
-      watch = new SttStallWatch(PCM_16K);
+      watch = new SttStallDetector(PCM_16K);
       hear(QUIET, 400);
       hear(LOUD, durationMs);
       hear(QUIET, 3_000);
@@ -179,7 +182,7 @@ describe("a recognizer that tells nothing", () => {
   });
 
   /** So many more milliseconds of a voice that goes on. */
-  function goOn(durationMs: number): readonly Hearing[] {
+  function goOn(durationMs: number): readonly SttHealth[] {
     const rest = watch.hear(LOUD.subarray(0, (durationMs % FRAME_MS) * 32));
     const heard = hear(LOUD, durationMs - (durationMs % FRAME_MS));
     return [...heard, ...(rest === "fine" ? [] : [rest])];
@@ -215,7 +218,7 @@ describe("a recognizer that tells nothing", () => {
       [1_440, ["doubtful"]],
       [1_460, []],
     ] as const) {
-      watch = new SttStallWatch(PCM_16K);
+      watch = new SttStallDetector(PCM_16K);
       hear(QUIET, 400);
       hear(LOUD, 640);
       hear(QUIET, quietMs);

@@ -1,6 +1,6 @@
 import { PCM_16K } from "../../../../engine/audio/audio-format.js";
 import { Recognizer } from "../../../../engine/sandbox/deepgram/recognizer.js";
-import { encodeSpeech, type HeardWord } from "../../../../engine/sandbox/telephone/tone-code.js";
+import { type DecodedWord, encodeSpeech } from "../../../../engine/sandbox/telephone/tone-code.js";
 import { TurnModel } from "../../../../engine/sandbox/turn-model.js";
 import { assemblyAiDialect } from "../../../../engine/vendors/assemblyai/assemblyai.js";
 import type {
@@ -58,7 +58,7 @@ function hearsAs(kind: RecognizerKind, tell: (message: object) => void): Hears {
   return (pcm) => recognizer.write(pcm);
 }
 
-function textOf(words: readonly HeardWord[]): string {
+function textOf(words: readonly DecodedWord[]): string {
   return words.map(({ text }) => text).join(" ");
 }
 

@@ -17,7 +17,7 @@ function trial() {
   const begun: string[] = [];
   const ends: (() => void)[] = [];
   const begin = (orgId: string, signal = never()) =>
-    turns.begin(orgId, signal).then((end) => {
+    turns.acquire(orgId, signal).then((end) => {
       begun.push(orgId);
       ends.push(end);
     });
@@ -59,7 +59,7 @@ test("so many wait, and the rest fails; another organization is not told of it",
   const waiting = Array.from({ length: TOOLS_WAITING_PER_ORGANIZATION_MAX }, () =>
     begin("greedy", ending.signal).catch(() => "given up"),
   );
-  await assert.rejects(turns.begin("greedy", never()), {
+  await assert.rejects(turns.acquire("greedy", never()), {
     code: "organization_share_used_up",
     limit: "tools",
   });

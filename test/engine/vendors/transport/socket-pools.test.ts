@@ -45,11 +45,11 @@ describe("sockets that wait for their next sentence", () => {
   it("are taken newest first, and wait no longer than twenty seconds", async () => {
     const pool = pools.pool("a");
     const [first, second] = [await open(), await open()];
-    pool.give(first);
+    pool.release(first);
     clock.advance(1_000);
-    pool.give(second);
+    pool.release(second);
     assert.equal(pool.take(), second);
-    pool.give(second);
+    pool.release(second);
     assert.deepEqual([pools.idleCount, clock.pendingTimerCount], [2, 2]);
     clock.advance(18_999);
     assert.equal(pool.idleCount, 2);
@@ -65,7 +65,7 @@ describe("sockets that wait for their next sentence", () => {
   it("are so many and no more", async () => {
     const pool = pools.pool("a");
     const sockets = await Promise.all(Array.from({ length: IDLE_SOCKETS_MAX + 1 }, open));
-    for (const socket of sockets) pool.give(socket);
+    for (const socket of sockets) pool.release(socket);
     assert.equal(pool.idleCount, IDLE_SOCKETS_MAX);
     const last = sockets.at(-1);
     assert.ok(last);
@@ -77,7 +77,7 @@ describe("sockets that wait for their next sentence", () => {
     const socket = await open();
     socket.destroy();
     await untilClosed(socket);
-    pool.give(socket);
+    pool.release(socket);
     assert.deepEqual([pool.idleCount, clock.pendingTimerCount], [0, 0]);
   });
 
@@ -89,7 +89,7 @@ describe("sockets that wait for their next sentence", () => {
       (peer: ScriptedPeer) => peer.socket.close(),
     ].entries()) {
       const socket = await open();
-      pool.give(socket);
+      pool.release(socket);
       act(await server.peer(index));
       await eventually(() => pool.idleCount === 0, "nobody to wait");
       await untilClosed(socket);
@@ -125,7 +125,7 @@ describe("sockets that wait for their next sentence", () => {
   it("are let go of with their pool, which then takes and opens none", async () => {
     const pool = pools.pool("first");
     const waiting = await open();
-    pool.give(waiting);
+    pool.release(waiting);
     for (let n = 1; n < POOLS_MAX; n++) pools.pool(String(n));
     assert.equal(pools.idleCount, 1);
     pools.pool("one more");
@@ -133,7 +133,7 @@ describe("sockets that wait for their next sentence", () => {
     assert.deepEqual([pools.idleCount, pool.idleCount, clock.pendingTimerCount], [0, 0, 0]);
     assert.notEqual(pools.pool("first"), pool);
     const late = await open();
-    pool.give(late);
+    pool.release(late);
     await untilClosed(late);
     await pool.warm(open);
     assert.equal(server.upgradeCount, 2);
@@ -142,8 +142,8 @@ describe("sockets that wait for their next sentence", () => {
   it("stay when their pool was asked for again, while the one that nobody asked for goes", async () => {
     const [first, second] = [pools.pool("first"), pools.pool("second")];
     const sockets = [await open(), await open()] as const;
-    first.give(sockets[0]);
-    second.give(sockets[1]);
+    first.release(sockets[0]);
+    second.release(sockets[1]);
     for (let n = 2; n < POOLS_MAX; n++) pools.pool(String(n));
     assert.equal(pools.pool("first"), first);
     pools.pool("one more");
@@ -155,8 +155,8 @@ describe("sockets that wait for their next sentence", () => {
   it("are let go of when all connections are closed, and whoever opens one is told", async () => {
     const [pool, other] = [pools.pool("a"), pools.pool("b")];
     const sockets = [await open(), await open()] as const;
-    pool.give(sockets[0]);
-    other.give(sockets[1]);
+    pool.release(sockets[0]);
+    other.release(sockets[1]);
     assert.equal(pools.idleCount, 2);
     assert.equal(pools.ended.aborted, false);
     await connections.close();
@@ -169,7 +169,7 @@ describe("sockets that wait for their next sentence", () => {
     pools.pool("a");
     const late = await open();
     pools.close();
-    pools.pool("a").give(late);
+    pools.pool("a").release(late);
     assert.deepEqual([pools.idleCount, clock.pendingTimerCount], [0, 0]);
     await untilClosed(late);
   });

@@ -5,7 +5,7 @@ import { syncBuiltinESMExports } from "node:module";
 import { dirname, join } from "node:path";
 import { type TestContext, test } from "node:test";
 import { backupDatabase } from "../../../../storage/sqlite/backup/live-backup.js";
-import { holdFile } from "../../../../storage/sqlite/server-claim.js";
+import { openFile } from "../../../../storage/sqlite/server-claim.js";
 import { Sqlite } from "../../../../storage/sqlite/sqlite-library.js";
 import { createDatabaseFile, temporaryFile } from "../../temporary-file.js";
 import { openFilesIn } from "../open-files.js";
@@ -176,7 +176,7 @@ test("what killed copies have left is removed with the next one, and nothing els
   await leave("letters.partial-abc123", 90, ["copy.db", "letter.txt"]);
   await leave("three.partial-abc1234", 90, whole);
   await leave("held.partial-abc123", 0, []);
-  const held = holdFile(join(folder, "held.partial-abc123", "copy.lock"));
+  const held = openFile(join(folder, "held.partial-abc123", "copy.lock"));
   await utimes(join(folder, "held.partial-abc123"), nowSec - 90, nowSec - 90);
   await backupDatabase(sourcePath, targetPath);
   held?.close();

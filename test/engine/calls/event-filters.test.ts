@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { WantedEvents } from "../../../engine/calls/wanted-events.js";
+import { EventFilters } from "../../../engine/calls/event-filters.js";
 import { KEPT_MAX_MS } from "../../../engine/tenancy/read-cache.js";
 import { EVENT_TYPES, newEvent } from "../../../storage/webhooks/event-record.js";
 import { VirtualClock } from "../../doubles/virtual-clock.js";
@@ -12,7 +12,7 @@ test("what active endpoints want is known at once after each change of them", as
   const database = await temporaryDatabase(context);
   await insertOrganizations(database);
   const { webhooks } = database;
-  const wanted = new WantedEvents(database, new VirtualClock(NOON_MS));
+  const wanted = new EventFilters(database, new VirtualClock(NOON_MS));
   const types = async () => {
     const isWanted = await wanted.of("org");
     return EVENT_TYPES.filter(isWanted);
@@ -44,12 +44,12 @@ test("the endpoints are read once for many turns, and again after a second or an
   const clock = new VirtualClock(NOON_MS);
   const recordChanges = { count: 0 };
   const webhooks = {
-    wantedTypes: async () => {
+    subscribedTypes: async () => {
       reads += 1;
       return new Set(["call.started"] as const);
     },
   };
-  const wanted = new WantedEvents({ webhooks, recordChanges }, clock);
+  const wanted = new EventFilters({ webhooks, recordChanges }, clock);
   await Promise.all([wanted.of("org"), wanted.of("org")]);
   await wanted.of("org");
   assert.equal(reads, 1);
@@ -62,8 +62,8 @@ test("the endpoints are read once for many turns, and again after a second or an
 });
 
 test("where the endpoints cannot be read every event is wanted", async () => {
-  const webhooks = { wantedTypes: () => Promise.reject(new Error("away")) };
-  const wanted = new WantedEvents({ webhooks, recordChanges: { count: 0 } }, new VirtualClock());
+  const webhooks = { subscribedTypes: () => Promise.reject(new Error("away")) };
+  const wanted = new EventFilters({ webhooks, recordChanges: { count: 0 } }, new VirtualClock());
   const isWanted = await wanted.of("org");
   assert.ok(EVENT_TYPES.every(isWanted));
 });

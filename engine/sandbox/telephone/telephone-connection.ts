@@ -4,7 +4,7 @@ import { AwaitedEvents } from "../awaited-events.js";
 import { type FromTelephone, parseToTelephone, type ToTelephone } from "./telephone-message.js";
 
 /** This process's telephone at a number of the sandbox's exchange: it rings here, and nowhere else. */
-export class TelephonePlug {
+export class TelephoneConnection {
   readonly #socket: WebSocket;
   readonly #events: AwaitedEvents<ToTelephone>;
 
@@ -13,9 +13,9 @@ export class TelephonePlug {
     twilioUrl: string,
     number: string,
     onEvent?: (event: ToTelephone) => void,
-  ): Promise<TelephonePlug> {
+  ): Promise<TelephoneConnection> {
     const url = `${twilioUrl.replace(/^http/, "ws")}/phones/${number}`;
-    const plug = new TelephonePlug(new WebSocket(url, { perMessageDeflate: false }), onEvent);
+    const plug = new TelephoneConnection(new WebSocket(url, { perMessageDeflate: false }), onEvent);
     await once(plug.#socket, "open");
     return plug;
   }
@@ -37,7 +37,7 @@ export class TelephonePlug {
     return this.#events.until(predicate, timeoutMs);
   }
 
-  tell(message: FromTelephone): void {
+  send(message: FromTelephone): void {
     if (this.#socket.readyState === WebSocket.OPEN) this.#socket.send(JSON.stringify(message));
   }
 

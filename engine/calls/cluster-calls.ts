@@ -11,7 +11,7 @@ export interface Cluster {
   readonly events: CallEventBus;
   readonly breakers: BreakerExchange;
   /** Whether another process takes calls. */
-  readonly othersTake: boolean;
+  readonly othersAccept: boolean;
   /** An operator wants no new calls on this server. */
   readonly isDrained: boolean;
   /** Whether another process, of this server or of another, has the call; false where that one does not answer. */

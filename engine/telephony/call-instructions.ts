@@ -49,7 +49,7 @@ export function isSipAddress(to: string): boolean {
 }
 
 /** The documents that a vendor's webhook is answered with. */
-export interface CallDocuments {
+export interface CallInstructions {
   readonly contentType: string;
   connect(target: StreamTarget): string;
   farewell(farewell: Farewell): string;

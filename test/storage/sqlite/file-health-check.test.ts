@@ -2,10 +2,10 @@ import assert from "node:assert/strict";
 import { mkdirSync, rmSync, writeFileSync } from "node:fs";
 import { dirname } from "node:path";
 import { type TestContext, test } from "node:test";
+import { FileHealthCheck } from "../../../storage/sqlite/file-health-check.js";
 import { ServerClaim } from "../../../storage/sqlite/server-claim.js";
 import { openSqliteFile, SCHEMA_VERSION } from "../../../storage/sqlite/sqlite-file.js";
 import { Sqlite } from "../../../storage/sqlite/sqlite-library.js";
-import { StoreLook } from "../../../storage/sqlite/store-look.js";
 import { temporaryFile } from "../temporary-file.js";
 import { openFilesIn } from "./open-files.js";
 
@@ -18,7 +18,7 @@ async function lookedAt(context: TestContext) {
   context.after(() => claim.close());
   const file = await openSqliteFile(filePath, () => assert.fail("a new file needs no claim"));
   context.after(() => file.close());
-  const look = new StoreLook({ file, filePath, schemaVersion: SCHEMA_VERSION, claim });
+  const look = new FileHealthCheck({ file, filePath, schemaVersion: SCHEMA_VERSION, claim });
   assert.deepEqual(look.report(), WELL);
   return { filePath, file, look };
 }
@@ -55,7 +55,7 @@ test("what SQLite says of the file is a fault, and what is a fault of the progra
   mkdirSync(dirname(filePath));
   writeFileSync(filePath, GARBAGE);
   const file = new Sqlite(filePath);
-  const look = new StoreLook({ file, filePath, schemaVersion: 1, claim: undefined });
+  const look = new FileHealthCheck({ file, filePath, schemaVersion: 1, claim: undefined });
   assert.deepEqual(look.report(), {
     fault: { kind: "other", code: "SQLITE_NOTADB", message: "file is not a database" },
     warning: undefined,

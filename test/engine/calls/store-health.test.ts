@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { StoreWatch } from "../../../engine/calls/store-watch.js";
+import { StoreHealth } from "../../../engine/calls/store-health.js";
 import type { StoreCondition } from "../../../storage/statements/statement-port.js";
 import { RecordingLogger } from "../../doubles/recording-logger.js";
 import { VirtualClock } from "../../doubles/virtual-clock.js";
@@ -26,10 +26,10 @@ function watchOf() {
     kept: 0,
     writes: 0,
   };
-  const watch = new StoreWatch({
+  const watch = new StoreHealth({
     store: {
       writeFault: undefined,
-      look: async () => ({ fault: found.fault, warning: found.warning }),
+      checkHealth: async () => ({ fault: found.fault, warning: found.warning }),
     },
     keptCount: () => found.kept,
     tryToWrite: async () => void (found.writes += 1),
@@ -50,8 +50,8 @@ test("a store that does not answer a look is not looked at a second time", async
     new Promise<StoreCondition>((resolve) => {
       answers.push(() => resolve({ fault: undefined, warning: undefined }));
     });
-  const watch = new StoreWatch({
-    store: { writeFault: undefined, look },
+  const watch = new StoreHealth({
+    store: { writeFault: undefined, checkHealth: look },
     keptCount: () => 0,
     tryToWrite: () => Promise.resolve(),
     clock,
@@ -123,19 +123,20 @@ test("a fault that a write has met refuses calls at once, and a store that canno
   const log = new RecordingLogger();
   let looks = 0;
   let tries = 0;
-  const store: { writeFault: StoreCondition["fault"]; look: () => Promise<StoreCondition> } = {
-    writeFault: undefined,
-    look: () => {
-      looks += 1;
-      if (looks === 1) return Promise.reject(new Error("storage is closed"));
-      return Promise.resolve({ fault: FULL, warning: undefined });
-    },
-  };
+  const store: { writeFault: StoreCondition["fault"]; checkHealth: () => Promise<StoreCondition> } =
+    {
+      writeFault: undefined,
+      checkHealth: () => {
+        looks += 1;
+        if (looks === 1) return Promise.reject(new Error("storage is closed"));
+        return Promise.resolve({ fault: FULL, warning: undefined });
+      },
+    };
   const tryToWrite = () => {
     tries += 1;
     return Promise.reject(new Error("the disk is full"));
   };
-  const watch = new StoreWatch({ store, keptCount: () => 0, tryToWrite, clock, log });
+  const watch = new StoreHealth({ store, keptCount: () => 0, tryToWrite, clock, log });
   assert.equal(watch.refusal, undefined);
   store.writeFault = { reason: "a lock", advice: "wait" };
   assert.equal(watch.refusal, "a lock");

@@ -1,4 +1,4 @@
-import type { CallDocuments } from "../../engine/telephony/call-documents.js";
+import type { CallInstructions } from "../../engine/telephony/call-instructions.js";
 import type { Answer } from "../http/answer/answer.js";
 import type { IncomingRequest } from "../http/endpoints/endpoint.js";
 import { documentAnswer } from "./phone-document.js";
@@ -17,10 +17,10 @@ const ADDED = /^(?:held|bodySHA256)=/;
  * Has the vendor wait, and ask the same again at this address of this server; 30 s in all. Undefined where the vendor cannot do
  * that, or has done it for so long.
  */
-export function heldAnswer(
+export function onHoldAnswer(
   request: IncomingRequest,
   path: string,
-  documents: CallDocuments,
+  documents: CallInstructions,
   publicBaseUrl: string | undefined,
 ): Answer | undefined {
   const held = stepsIn(new URLSearchParams(request.queryString).getAll(HELD));

@@ -6,7 +6,7 @@ import type { SqliteFile } from "./sqlite-file.js";
 import { SqliteError } from "./sqlite-library.js";
 import type { StoreReport } from "./thread-protocol.js";
 
-interface StoreLookOptions {
+interface FileHealthCheckOptions {
   readonly file: SqliteFile;
   readonly filePath: string;
   readonly schemaVersion: number;
@@ -15,11 +15,11 @@ interface StoreLookOptions {
 }
 
 /** Looks whether the database is still what was opened, from the storage thread. */
-export class StoreLook {
-  readonly #options: StoreLookOptions;
+export class FileHealthCheck {
+  readonly #options: FileHealthCheckOptions;
   readonly #files: readonly FileIdentity[];
 
-  constructor(options: StoreLookOptions) {
+  constructor(options: FileHealthCheckOptions) {
     this.#options = options;
     const { filePath } = options;
     this.#files = [filePath, `${filePath}-wal`].map((path) => new FileIdentity(path));

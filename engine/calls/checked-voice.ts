@@ -15,10 +15,10 @@ import { isLongText, isQuiet } from "../vendors/transport/speech-tail.js";
 type Conversions = Pick<ConversionQueue, "open">;
 
 /** More MP3 than this is passed on whatever its level: two minutes at 64 kbit/s. */
-export const UNHEARD_MP3_MAX_BYTES = 960_000;
+export const SILENT_MP3_MAX_BYTES = 960_000;
 
 /** The times of more words are dropped with the silence that they come with. */
-const UNHEARD_WORDS_MAX = 1_000;
+const SILENT_WORDS_MAX = 1_000;
 
 export interface Verification {
   readonly vendor: string;
@@ -34,7 +34,7 @@ export interface Verification {
  * A vendor's TTS whose sound is compared with the text: silence, and a sound that is too short for the voice, are the vendor's
  * failure. Raw samples are looked at where they arrive; of MP3 the beginning is decoded in the audio pool, up to the first sound.
  */
-export class VerifiedVoice implements TextToSpeech {
+export class CheckedVoice implements TextToSpeech {
   readonly #client: TextToSpeech;
   readonly #verification: Verification;
 
@@ -110,8 +110,8 @@ class Mp3Level {
   readonly #pool: () => Conversions;
   readonly #pass: Passing;
   #conversion: ReturnType<Conversions["open"]> | undefined;
-  #held: Uint8Array[] | undefined = [];
-  #heldBytes = 0;
+  #pending: Uint8Array[] | undefined = [];
+  #pendingBytes = 0;
   #words: SpokenWord[] = [];
   #isDropped = false;
   #settle: () => void = () => undefined;
@@ -125,10 +125,10 @@ class Mp3Level {
   }
 
   take(audio: Uint8Array): void {
-    if (this.#held === undefined) return this.#pass.audio(audio);
-    this.#held.push(audio);
-    this.#heldBytes += audio.byteLength;
-    if (this.#heldBytes > UNHEARD_MP3_MAX_BYTES) return this.#release();
+    if (this.#pending === undefined) return this.#pass.audio(audio);
+    this.#pending.push(audio);
+    this.#pendingBytes += audio.byteLength;
+    if (this.#pendingBytes > SILENT_MP3_MAX_BYTES) return this.#release();
     this.#conversion ??= this.#pool().open({ from: MP3, to: PCM_24K }, "speech", {
       onAudio: (pcm) => {
         if (!isQuiet(decodePcm(pcm, true))) this.#release();
@@ -141,21 +141,21 @@ class Mp3Level {
 
   /** The times of words go behind the audio that they are of. */
   words(words: readonly SpokenWord[]): void {
-    if (this.#heldBytes === 0 || this.#held === undefined) return this.#pass.words(words);
-    this.#words.push(...words.slice(0, UNHEARD_WORDS_MAX - this.#words.length));
+    if (this.#pendingBytes === 0 || this.#pending === undefined) return this.#pass.words(words);
+    this.#words.push(...words.slice(0, SILENT_WORDS_MAX - this.#words.length));
   }
 
   /** No more comes. True: nothing of it sounds, and nothing of it was passed on. */
   async end(): Promise<boolean> {
-    if (this.#conversion === undefined || this.#held === undefined) return false;
+    if (this.#conversion === undefined || this.#pending === undefined) return false;
     this.#conversion.end();
     await this.#settled;
-    return this.#held !== undefined && !this.#isDropped;
+    return this.#pending !== undefined && !this.#isDropped;
   }
 
   #release(): void {
-    const held = this.#held ?? [];
-    this.#held = undefined;
+    const held = this.#pending ?? [];
+    this.#pending = undefined;
     this.#conversion?.drop();
     this.#settle();
     if (this.#isDropped) return;

@@ -1,12 +1,12 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { MP3, MULAW_8K, PCM_24K } from "../../../../engine/audio/audio-format.js";
-import { LostVendor } from "../../../../engine/vendors/chain/lost-vendor.js";
+import { UnavailableVendor } from "../../../../engine/vendors/chain/unavailable-vendor.js";
 import { VendorError } from "../../../../engine/vendors/contracts.js";
 
 test("a vendor that cannot be asked fails with the reason, whatever it is asked, and takes every format", async () => {
   const reason = new VendorError("acme", "unauthorized", "acme: no API key is configured");
-  const lost = new LostVendor(reason);
+  const lost = new UnavailableVendor(reason);
   lost.warm();
   for (const asked of [lost.complete(), lost.synthesize(), lost.open()]) {
     await assert.rejects(asked, reason);

@@ -8,12 +8,12 @@ import { newTenancy } from "../../engine/tenancy/tenancy.js";
 import { SystemClock } from "../../engine/time/clock.js";
 import { joinDatabase } from "../../storage/database.js";
 import { ClusterWorker } from "./worker-client.js";
-import type { FromPrimary, WorkerOrders } from "./worker-orders.js";
+import type { FromPrimary, WorkerRequests } from "./worker-requests.js";
 import { startWorkerServer, type WorkerServer } from "./worker-server.js";
 
 /** What a worker does; `worker-process.ts` loads it. */
 
-async function begin(orders: WorkerOrders): Promise<void> {
+async function startWork(orders: WorkerRequests): Promise<void> {
   const { name, settings, keys, runId, isFirst, isKeeper } = orders;
   const { jwtSecret } = settings;
   const clock = new SystemClock();
@@ -40,11 +40,11 @@ async function begin(orders: WorkerOrders): Promise<void> {
   });
   worker.sendHeartbeats(() => debuggerUrl() !== undefined);
   const database = joinDatabase(orders.writers, {
-    run: (request) => worker.primary.ask("store", request),
-    look: () => worker.primary.ask("lookAtStore", undefined),
+    run: (request) => worker.primary.request("store", request),
+    checkHealth: () => worker.primary.request("checkStore", undefined),
   });
-  database.recordChanges.tellOthersBy(() => worker.recordsChanged());
-  database.jobs.added.tellBy(() => worker.primary.tell("jobsAdded", undefined));
+  database.recordChanges.onChanged(() => worker.recordsChanged());
+  database.jobs.added.onAdded(() => worker.primary.notify("jobsAdded", undefined));
   const cipher = new CredentialCipher(keys.encryptionKey, keys.encryptionKeysOld);
   const { jwtSecretsOld: oldSecrets, jwtExpiresIn: expiresIn } = keys;
   const tokens = new AccessTokens({ secret: jwtSecret, oldSecrets, expiresIn, clock });
@@ -67,7 +67,7 @@ function post(message: IpcMessage): void {
 
 process.once("message", (message: FromPrimary) => {
   if (message.kind !== "begin") return;
-  begin(message.orders).catch((error: unknown) => {
+  startWork(message.orders).catch((error: unknown) => {
     newLogger("error").error({ error }, "failed to start a worker");
     process.exit(1);
   });

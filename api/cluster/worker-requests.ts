@@ -3,7 +3,7 @@ import type { LogLevel } from "../../engine/log.js";
 import type { WorkerSettings } from "./worker-server.js";
 
 /** Everything that a worker gets at its start. */
-export interface WorkerOrders {
+export interface WorkerRequests {
   /** No other process of this run of the server has had it. */
   readonly name: number;
   readonly settings: WorkerSettings;
@@ -28,5 +28,5 @@ export interface WorkerKeys {
 
 /** What the primary of the server posts to a worker. */
 export type FromPrimary =
-  | { readonly kind: "begin"; readonly orders: WorkerOrders }
+  | { readonly kind: "begin"; readonly orders: WorkerRequests }
   | { readonly kind: "message"; readonly message: IpcMessage };

@@ -2,8 +2,8 @@ import assert from "node:assert/strict";
 import { after, before, test } from "node:test";
 import { MP3, PCM_24K } from "../../../engine/audio/audio-format.js";
 import { AudioPool } from "../../../engine/audio/audio-pool.js";
-import { UNHEARD_MP3_MAX_BYTES, VerifiedVoice } from "../../../engine/calls/verified-voice.js";
-import { speak, spoiltAudio } from "../../../engine/sandbox/sound/simulated-voice.js";
+import { CheckedVoice, SILENT_MP3_MAX_BYTES } from "../../../engine/calls/checked-voice.js";
+import { corruptedAudio, speak } from "../../../engine/sandbox/sound/simulated-voice.js";
 import { SpeechDurations } from "../../../engine/vendors/chain/speech-durations.js";
 import type { SpeechRequest, SpokenWord } from "../../../engine/vendors/contracts.js";
 import { ScriptedVoice } from "../../doubles/scripted-voice.js";
@@ -43,7 +43,7 @@ function speaking(changes: Partial<SpeechRequest> = {}, conversions: Conversions
     passed.push(Buffer.from(audio));
     order.push("audio");
   };
-  const voice = new VerifiedVoice(client, deps);
+  const voice = new CheckedVoice(client, deps);
   const spoken = voice.synthesize({ ...REQUEST, onWords, ...changes }, take, caller.signal);
   spoken.catch(() => undefined);
   const [synthesis] = client.syntheses;
@@ -58,7 +58,7 @@ function speaking(changes: Partial<SpeechRequest> = {}, conversions: Conversions
 
 const mp3Of = async (text: string) => Buffer.from(await speak(text, FORMAT));
 const silenceOf = async (text: string) =>
-  Buffer.from(await spoiltAudio(await mp3Of(text), FORMAT, "silentAudio"));
+  Buffer.from(await corruptedAudio(await mp3Of(text), FORMAT, "silentAudio"));
 
 test("MP3 that decodes to silence is the vendor's failure, and nothing of it is passed on", async () => {
   const { synthesis, give, passed, spoken } = speaking();
@@ -113,10 +113,10 @@ test("what the audio pool cannot look at is passed on", async () => {
 
 test("so is silence beyond what is kept back", async () => {
   const { give, passed } = speaking({}, { open: () => UNDECIDED });
-  give(Buffer.alloc(UNHEARD_MP3_MAX_BYTES), 1_000);
+  give(Buffer.alloc(SILENT_MP3_MAX_BYTES), 1_000);
   assert.deepEqual(passed, []);
   give(Buffer.alloc(1));
-  assert.equal(Buffer.concat(passed).byteLength, UNHEARD_MP3_MAX_BYTES + 1);
+  assert.equal(Buffer.concat(passed).byteLength, SILENT_MP3_MAX_BYTES + 1);
 });
 
 test("nothing is passed on once nobody waits", async () => {

@@ -7,33 +7,33 @@ import type { Tenant } from "../tenant.js";
 const KEPT_MAX = 2_000;
 
 /** Who started a long-running operation: an API key, or a signed-in user. */
-export type Beginner = Pick<Tenant, "userId" | "apiKeyId"> & { readonly orgId: string };
+export type StartedBy = Pick<Tenant, "userId" | "apiKeyId"> & { readonly orgId: string };
 
-export interface StandingOptions {
+export interface ActiveCredentialsOptions {
   readonly database: Pick<Database, "apiKeys" | "users" | "recordChanges">;
   readonly clock: Pick<Clock, "monotonicMs">;
 }
 
 /** Whether a key that has begun something is still not revoked, and a user still a member of the organization. */
-export class Standing {
-  readonly #database: StandingOptions["database"];
+export class ActiveCredentials {
+  readonly #database: ActiveCredentialsOptions["database"];
   readonly #standing: ReadCache<true>;
 
-  constructor({ database, clock }: StandingOptions) {
+  constructor({ database, clock }: ActiveCredentialsOptions) {
     this.#database = database;
     const changes = database.recordChanges;
     this.#standing = new ReadCache({ changes, clock, entriesMax: KEPT_MAX });
   }
 
   /** At most a second old. Operations without a key or a user are always allowed. */
-  async holds(beginner: Beginner): Promise<boolean> {
+  async areActive(beginner: StartedBy): Promise<boolean> {
     const { orgId, userId, apiKeyId } = beginner;
     if (userId === undefined && apiKeyId === undefined) return true;
     const key = `${orgId} ${userId ?? ""} ${apiKeyId ?? ""}`;
     return (await this.#standing.get(key, () => this.#find(beginner))) === true;
   }
 
-  async #find({ orgId, userId, apiKeyId }: Beginner): Promise<true | undefined> {
+  async #find({ orgId, userId, apiKeyId }: StartedBy): Promise<true | undefined> {
     const { apiKeys, users } = this.#database;
     if (apiKeyId !== undefined) {
       const key = await apiKeys.findById(orgId, apiKeyId);

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { plainAddress } from "../../../engine/telephony/call-documents.js";
+import { plainAddress } from "../../../engine/telephony/call-instructions.js";
 
 test("a stream's address is a WebSocket's and nothing else, whatever else is right", () => {
   for (const url of ["wss://voice.example.com/stream", "ws://127.0.0.1:8080/stream"]) {

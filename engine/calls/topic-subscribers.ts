@@ -6,7 +6,7 @@ const WATCHERS_PER_TURN = 4;
 /** From one of these turns to the next: all that an organization may have are told within a quarter of a second. */
 const TURN_EVERY_MS = 10;
 /** News that may wait for their round; when there are so many, it begins before its time. */
-const NEWS_WAITING_MAX = 100;
+const PENDING_EVENTS_MAX = 100;
 
 export interface Watcher {
   /** In order. All who watch a topic are given the same array, so that what is made of it can be made once. */
@@ -21,14 +21,14 @@ export interface Watch {
 }
 
 /** Those who watch one topic: told in rounds, one after the other, a few in each turn of the event loop. */
-export class TopicWatchers {
+export class TopicSubscribers {
   readonly #clock: Clock;
   readonly #togetherMs: number;
   readonly #watches = new Set<Watch>();
   #waiting: CallEvent[] = [];
   /** The events of the round in progress, and the watchers that still have to get them. */
   #delivered: readonly CallEvent[] = [];
-  #left: Watch[] = [];
+  #remaining: Watch[] = [];
   /** The next round begins when this one is over. */
   #isDue = false;
   #cancelRound: CancelTimer = () => undefined;
@@ -46,7 +46,7 @@ export class TopicWatchers {
 
   /** Earlier watchers get the pending events of the next round now, because a new watcher already has them. */
   add(watch: Watch): void {
-    if (this.#isDue) this.#hurry();
+    if (this.#isDue) this.#startRoundNow();
     this.#watches.add(watch);
   }
 
@@ -57,48 +57,48 @@ export class TopicWatchers {
     return wasThere;
   }
 
-  tell(news: CallEvent): void {
+  publish(news: CallEvent): void {
     this.#waiting.push(news);
-    if (this.#waiting.length >= NEWS_WAITING_MAX) this.#hurry();
+    if (this.#waiting.length >= PENDING_EVENTS_MAX) this.#startRoundNow();
     else if (this.#waiting.length > 1) return;
-    else if (this.#togetherMs === 0) this.#comeDue();
-    else this.#cancelRound = this.#clock.after(this.#togetherMs, () => this.#comeDue());
+    else if (this.#togetherMs === 0) this.#startRoundWhenIdle();
+    else this.#cancelRound = this.#clock.after(this.#togetherMs, () => this.#startRoundWhenIdle());
   }
 
   endAll(): void {
     for (const { end } of this.#watches) end();
   }
 
-  #comeDue(): void {
+  #startRoundWhenIdle(): void {
     this.#isDue = true;
-    if (this.#left.length === 0) this.#beginRound();
+    if (this.#remaining.length === 0) this.#startRound();
   }
 
   /** Who is left of the round in progress is told at once, so that there is never more than one. */
-  #hurry(): void {
+  #startRoundNow(): void {
     this.#cancelTurn();
-    this.#tellNext(this.#left.length);
-    this.#beginRound();
+    this.#sendNext(this.#remaining.length);
+    this.#startRound();
   }
 
-  #beginRound(): void {
+  #startRound(): void {
     this.#cancelRound();
     this.#isDue = false;
     this.#delivered = this.#waiting;
     this.#waiting = [];
-    this.#left = [...this.#watches];
+    this.#remaining = [...this.#watches];
     this.#takeTurn();
   }
 
   #takeTurn(): void {
-    this.#tellNext(WATCHERS_PER_TURN);
-    if (this.#left.length > 0) {
+    this.#sendNext(WATCHERS_PER_TURN);
+    if (this.#remaining.length > 0) {
       this.#cancelTurn = this.#clock.after(TURN_EVERY_MS, () => this.#takeTurn());
-    } else if (this.#isDue) this.#beginRound();
+    } else if (this.#isDue) this.#startRound();
   }
 
-  #tellNext(count: number): void {
-    for (const watch of this.#left.splice(0, count)) {
+  #sendNext(count: number): void {
+    for (const watch of this.#remaining.splice(0, count)) {
       if (this.#watches.has(watch)) watch.watcher.news(this.#delivered);
     }
   }
@@ -107,6 +107,6 @@ export class TopicWatchers {
     this.#cancelRound();
     this.#cancelTurn();
     this.#waiting = [];
-    this.#left = [];
+    this.#remaining = [];
   }
 }

@@ -7,7 +7,7 @@ import type { Ending } from "./call-end.js";
 import type { CallerChannel, SentenceId } from "./caller-channel.js";
 import type { ClientMessage, ConversationEffect, EffectPerformer, TurnSave } from "./effects.js";
 import type { ConversationEvent } from "./events.js";
-import type { PhraseKeeper } from "./prepared-phrases.js";
+import type { PreparedPhrases } from "./prepared-phrases.js";
 import type { BargeIn, EndOfTurn } from "./reasons.js";
 import type { SpeechCache, SpokenSentence, VoicePaces } from "./speech-cache.js";
 import {
@@ -73,7 +73,7 @@ const PREPARE_AFTER_MS = 300;
 
 export interface PhraseDeps {
   readonly caller: CallerChannel;
-  readonly phrases: PhraseKeeper;
+  readonly phrases: PreparedPhrases;
   readonly tts: AgentTts;
   readonly cache: SpeechCache;
   readonly clock: Clock;
@@ -110,10 +110,10 @@ export class CallPhrases {
     for (const text of texts) {
       const spoken = phrases.find(tts, text);
       if (spoken === undefined) missing.push(text);
-      else this.#tell(text, spoken);
+      else this.#notify(text, spoken);
     }
     if (missing.length === 0) return;
-    this.#cancel = clock.after(PREPARE_AFTER_MS, () => void this.#say(missing));
+    this.#cancel = clock.after(PREPARE_AFTER_MS, () => void this.#play(missing));
   }
 
   close(): void {
@@ -121,17 +121,17 @@ export class CallPhrases {
     this.#cancel();
   }
 
-  async #say(texts: readonly string[]): Promise<void> {
+  async #play(texts: readonly string[]): Promise<void> {
     const { phrases, tts, cache } = this.#deps;
     for (const text of texts) {
       const spoken = await phrases.prepare(tts, text, cache);
       // A voice that fails now is asked again by the next call.
       if (spoken === undefined || this.#isClosed) return;
-      this.#tell(text, spoken);
+      this.#notify(text, spoken);
     }
   }
 
-  #tell(text: string, spoken: SpokenSentence): void {
+  #notify(text: string, spoken: SpokenSentence): void {
     this.#ready.set(text, spoken);
     this.#onReady(text, spoken);
   }
@@ -149,7 +149,7 @@ export interface AgentLlm {
 /** Where a call is recorded, and who is notified of its end. */
 export interface CallRecorder {
   /** What the caller's client was told. */
-  said(message: ClientMessage): void;
+  addMessages(message: ClientMessage): void;
   /** What the caller's speech does to the agent's turn that plays. */
   bargedIn(turnId: number, bargeIn: BargeIn): void;
   /** The caller's turn is over that the agent's turn answers. */
@@ -161,7 +161,7 @@ export interface CallRecorder {
 
 /** What an organization's replies that are begun early may waste. */
 export interface PreemptiveAllowance {
-  mayAsk(): boolean;
+  mayRequest(): boolean;
   /** So many tokens of one were thrown away. */
   wasted(tokens: number): void;
 }
@@ -186,7 +186,7 @@ export interface EffectDeps {
   readonly cache: SpeechCache;
   readonly playoutDelays: PlayoutDelays;
   readonly voicePaces: VoicePaces;
-  readonly phrases: PhraseKeeper;
+  readonly phrases: PreparedPhrases;
   readonly caller: CallerChannel;
   readonly recorder: CallRecorder;
   readonly log: Logger;
@@ -257,7 +257,7 @@ export class EffectRunner implements EffectPerformer {
     switch (effect.type) {
       case "send":
         this.#deps.caller.send(effect.message);
-        return this.#deps.recorder.said(effect.message);
+        return this.#deps.recorder.addMessages(effect.message);
       case "requestReply":
         return this.#requestReply(effect.turnId, [...effect.history, ...effect.toolMessages]);
       case "startPreemptiveReply":
@@ -357,7 +357,7 @@ export class EffectRunner implements EffectPerformer {
   }
 
   #startPreemptiveReply(turnId: number, conversation: readonly ChatMessage[]): void {
-    if (this.#deps.preemptiveReplies.mayAsk()) this.#requestReply(turnId, conversation);
+    if (this.#deps.preemptiveReplies.mayRequest()) this.#requestReply(turnId, conversation);
     else this.report({ type: "preemptiveRefused", turnId });
   }
 
@@ -397,14 +397,14 @@ export class EffectRunner implements EffectPerformer {
     const work = this.#workOf(turnId);
     work.syntheses.get(index)?.abort();
     const { tts, cache, clock, voicePaces } = this.#deps;
-    const delivery = this.#beginDelivery(work, { turnId, index }, text);
+    const delivery = this.#startDelivery(work, { turnId, index }, text);
     const ready = this.#phrases.get(text);
     if (ready !== undefined) return deliverSpoken(ready, delivery);
     const abort = new AbortController();
     work.syntheses.set(index, abort);
     speakSentence(tts, text, cache, delivery, abort.signal, clock).then(
       (durationMs) => {
-        voicePaces.heard(tts.cacheKey, text, durationMs);
+        voicePaces.record(tts.cacheKey, text, durationMs);
         if (!abort.signal.aborted) work.syntheses.delete(index);
       },
       (error: unknown) => {
@@ -417,7 +417,7 @@ export class EffectRunner implements EffectPerformer {
   }
 
   /** A second attempt continues where the first was heard, and replaces its unheard rest. */
-  #beginDelivery(work: TurnWork, id: SentenceId, text: string): SentenceDelivery {
+  #startDelivery(work: TurnWork, id: SentenceId, text: string): SentenceDelivery {
     const { caller, clock, tts, playoutDelays, voicePaces } = this.#deps;
     const known = work.deliveries.get(id.index);
     if (known?.isPlaying === true) return known;

@@ -3,12 +3,12 @@ import type { Logger } from "../log.js";
 import type { CancelTimer, Clock } from "../time/clock.js";
 
 /** How soon a file that was deleted or replaced is noticed on a server that nobody asks for anything. */
-const LOOK_MS = 2_000;
+const CHECK_INTERVAL_MS = 2_000;
 /** How long the store must have been well before calls are taken again: a full disk lets small writes through now and then. */
 const WELL_MS = 4_000;
 
 export interface StoreWatchOptions {
-  readonly store: Pick<Database, "look" | "writeFault">;
+  readonly store: Pick<Database, "checkHealth" | "writeFault">;
   /** Writes of calls that wait to be stored. */
   readonly keptCount: () => number;
   /** A small write, which says that the store is well again. */
@@ -18,10 +18,10 @@ export interface StoreWatchOptions {
 }
 
 /** Knows whether what calls say can be stored, and says in the log when that changes. */
-export class StoreWatch {
+export class StoreHealth {
   readonly #options: StoreWatchOptions;
   readonly #stop: CancelTimer;
-  #isLooking = false;
+  #isChecking = false;
   /** Why nothing could be stored at the last look. */
   #seen: string | undefined;
   #illSinceMs: number | undefined;
@@ -30,7 +30,7 @@ export class StoreWatch {
 
   constructor(options: StoreWatchOptions) {
     this.#options = options;
-    this.#stop = options.clock.every(LOOK_MS, () => void this.#look());
+    this.#stop = options.clock.every(CHECK_INTERVAL_MS, () => void this.#check());
   }
 
   /** Why no call may begin now, in words that a caller may be told; undefined when one may. */
@@ -46,11 +46,11 @@ export class StoreWatch {
     this.#stop();
   }
 
-  async #look(): Promise<void> {
-    if (this.#isLooking) return;
-    this.#isLooking = true;
+  async #check(): Promise<void> {
+    if (this.#isChecking) return;
+    this.#isChecking = true;
     try {
-      const { fault, warning } = await this.#options.store.look();
+      const { fault, warning } = await this.#options.store.checkHealth();
       this.#warn(warning);
       this.#seen = fault?.reason;
       if (fault === undefined) return this.#well();
@@ -60,7 +60,7 @@ export class StoreWatch {
     } catch {
       // Storage is closed or has died, which ends the server elsewhere.
     } finally {
-      this.#isLooking = false;
+      this.#isChecking = false;
     }
   }
 

@@ -1,8 +1,8 @@
-import type { Cluster } from "../../engine/calls/cluster.js";
+import type { Cluster } from "../../engine/calls/cluster-calls.js";
 import type { LiveCalls } from "../../engine/calls/live-calls.js";
 import type { OutboundCalls } from "../../engine/calls/outbound/outbound-calls.js";
 import type { PlacedCalls } from "../../engine/calls/outbound/placed-calls.js";
-import type { Elsewhere } from "../../engine/cluster/coordination.js";
+import type { AvailableServer } from "../../engine/cluster/coordination.js";
 import type { LimitName } from "../../engine/cluster/ipc-messages.js";
 import type { Ending } from "../../engine/conversation/call-end.js";
 import { clusterMetricsText, type Metric } from "../../engine/metrics/cluster-metrics.js";
@@ -18,7 +18,7 @@ import type { MaybePromise } from "../../engine/time/maybe-promise.js";
 import { type RateLimit, RateLimiter, type UseLimiter } from "../http/request/rate-limiter.js";
 
 /** What must be one for all workers, as the HTTP server of a worker uses it. */
-export interface WorkerSide {
+export interface ClusterMember {
   /** Undefined where this process is the only one of its server and of its database. */
   readonly shared: Cluster | undefined;
   /** Other workers listen on the same port. */
@@ -41,11 +41,11 @@ export interface WorkerSide {
   /** Whether another server takes callers who come by the address that all of them share. */
   readonly otherServersTake: boolean;
   /** Another server that takes callers; undefined when there is none. */
-  elsewhere(): MaybePromise<Elsewhere | undefined>;
+  otherAvailableServer(): MaybePromise<AvailableServer | undefined>;
 }
 
 /** For a server of one process: every answer is there at once. */
-export function singleProcess(jwtSecret: string, clock: Clock): WorkerSide {
+export function singleProcess(jwtSecret: string, clock: Clock): ClusterMember {
   return {
     shared: undefined,
     sharesPort: false,
@@ -66,6 +66,6 @@ export function singleProcess(jwtSecret: string, clock: Clock): WorkerSide {
       more === undefined ? own.text() : clusterMetricsText([await own.page(), await more()]),
     streamAddress: () => undefined,
     otherServersTake: false,
-    elsewhere: () => undefined,
+    otherAvailableServer: () => undefined,
   };
 }

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import type { CallEvent } from "../../../engine/calls/call-events.js";
-import { TopicWatchers, type Watch } from "../../../engine/calls/topic-watchers.js";
+import { TopicSubscribers, type Watch } from "../../../engine/calls/topic-subscribers.js";
 import { VirtualClock } from "../../doubles/virtual-clock.js";
 
 const NEWS_WAITING_MAX = 100;
@@ -24,7 +24,7 @@ function textsOf({ told }: Page): readonly string[] {
 
 function watched(togetherMs: number, count: number) {
   const clock = new VirtualClock();
-  const watchers = new TopicWatchers(clock, togetherMs);
+  const watchers = new TopicSubscribers(clock, togetherMs);
   const pages = Array.from({ length: count }, (): Page => {
     const told: (readonly CallEvent[])[] = [];
     return { told, watcher: { news: (news) => told.push(news), pulse: () => {} }, end: () => {} };
@@ -37,8 +37,8 @@ const toldCount = (pages: readonly Page[]) => pages.filter(({ told }) => told.le
 
 test("a few are told in each turn of the event loop, all of them the same array", () => {
   const { clock, watchers, pages } = watched(TOGETHER_MS, 50);
-  watchers.tell(words("one"));
-  watchers.tell(words("one two"));
+  watchers.publish(words("one"));
+  watchers.publish(words("one two"));
   clock.advance(TOGETHER_MS - 1);
   assert.equal(toldCount(pages), 0);
   clock.advance(1);
@@ -55,7 +55,7 @@ test("a few are told in each turn of the event loop, all of them the same array"
 test("as many as an organization may have are told before their next round", () => {
   const { clock, watchers, pages } = watched(TOGETHER_MS, WATCHERS_PER_ORGANIZATION_MAX);
   for (let round = 1; round <= 5; round += 1) {
-    watchers.tell(words(`${round}`));
+    watchers.publish(words(`${round}`));
     clock.advance(TOGETHER_MS);
   }
   assert.deepEqual(textsOf(pages[0] ?? assert.fail()), ["1", "2", "3", "4", "5"]);
@@ -64,11 +64,11 @@ test("as many as an organization may have are told before their next round", () 
 
 test("what comes in the middle of a round is told in the next, to everybody in the same order", () => {
   const { clock, watchers, pages } = watched(0, 3 * WATCHERS_PER_TURN);
-  watchers.tell(words("one"));
+  watchers.publish(words("one"));
   assert.equal(toldCount(pages), WATCHERS_PER_TURN, "the first of them at once");
-  watchers.tell(words("two"));
+  watchers.publish(words("two"));
   clock.advance(TURN_EVERY_MS);
-  watchers.tell(words("three"));
+  watchers.publish(words("three"));
   clock.advance(10 * TURN_EVERY_MS);
   for (const page of pages) {
     assert.deepEqual(textsOf(page), ["one", "two", "three"]);
@@ -79,11 +79,11 @@ test("what comes in the middle of a round is told in the next, to everybody in t
 
 test("who goes in the middle of a round is told no more, and everybody else is", () => {
   const { clock, watchers, pages } = watched(0, 3 * WATCHERS_PER_TURN);
-  watchers.tell(words("one"));
+  watchers.publish(words("one"));
   const [first, last] = [pages[0] ?? assert.fail(), pages.at(-1) ?? assert.fail()];
   assert.deepEqual([watchers.remove(first), watchers.remove(last)], [true, true]);
   assert.equal(watchers.remove(last), false);
-  watchers.tell(words("two"));
+  watchers.publish(words("two"));
   clock.advance(10 * TURN_EVERY_MS);
   assert.deepEqual([textsOf(first), textsOf(last)], [["one"], []]);
   for (const page of pages.slice(1, -1)) assert.deepEqual(textsOf(page), ["one", "two"]);
@@ -92,7 +92,7 @@ test("who goes in the middle of a round is told no more, and everybody else is",
 test("news that come thick are told before their time, and few of them wait", () => {
   const { clock, watchers, pages } = watched(TOGETHER_MS, 2 * WATCHERS_PER_TURN);
   const texts = Array.from({ length: 2.5 * NEWS_WAITING_MAX }, (_, index) => String(index));
-  for (const text of texts) watchers.tell(words(text));
+  for (const text of texts) watchers.publish(words(text));
   assert.equal(textsOf(pages[0] ?? assert.fail()).length, 2 * NEWS_WAITING_MAX);
   assert.equal(textsOf(pages.at(-1) ?? assert.fail()).length, NEWS_WAITING_MAX);
   clock.advance(2 * TOGETHER_MS);
@@ -101,9 +101,9 @@ test("news that come thick are told before their time, and few of them wait", ()
 
 test("once everybody has gone nothing is left to be told", () => {
   const { clock, watchers, pages } = watched(TOGETHER_MS, 2 * WATCHERS_PER_TURN);
-  watchers.tell(words("one"));
+  watchers.publish(words("one"));
   clock.advance(TOGETHER_MS);
-  watchers.tell(words("two"));
+  watchers.publish(words("two"));
   for (const page of pages) watchers.remove(page);
   assert.equal(clock.pendingTimerCount, 0);
   assert.deepEqual(textsOf(pages.at(-1) ?? assert.fail()), []);
@@ -113,13 +113,13 @@ test("those who stay are told after one has gone, and nothing is left when all h
   const { clock, watchers, pages } = watched(TOGETHER_MS, 2);
   const [stays, goes] = pages;
   assert.ok(stays && goes);
-  watchers.tell(words("one"));
+  watchers.publish(words("one"));
   assert.equal(watchers.remove(goes), true);
   assert.equal(watchers.remove(goes), false);
   assert.equal(watchers.isEmpty, false);
   clock.advance(TOGETHER_MS);
   assert.deepEqual([textsOf(stays), textsOf(goes)], [["one"], []]);
-  watchers.tell(words("two"));
+  watchers.publish(words("two"));
   watchers.remove(stays);
   assert.deepEqual([watchers.isEmpty, clock.pendingTimerCount], [true, 0]);
 });

@@ -3,7 +3,7 @@ import { useState } from "react";
 import { Fault } from "../states.js";
 import { Dialog } from "./dialog.js";
 
-interface AskDialogProps {
+interface ConfirmDialogProps {
   readonly title: string;
   /** What comes of it. */
   readonly consequence: string;
@@ -16,7 +16,7 @@ interface AskDialogProps {
 }
 
 /** Asks before something is lost. */
-export function AskDialog(props: AskDialogProps) {
+export function ConfirmDialog(props: ConfirmDialogProps) {
   const { title, consequence, keep, action, isBusy = false, error = null, onKeep, onAct } = props;
   return (
     <Dialog title={title} onClose={onKeep}>
@@ -34,7 +34,7 @@ export function AskDialog(props: AskDialogProps) {
   );
 }
 
-interface AskButtonProps {
+interface ConfirmButtonProps {
   /** What the button does, such as "Delete". */
   readonly action: string;
   /** What it does that to. */
@@ -47,7 +47,14 @@ interface AskButtonProps {
 }
 
 /** A button of a list's row that asks before it takes something away. */
-export function AskButton({ action, name, consequence, keep, act, onDone }: AskButtonProps) {
+export function ConfirmButton({
+  action,
+  name,
+  consequence,
+  keep,
+  act,
+  onDone,
+}: ConfirmButtonProps) {
   const [isAsking, setAsking] = useState(false);
   const doing = useMutation({
     mutationFn: act,
@@ -67,7 +74,7 @@ export function AskButton({ action, name, consequence, keep, act, onDone }: AskB
         {action}
       </button>
       {isAsking ? (
-        <AskDialog
+        <ConfirmDialog
           title={`${action} ${name}?`}
           consequence={consequence}
           keep={keep}
