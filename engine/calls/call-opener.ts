@@ -22,7 +22,7 @@ import {
 } from "../conversation/call-end.js";
 import type { CallerChannel } from "../conversation/caller-channel.js";
 import { type CallRecorder, EffectRunner } from "../conversation/effect-runner.js";
-import { NO_WORDS as NO_WORDS, type TurnSave } from "../conversation/effects.js";
+import { NO_WORDS, type TurnSave } from "../conversation/effects.js";
 import type { LegAudio } from "../conversation/leg-audio.js";
 import { stockPhrases } from "../conversation/lexicon.js";
 import type { PreparedPhrases } from "../conversation/prepared-phrases.js";

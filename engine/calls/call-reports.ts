@@ -1,7 +1,4 @@
-import type {
-  AttentionSigns,
-  CallRowFilter as CallRowFilter,
-} from "../../storage/calls/call-queries.js";
+import type { AttentionSigns, CallRowFilter } from "../../storage/calls/call-queries.js";
 import type { Database } from "../../storage/database.js";
 import type { CallRecord, CallStatus, JsonObject, UsageRecord } from "../../storage/records.js";
 import type { EndReason } from "../conversation/call-end.js";

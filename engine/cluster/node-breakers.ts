@@ -163,7 +163,7 @@ export class NodeBreakers {
       );
       return;
     }
-    const { from, isAsking: isAsking, breakers } = message;
+    const { from, isAsking, breakers } = message;
     if (from === startId) return;
     if (breakers.length > 0) onBreakers(breakers);
     if (!isAsking) return;

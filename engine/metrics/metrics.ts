@@ -175,7 +175,7 @@ export class Metrics {
     this.#vendorErrors.inc({ category, vendor: error.vendor, fault: error.fault });
   }
 
-  hedged({ asked: asked, won, withheld, wastedTokens }: Hedges): void {
+  hedged({ asked, won, withheld, wastedTokens }: Hedges): void {
     this.#hedges.inc({ outcome: "asked" }, asked);
     this.#hedges.inc({ outcome: "won" }, won);
     this.#hedges.inc({ outcome: "withheld" }, withheld);
