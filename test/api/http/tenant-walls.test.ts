@@ -74,6 +74,7 @@ before(async () => {
     ["placeCall", { agentId: victimIds.agents, to: "+15550100", from: "+15550101" }],
     ["updatePhoneNumber", { agentId: null }],
     ["transferCall", { to: "+15550100" }],
+    ["sayAsPerson", { text: "Hello." }],
     ["createAgent", { ...(await agentDraft(platform, stranger)), ...theirProvider }],
     ["updateAgent", { name: "Mine now", ...theirProvider }],
     ["testAgentTool", { name: "find", arguments: {} }],
