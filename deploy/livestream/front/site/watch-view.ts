@@ -2,14 +2,7 @@ import { elementOf, make, say } from "./element.js";
 import { AUTOMATIC, HlsPlayer, type PictureQuality, type PlayerState } from "./hls-player.js";
 import type { LiveStream } from "./live-stream.js";
 import type { PageClock } from "./page-clock.js";
-import {
-  bestQuality,
-  clockText,
-  hueOf,
-  isSoundAlone,
-  titleOf,
-  viewersText,
-} from "./wording.js";
+import { bestQuality, clockText, hueOf, isSoundAlone, titleOf, viewersText } from "./wording.js";
 
 /** A list of qualities; hidden where there is nothing to choose. */
 export class QualityMenu {
