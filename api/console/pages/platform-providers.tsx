@@ -12,8 +12,6 @@ const GLOBAL_PROVIDERS: ProviderActions = {
     answered(api.PATCH("/api/operator/providers/{id}", { params: { path: { id } }, body })),
   remove: (id) =>
     answered(api.DELETE("/api/operator/providers/{id}", { params: { path: { id } } })),
-  // Tried as an organization would: the account is the same.
-  test: (body) => answered(api.POST("/api/dashboard/providers/test", { body })),
   onDone: globalProvidersChanged,
 };
 
