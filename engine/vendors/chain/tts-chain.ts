@@ -10,9 +10,9 @@ import type { AnswerTimes } from "./answer-times.js";
 import { asVendorError, type Chain, type ChainLink, worstOf } from "./chain.js";
 import { ReplyTimeout } from "./chain-timeouts.js";
 
-/** Audio comes faster than it is heard: a voice that pauses for longer when its sentence is given up has stalled. */
+/** Audio arrives faster than it plays: TTS that has paused for longer when its sentence is given up has stalled. */
 const GAP_MAX_MS = 500;
-/** Before its audio an MP3 may have a tag that begins so. */
+/** An MP3 may have a tag before its audio that begins with these bytes. */
 const ID3 = [0x49, 0x44, 0x33];
 
 export interface VoiceLink extends ChainLink<TextToSpeech> {
@@ -20,22 +20,22 @@ export interface VoiceLink extends ChainLink<TextToSpeech> {
 }
 
 export interface VoiceTerms {
-  /** A voice may take so long to its first audio, at most, and from one piece to the next. */
+  /** The maximum time to the first audio, and between two pieces. */
   readonly maxEndpointingDelayMs: number;
-  /** Where it is kept how long the voices take to their first audio. */
+  /** Records the time to first audio of each voice. */
   readonly times: AnswerTimes;
 }
 
 /**
- * Voices one behind the other. Who gives nothing for too long, or fails, before its first audio is left for the next. Who
- * does so later has failed with a fault that may pass: what has been heard stands, and the call asks for the words that are
- * left, which the next one then says.
+ * A chain of TTS vendors. A vendor that returns nothing for too long, or fails, before its first audio is replaced
+ * by the next. After its first audio it fails with a retryable fault: the played audio stands, and the call
+ * requests the remaining words, which the next vendor then says.
  */
 export class ChainedVoice implements TextToSpeech {
   readonly #chain: Chain<TextToSpeech, VoiceLink>;
   readonly #terms: VoiceTerms;
 
-  /** All of them must give every format of the first. */
+  /** All of them must offer every format of the first. */
   constructor(chain: Chain<TextToSpeech, VoiceLink>, terms: VoiceTerms) {
     this.#chain = chain;
     this.#terms = terms;
@@ -45,7 +45,7 @@ export class ChainedVoice implements TextToSpeech {
     return this.#chain.first.client.formats;
   }
 
-  /** Each vendor speaks with the model and at the speed of its own: those of the request count for nothing. */
+  /** Each vendor uses its own model and speed; those of the request are ignored. */
   async synthesize(
     request: SpeechRequest,
     onChunk: (audio: Uint8Array) => void,
@@ -87,7 +87,7 @@ export class ChainedVoice implements TextToSpeech {
   }
 }
 
-/** One voice asked for one sentence. */
+/** One TTS request for one sentence. */
 class Attempt {
   hasStarted = false;
   readonly #chain: Chain<TextToSpeech, VoiceLink>;
@@ -117,7 +117,7 @@ class Attempt {
     const limitMs = standIn === undefined ? undefined : waitedMs;
     this.#timeouts = new ReplyTimeout(chain.clock, limitMs, signal);
     link.breaker.onRequest();
-    // At once: who asks for the rest of the sentence in the same moment is to ask somebody else.
+    // Immediately: a request for the rest of the sentence in the same moment must go to another vendor.
     signal.addEventListener("abort", this.#onAbort);
   }
 
@@ -139,7 +139,7 @@ class Attempt {
       this.#timeouts.progress(this.#terms.maxEndpointingDelayMs);
       onChunk(audio);
     };
-    // Those of a voice that is left before its audio are not those of the next one.
+    // Word times of a vendor that is left before its audio do not apply to the next one.
     const onWords = (words: readonly SpokenWord[]) => {
       if (this.hasStarted && !until.aborted) request.onWords?.(words);
     };
@@ -182,7 +182,7 @@ class Attempt {
     this.failed(new VendorError(vendor, "timeout", `${vendor}: gave nothing`));
   }
 
-  /** Raw samples are any bytes at all; of MP3 the beginning is known. */
+  /** Raw samples can be any bytes; MP3 has a known beginning. */
   #isAudio(audio: Uint8Array, format: SpeechFormat): boolean {
     if (this.#chain.isSingle || format.encoding !== "mp3") return true;
     if (audio.byteLength < MP3_HEADER_BYTES) return true;
