@@ -161,7 +161,7 @@ export class VendorChains {
       clock,
       watch: this.#watch,
     });
-    const client = new ChainedVoice(chain, { maxEndpointingDelayMs: timeouts.firstByteMs, times });
+    const client = new ChainedVoice(chain, { audioTimeoutMs: timeouts.firstByteMs, times });
     return { client, format: format ?? audio.sentenceFormat(client), next: () => chain.next };
   }
 

@@ -475,16 +475,16 @@ export class ChainedStream implements SpeechStream {
 export type RecognizerLink = ChainLink<SpeechToText>;
 
 /**
- * A chain of STTs. An STT that does not accept audio within `maxEndpointingDelayMs` is replaced by the next, at
+ * A chain of STTs. An STT that does not accept audio within `openTimeoutMs` is replaced by the next, at
  * the beginning of a call and within it.
  */
 export class ChainedRecognizer implements SpeechToText {
   readonly #chain: Chain<SpeechToText>;
-  readonly #maxEndpointingDelayMs: number;
+  readonly #openTimeoutMs: number;
 
-  constructor(chain: Chain<SpeechToText>, maxEndpointingDelayMs: number) {
+  constructor(chain: Chain<SpeechToText>, openTimeoutMs: number) {
     this.#chain = chain;
-    this.#maxEndpointingDelayMs = maxEndpointingDelayMs;
+    this.#openTimeoutMs = openTimeoutMs;
   }
 
   /** Each vendor uses its own model; the model in the options is ignored. */
@@ -502,7 +502,7 @@ export class ChainedRecognizer implements SpeechToText {
       signal,
       open: (link, hears, until, isLast) =>
         opened(chain, link, { ...options, modelId: link.modelId }, hears, until, {
-          limitMs: isLast ? undefined : this.#maxEndpointingDelayMs,
+          limitMs: isLast ? undefined : this.#openTimeoutMs,
         }),
     });
     await stream.start();

@@ -21,7 +21,7 @@ export interface VoiceLink extends ChainLink<TextToSpeech> {
 
 export interface VoiceTerms {
   /** The maximum time to the first audio, and between two pieces. */
-  readonly maxEndpointingDelayMs: number;
+  readonly audioTimeoutMs: number;
   /** Records the time to first audio of each voice. */
   readonly times: AnswerTimes;
 }
@@ -109,11 +109,9 @@ class Attempt {
     this.#link = link;
     this.#signal = signal;
     this.#terms = terms;
-    const { maxEndpointingDelayMs, times } = terms;
+    const { audioTimeoutMs, times } = terms;
     const isReplaced = standIn !== undefined && chain.trusts(standIn);
-    const waitedMs = isReplaced
-      ? times.timeoutMs(link, maxEndpointingDelayMs)
-      : maxEndpointingDelayMs;
+    const waitedMs = isReplaced ? times.timeoutMs(link, audioTimeoutMs) : audioTimeoutMs;
     const limitMs = standIn === undefined ? undefined : waitedMs;
     this.#timeouts = new ReplyTimeout(chain.clock, limitMs, signal);
     link.breaker.onRequest();
@@ -136,7 +134,7 @@ class Attempt {
       if (!this.hasStarted && !this.#isAudio(audio, format)) return this.#broken.abort();
       if (!this.hasStarted) this.#terms.times.record(this.#link, this.#timeouts.passedMs);
       this.hasStarted = true;
-      this.#timeouts.progress(this.#terms.maxEndpointingDelayMs);
+      this.#timeouts.progress(this.#terms.audioTimeoutMs);
       onChunk(audio);
     };
     // Word times of a vendor that is left before its audio do not apply to the next one.
@@ -176,7 +174,7 @@ class Attempt {
 
   #leave(): void {
     const { quietMs } = this.#timeouts;
-    const isHung = quietMs >= (this.hasStarted ? GAP_MAX_MS : this.#terms.maxEndpointingDelayMs);
+    const isHung = quietMs >= (this.hasStarted ? GAP_MAX_MS : this.#terms.audioTimeoutMs);
     if (!isHung) return this.#link.breaker.abandoned();
     const { vendor } = this.#link;
     this.failed(new VendorError(vendor, "timeout", `${vendor}: gave nothing`));

@@ -24,7 +24,7 @@ const TURN_TIMEOUT_MS = 60_000;
 const TURN_MAX_BYTES = 8 * 1024 * 1024;
 
 /** A vendor that reports the end of a sentence too early may continue it within this time. */
-const PREEMPTIVE_DONE_WAIT_MS = 400;
+const EARLY_DONE_WAIT_MS = 400;
 
 /** The sentence has ended without audio: another API of the same vendor may return some. */
 export class EndedWithoutAudioError extends VendorError {}
@@ -112,7 +112,7 @@ export function speakTurn(turn: SpokenTurn): Promise<boolean> {
     const tail = new SpeechTail(clock, speech, () => finish(false));
     const waitPastDone = (): void => {
       cancelEarlyTimer();
-      cancelEarlyTimer = clock.after(PREEMPTIVE_DONE_WAIT_MS, () => finish(false));
+      cancelEarlyTimer = clock.after(EARLY_DONE_WAIT_MS, () => finish(false));
     };
     const onDone = (): void => {
       const isTwice = isDoneEarly && receivedBytes > 0;

@@ -51,7 +51,7 @@ describe("a voice that has another behind it", () => {
   }
 
   function speak(format: SpeechFormat = MP3, onWords?: (words: readonly SpokenWord[]) => void) {
-    const voice = new ChainedVoice(chain, { maxEndpointingDelayMs: PATIENCE_MS, times });
+    const voice = new ChainedVoice(chain, { audioTimeoutMs: PATIENCE_MS, times });
     const request = { text: "Hi.", modelId: "any", speed: 9, language: "en", format };
     const timed = onWords === undefined ? request : { ...request, onWords };
     const spoken = voice.synthesize(timed, (audio) => heard.push(audio), call.signal);

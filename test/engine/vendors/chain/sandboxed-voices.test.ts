@@ -54,7 +54,7 @@ describe("voices, one behind the other", () => {
         named("elevenlabs", "eleven_flash_v2_5"),
         named("deepgram", "aura-2-thalia-en"),
       ]),
-      { maxEndpointingDelayMs: PATIENCE_MS, times },
+      { audioTimeoutMs: PATIENCE_MS, times },
     );
   });
   after(() => vendors.close());
@@ -133,7 +133,7 @@ describe("voices, one behind the other", () => {
     };
     const link = { vendor: "timed", modelId: "m", client: timed };
     const chain = chainOf("tts", clock, answers, [link, link]);
-    voice = new ChainedVoice(chain, { maxEndpointingDelayMs: PATIENCE_MS, times });
+    voice = new ChainedVoice(chain, { audioTimeoutMs: PATIENCE_MS, times });
     const request = { text: TEXT, modelId: "m", speed: 1, language: "en-US", format: MULAW_8K };
     const onWords = (words: readonly SpokenWord[]) => told.push(...words.map(({ text }) => text));
     await voice.synthesize({ ...request, onWords }, () => undefined, never());
@@ -145,7 +145,7 @@ describe("voices, one behind the other", () => {
       named("elevenlabs", "eleven_flash_v2_5"),
       named("deepgram", "aura-2-thalia-en"),
     ]);
-    voice = new ChainedVoice(chain, { maxEndpointingDelayMs: PATIENCE_MS, times });
+    voice = new ChainedVoice(chain, { audioTimeoutMs: PATIENCE_MS, times });
     for (let n = 0; n < 20; n++) await speak([]);
     vendors.sandbox.faults.elevenlabs = { fault: "stallBeforeFirstByte" };
     vendors.sandbox.faults.deepgramSpeech = { ...AT_ONCE, firstByteMs: 100 };
@@ -219,7 +219,7 @@ describe("voices, one behind the other", () => {
   ] as const) {
     it(`${fault}: a voice that hangs until it is given up opens its breaker`, async () => {
       const chain = chainOf("tts", clock, answers, [named("elevenlabs", "eleven_flash_v2_5")]);
-      voice = new ChainedVoice(chain, { maxEndpointingDelayMs: PATIENCE_MS, times });
+      voice = new ChainedVoice(chain, { audioTimeoutMs: PATIENCE_MS, times });
       vendors.sandbox.faults.elevenlabs = { fault };
       const { breaker } = chain.first;
       for (const phase of ["closed", "closed", "open"]) {

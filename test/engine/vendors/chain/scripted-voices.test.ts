@@ -36,7 +36,7 @@ interface Named {
 
 function voiceOf(links: readonly [Named, ...Named[]]): ChainedVoice {
   const chain = chainOf("tts", new VirtualClock(), answers, links);
-  return new ChainedVoice(chain, { maxEndpointingDelayMs: 1_500, times: new AnswerTimes() });
+  return new ChainedVoice(chain, { audioTimeoutMs: 1_500, times: new AnswerTimes() });
 }
 
 async function heard(links: readonly [Named, ...Named[]]): Promise<Buffer> {
