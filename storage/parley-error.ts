@@ -66,7 +66,7 @@ export const VOICE_ERROR_CODES = {
   speech_synthesis_failed:
     "Speech synthesis failed; the reply could not be spoken, or not all of it.",
   speech_recognition_failed: "Speech recognition failed.",
-  call_not_answered: "The line was busy, nobody answered, or a machine did.",
+  call_not_answered: "The line was busy, the call was not answered, or a machine answered.",
   unsupported_audio: "The telephony vendor sends audio that cannot be decoded.",
 } as const;
 
@@ -76,7 +76,7 @@ export const PROCESS_ERROR_CODES = {
   start_failed: "The server cannot start; the message says what to do.",
   listen_failed: "The port is in use, or the host is not an address of this machine.",
   backend_unavailable: "The HTTP backend does not load on this machine.",
-  command_failed: "A command cannot do what it was asked.",
+  command_failed: "A command could not complete.",
   usage_invalid: "A command line is invalid.",
   publish_keys_invalid: "The file of publishing keys has an invalid line.",
   call_refused: "A call could not be opened.",

@@ -222,7 +222,7 @@ export class ClusterWorker implements ClusterMember {
 
   async #ifAnswered(callId: string, answer: Promise<boolean>): Promise<boolean> {
     return answer.catch((error: unknown) => {
-      this.#options.log.info({ error, callId }, "call primary did not respond");
+      this.#options.log.info({ error, callId }, "the process that has the call did not respond");
       return false;
     });
   }

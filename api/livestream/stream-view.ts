@@ -2,7 +2,7 @@ import { isIPv4 } from "node:net";
 import { THUMBNAIL_FILE } from "./playlist-reader.js";
 import type { LiveStream } from "./stream-registry.js";
 
-/** Of the eight groups of four hexadecimal digits of an IPv6 address. */
+/** An IPv6 address has eight groups of four hexadecimal digits. */
 const IPV6_GROUPS_SHOWN = 3;
 
 export interface StreamViewOptions {

@@ -201,7 +201,7 @@ class WebhookForm {
   rungs(): readonly string[] {
     const given = this.#text("rungs");
     if (given === undefined) return [];
-    if (!RUNGS.test(given)) this.#refuse("rungs", "expected names with spaces between");
+    if (!RUNGS.test(given)) this.#refuse("rungs", "expected names separated by spaces");
     return given.split(" ");
   }
 

@@ -602,7 +602,7 @@ export class CallOpener {
     this.#deps.liveCalls.add(session);
     const listening = await this.#listen(request, forCall, vendors, session, entry, signal);
     announce({ callId, agentName: agent.name, historyKey, tap });
-    this.#deps.log.info({ callId, orgId, agentId: agent.id }, "call begun");
+    this.#deps.log.info({ callId, orgId, agentId: agent.id }, "call started");
     if ("error" in listening) session.startWithout(listening);
     else session.start(listening, conversation.resumed);
     return session;

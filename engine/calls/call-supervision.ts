@@ -81,7 +81,10 @@ export class CallSupervision {
     }
     const refusal = numberRefusal(to);
     if (refusal !== undefined) {
-      throw new RequestError("target_not_allowed", `to: callers go to no ${refusal} numbers`);
+      throw new RequestError(
+        "target_not_allowed",
+        `to: callers cannot be transferred to ${refusal} numbers`,
+      );
     }
     if (dialTargets !== undefined && !(await dialTargets.mayReach(tenant.organization.id, to))) {
       const message =

@@ -83,7 +83,7 @@ export class CheckedVoice implements TextToSpeech {
       const isSilent = await level.end();
       if (signal.aborted) throw new VendorError(vendor, "aborted", `${vendor}: aborted`);
       if (isSilent) {
-        throw new VendorError(vendor, "badAnswer", `${vendor}: gave MP3 that is silent for a text`);
+        throw new VendorError(vendor, "badAnswer", `${vendor}: returned silent MP3 for a text`);
       }
     } finally {
       level.drop();

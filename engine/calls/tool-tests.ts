@@ -77,7 +77,7 @@ export class ToolTests {
       arguments: { ...given, ...hidden(request?.fixed ?? {}, tool.fixedParameterNames ?? []) },
     };
     if (request === undefined) {
-      const content = "a value of this call cannot stand in the address";
+      const content = "a value of this call cannot be used in the address";
       return { request: shown, ok: false, status: null, content, durationMs: 0 };
     }
     const startedMs = clock.monotonicMs();

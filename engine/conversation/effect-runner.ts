@@ -515,7 +515,7 @@ export class EffectRunner implements EffectPerformer {
   /** The conversation stops waiting and aborts the vendor's client before the client reports a failure. */
   #noteHung(category: "llm" | "tts"): void {
     const { vendor } = this.#deps[category];
-    const error = new VendorError(vendor, "timeout", "gave nothing while the caller waited");
+    const error = new VendorError(vendor, "timeout", "returned nothing in time");
     this.#deps.recorder.vendorFailed(category, error);
   }
 

@@ -312,7 +312,7 @@ export async function speakSentence(
     throw broken.signal.aborted ? conversionFault(tts.vendor, broken.signal.reason) : error;
   }
   await converter.end();
-  if (signal.aborted) throw new VendorError(tts.vendor, "aborted", "nobody waits any more");
+  if (signal.aborted) throw new VendorError(tts.vendor, "aborted", "the request was aborted");
   if (broken.signal.aborted) throw conversionFault(tts.vendor, broken.signal.reason);
   if (durationMs === 0) {
     throw new VendorError(tts.vendor, "badAnswer", "the vendor's answer holds no audio");

@@ -22,7 +22,7 @@ const TOOL_ROUNDS_MAX = 4;
 const TOOLS_AT_ONCE_MAX = 8;
 const PUT_OFF = JSON.stringify({
   ok: false,
-  error: "not done yet: first read what the other tools did, then ask for this alone",
+  error: "not done yet: read the results of the other tools first, then call this one alone",
 });
 /** A tool has its own, shorter time-out; this one is for a tool that never answers. */
 const TOOLS_MAX_MS = 15_000;
@@ -125,12 +125,12 @@ const MESSAGES_MAX = 40;
 /** The result for DTMF that was stopped while it was sent. */
 const STOPPED = JSON.stringify({
   ok: false,
-  error: "it was stopped before its answer came: it may have been done, or not",
+  error: "it was stopped before its result arrived: it may or may not have been done",
 });
 /** A placeholder for the result of a tool during which the caller spoke, until the result arrives. */
 const AT_WORK = JSON.stringify({
   ok: false,
-  error: "it is still at work: its result has not come yet",
+  error: "it is still running: its result has not arrived yet",
 });
 
 interface MessagesForModel {

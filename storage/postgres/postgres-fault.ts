@@ -73,7 +73,7 @@ const KNOWN: readonly Known[] = [
     pattern: new RegExp(`^(?:${UNREACHABLE}|PG_08|PG_57P)`),
     reason: "the database cannot be reached",
     advice:
-      "start it, or look at the network and at DATABASE_URL; what calls say is kept meanwhile",
+      "start it, or look at the network and at DATABASE_URL; call writes are queued meanwhile",
   },
   {
     pattern: /^PG_42501/,

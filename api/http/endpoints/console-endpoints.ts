@@ -100,7 +100,7 @@ function builtFiles(folder: URL): readonly Endpoint[] {
     .map((zippedName) => {
       const name = zippedName.slice(0, -".gz".length);
       const type = CONTENT_TYPES[name.slice(name.lastIndexOf(".") + 1)];
-      if (type === undefined) throw new Error(`${name}: a file of the console of no known type`);
+      if (type === undefined) throw new Error(`${name}: unknown type of console file`);
       return new StaticFile(folder, name, type).immutable(`${ASSETS_PATH}/${name}`);
     });
 }

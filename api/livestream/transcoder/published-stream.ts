@@ -68,7 +68,7 @@ export async function requestMediaServer(url: string): Promise<string> {
   try {
     answer = await fetch(url, { signal: AbortSignal.timeout(ANSWER_TIMEOUT_MS) });
   } catch (error) {
-    if (isRefused(error)) throw new MediaServerUnreachableError(`nobody listens at ${url}`);
+    if (isRefused(error)) throw new MediaServerUnreachableError(`no process listens at ${url}`);
     throw error;
   }
   const text = await answer.text();

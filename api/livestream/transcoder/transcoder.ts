@@ -73,7 +73,7 @@ export class RefusedStreams {
 
   #report(streamKey: string, session: string, state: LadderReport["state"]): void {
     const { api, leaseSec, broadcastsMax } = this.#parts;
-    const reason = `this machine takes ${broadcastsMax} broadcasts at once: see BROADCASTS_MAX`;
+    const reason = `this machine has reached its limit of ${broadcastsMax} broadcasts: see BROADCASTS_MAX`;
     const how = { speed: undefined, rungs: [], restarts: 0, leaseSec };
     void api.report({ streamKey, session, state, reason, ...how });
   }

@@ -325,7 +325,7 @@ export class OutboundCalls implements PlacedCalls {
   async #requireTarget(orgId: string, number: string): Promise<void> {
     const refusal = numberRefusal(number);
     if (refusal !== undefined) {
-      throw new RequestError("target_not_allowed", `to: agents call no ${refusal} numbers`);
+      throw new RequestError("target_not_allowed", `to: agents cannot call ${refusal} numbers`);
     }
     const { dialTargets } = this.#deps;
     if (dialTargets === undefined || (await dialTargets.mayReach(orgId, number))) return;

@@ -299,7 +299,7 @@ export class Recordings {
     const expiresAtMs = clock.epochMs() + recording.retentionDays * DAY_MS;
     const known = store.start(key, expiresAtMs);
     const file = new RecordingFile(this.#pathOf(key), format.input.sampleRateHz, known, (error) =>
-      log.error({ callId, error }, "a recording could not be written; the call goes on"),
+      log.error({ callId, error }, "a recording could not be written; the call continues"),
     );
     const finish = this.#watch(key, file);
     return new Recording(format, file, {

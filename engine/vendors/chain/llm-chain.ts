@@ -145,7 +145,7 @@ export class ModelAttempt {
   faultOf(cause: unknown): VendorError {
     const { vendor } = this.link;
     if (!this.timeouts.isOver) return asVendorError(vendor, cause);
-    const message = `${vendor}: gave nothing for ${Math.round(this.timeouts.quietMs)} ms`;
+    const message = `${vendor}: returned nothing for ${Math.round(this.timeouts.quietMs)} ms`;
     return new VendorError(vendor, "timeout", message, { cause });
   }
 
@@ -442,7 +442,7 @@ export class ModelReply {
     const { firstTokenMs, tokenGapMs } = this.#terms.timeouts;
     if (timeouts.quietMs < (attempt.hasStarted ? tokenGapMs : firstTokenMs))
       return link.breaker.abandoned();
-    const error = new VendorError(link.vendor, "timeout", `${link.vendor}: gave nothing`);
+    const error = new VendorError(link.vendor, "timeout", `${link.vendor}: returned nothing`);
     this.#chain.failed(link, error, { ms: Math.round(timeouts.passedMs), tokens: 0 });
   }
 

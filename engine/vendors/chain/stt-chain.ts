@@ -382,7 +382,7 @@ export class ChainedStream implements SpeechStream {
     const deaf = this.#doubts.settle(link, lastWordEndMs);
     if (deaf !== undefined) {
       const { vendor } = deaf.link;
-      const error = new VendorError(vendor, "timeout", `${vendor}: hears nothing of a voice`);
+      const error = new VendorError(vendor, "timeout", `${vendor}: returned no words for speech`);
       const ms = Math.round(chain.clock.monotonicMs() - deaf.sinceMs);
       chain.failed(deaf.link, error, { ms, tokens: 0 });
     }

@@ -154,11 +154,11 @@ class Attempt {
   faultOf(cause: unknown): VendorError {
     const { vendor } = this.#link;
     if (this.#broken.signal.aborted) {
-      return new VendorError(vendor, "badAnswer", `${vendor}: what it gives is no audio`);
+      return new VendorError(vendor, "badAnswer", `${vendor}: the response is not audio`);
     }
     if (!this.#timeouts.isOver) return asVendorError(vendor, cause);
     const quietMs = Math.round(this.#timeouts.quietMs);
-    return new VendorError(vendor, "timeout", `${vendor}: gave nothing for ${quietMs} ms`);
+    return new VendorError(vendor, "timeout", `${vendor}: returned nothing for ${quietMs} ms`);
   }
 
   failed(error: VendorError): void {
@@ -177,7 +177,7 @@ class Attempt {
     const isHung = quietMs >= (this.hasStarted ? GAP_MAX_MS : this.#terms.audioTimeoutMs);
     if (!isHung) return this.#link.breaker.abandoned();
     const { vendor } = this.#link;
-    this.failed(new VendorError(vendor, "timeout", `${vendor}: gave nothing`));
+    this.failed(new VendorError(vendor, "timeout", `${vendor}: returned nothing`));
   }
 
   /** Raw samples can be any bytes; MP3 has a known beginning. */

@@ -354,7 +354,7 @@ export class RecognizerStream implements SpeechStream {
     const messages = this.#second?.reader.read(text);
     if (messages === undefined || messages.some(({ kind }) => kind === "error")) this.#dropSecond();
     else if (messages.some((each) => each.kind === "words" && each.text !== "")) {
-      this.#promoteSecond(this.#fault("timeout", "hears nothing of a voice"));
+      this.#promoteSecond(this.#fault("timeout", "returned no words for speech"));
       if (this.#phase === "closed") return;
       this.#watch.understood();
       this.#deliver(messages);
@@ -429,7 +429,7 @@ export class RecognizerStream implements SpeechStream {
     const { listener } = this.#parts;
     if (hearing === "lost") {
       this.close();
-      listener.onFailed(this.#fault("timeout", "hears nothing of a voice"));
+      listener.onFailed(this.#fault("timeout", "returned no words for speech"));
     } else if (listener.onSttStall !== undefined) {
       // The chain opens a parallel stream of another vendor, or a second one of the same vendor.
       listener.onSttStall(hearing === "doubtful" ? "doubtful" : "deaf");

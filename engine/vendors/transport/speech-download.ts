@@ -48,7 +48,7 @@ export async function downloadSpeech(
         accept: (headers) => {
           const type = headerOf(headers, "content-type") ?? "";
           if (/^(?:text\/|application\/json)/i.test(type)) {
-            throw new VendorError(name, "badAnswer", `${name}: sent text where audio was due`);
+            throw new VendorError(name, "badAnswer", `${name}: sent text instead of audio`);
           }
           intake = new SpeechIntake(name, speech, take, type);
         },

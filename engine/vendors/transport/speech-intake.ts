@@ -81,13 +81,13 @@ export class SpeechIntake {
       this.#detectFormat(this.#header, true);
     if (this.#outputMs === 0) return;
     const ms = Math.round(this.#outputMs);
-    if (this.#silence !== undefined) throw this.#failure(`gave ${ms} ms of silence for a text`);
+    if (this.#silence !== undefined) throw this.#failure(`returned ${ms} ms of silence for a text`);
     const { measure, text } = this.#request;
     const soundMs = Math.round(this.#soundMs);
     const isTooShort = isTooLittle(soundMs, this.#request);
     measure?.measured(soundMs);
     if (!isTooShort) return;
-    throw this.#failure(`gave ${soundMs} ms of audio for ${text.length} characters`);
+    throw this.#failure(`returned ${soundMs} ms of audio for ${text.length} characters`);
   }
 
   #detectFormat(held: Buffer, isAll: boolean): void {
@@ -234,7 +234,7 @@ export class SpeechIntake {
   }
 
   #unplayable(what: string): VendorError {
-    if (what === "text") return this.#failure("sent text where audio was due");
+    if (what === "text") return this.#failure("sent text instead of audio");
     return this.#failure(`sent ${what.slice(0, 60)}, which cannot be played`);
   }
 

@@ -24,7 +24,7 @@ export async function backupInThread(settings: BackupSettings): Promise<Database
 export async function firstMessage(worker: Worker): Promise<unknown> {
   const listening = new AbortController();
   const ended = once(worker, "exit", listening).then(() => {
-    throw new StorageStoppedError("a storage thread ended without a word");
+    throw new StorageStoppedError("a storage thread ended without a message");
   });
   try {
     const [message] = await Promise.race([once(worker, "message", listening), ended]);

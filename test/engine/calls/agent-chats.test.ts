@@ -144,7 +144,7 @@ test("a fault of ours is not taken for the vendor's", async () => {
   assert.equal(trial.chats.count, 0);
 });
 
-test("a place is given back when nobody waits any more, whether the reply was asked for or not", async () => {
+test("a place is given back when the request was aborted, whether the reply was asked for or not", async () => {
   const trial = new Trial();
   const waiting = new AbortController();
   const unasked = new AbortController();

@@ -52,7 +52,7 @@ test("a call that is opened has its slot and its record, and is announced before
   assert.ok(typeof record === "object" && record !== null && "metadata" in record);
   assert.deepEqual([runId, record.metadata], ["run", { direction: "web", apiKeyId: "its key" }]);
   assert.deepEqual(caller.messages[0], { type: "connected" });
-  assert.deepEqual(log.lines.find(({ message }) => message === "call begun")?.fields, {
+  assert.deepEqual(log.lines.find(({ message }) => message === "call started")?.fields, {
     callId: "id-1",
     orgId: "org",
     agentId: "agent",

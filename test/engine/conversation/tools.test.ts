@@ -138,7 +138,7 @@ test("a tool that does not answer in time is not waited for; its late result is 
   assert.equal(asks(call), 2);
   assert.deepEqual(answerTo(call, "a"), {
     ok: false,
-    error: "it is still at work: its result has not come yet",
+    error: "it is still running: its result has not arrived yet",
   });
   const turnId = call.turn?.id ?? 0;
   call.send({ type: "replyToken", turnId, text: "One moment please." });
@@ -179,7 +179,7 @@ test("keys that were stopped are told so, and not waited for", () => {
   assert.equal(asks(call), 2);
   assert.deepEqual(answerTo(call, "k"), {
     ok: false,
-    error: "it was stopped before its answer came: it may have been done, or not",
+    error: "it was stopped before its result arrived: it may or may not have been done",
   });
 });
 

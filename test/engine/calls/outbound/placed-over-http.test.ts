@@ -115,8 +115,8 @@ test("no emergency and no premium number is called, whatever the operator allows
     const { outbound, vendor, left } = await outboundFor(t, deps);
     for (const [to, words] of [
       ["+3531120", undefined],
-      ["+1911", /agents call no emergency numbers/],
-      ["+19005550100", /agents call no premium numbers/],
+      ["+1911", /agents cannot call emergency numbers/],
+      ["+19005550100", /agents cannot call premium numbers/],
     ] as const) {
       const placing = outbound.place(TENANT, { ...ORDER, to });
       if (words === undefined) await placing;

@@ -36,7 +36,7 @@ test("a store that does not take a recording, or its end, is told of, and the ca
   const failing = new Error("the database is locked");
   const fail = () => Promise.reject(failing);
   for (const [changes, message] of [
-    [{ start: fail }, "a recording could not be written; the call goes on"],
+    [{ start: fail }, "a recording could not be written; the call continues"],
     [{ finish: fail }, "a recording could not be finished"],
   ] as const) {
     const { recordings, clock, log } = newRecordings(changes);

@@ -101,7 +101,7 @@ describe("a voice that has another behind it", () => {
     await pass(PATIENCE_MS - 1);
     assert.equal(second.syntheses.length, 0);
     await pass(1);
-    const message = `first: gave nothing for ${PATIENCE_MS} ms`;
+    const message = `first: returned nothing for ${PATIENCE_MS} ms`;
     assert.deepEqual(told, [
       ["failed", "first", "timeout", message, { ms: PATIENCE_MS, tokens: 0 }],
     ]);
@@ -197,10 +197,10 @@ describe("a voice that has another behind it", () => {
 
   it("has failed with what is no audio, or with none, and nothing of it is heard", async () => {
     for (const [piece, message] of [
-      [Buffer.from("oops"), "first: what it gives is no audio"],
-      [Buffer.from("IDX\u0004"), "first: what it gives is no audio"],
-      [Buffer.from("IE3\u0004"), "first: what it gives is no audio"],
-      [Buffer.from("JD3\u0004"), "first: what it gives is no audio"],
+      [Buffer.from("oops"), "first: the response is not audio"],
+      [Buffer.from("IDX\u0004"), "first: the response is not audio"],
+      [Buffer.from("IE3\u0004"), "first: the response is not audio"],
+      [Buffer.from("JD3\u0004"), "first: the response is not audio"],
       [new Uint8Array(0), "first: no audio"],
     ] as const) {
       [told, heard] = [[], []];

@@ -31,7 +31,13 @@ describe("a recognizer that tells nothing of a voice", () => {
     ears.second.newest.says("yes", HEARD_MS);
     assert.equal(ears.first.newest.isClosed, true);
     assert.deepEqual(ears.told, [
-      ["failed", "first", "timeout", "first: hears nothing of a voice", { ms: 1_000, tokens: 0 }],
+      [
+        "failed",
+        "first",
+        "timeout",
+        "first: returned no words for speech",
+        { ms: 1_000, tokens: 0 },
+      ],
       ["answered", "second"],
     ]);
     assert.deepEqual(ears.listener.events, ["final"], "the caller has not lost anybody");

@@ -161,7 +161,7 @@ describe("a second model, when the first is late", () => {
     assert.equal(answers.take().llm?.firstFault, "timeout");
   });
 
-  it("stops both when nobody waits any more", async () => {
+  it("stops both when the request was aborted", async () => {
     [first.delayMs, second.delayMs] = [2_000, 2_000];
     const abort = new AbortController();
     clock.after(700, () => abort.abort());

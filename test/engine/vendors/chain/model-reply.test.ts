@@ -54,7 +54,7 @@ describe("a reply of whichever model says it", () => {
       await replies.pass(limitMs - 1);
       assert.equal(replies.second.requests.length, asked);
       await replies.pass(1);
-      const message = `first: gave nothing for ${limitMs} ms`;
+      const message = `first: returned nothing for ${limitMs} ms`;
       assert.deepEqual(replies.told, [
         ["failed", "first", "timeout", message, { ms: limitMs, tokens: 10 }],
       ]);
@@ -156,7 +156,7 @@ describe("a reply of whichever model says it", () => {
     await assert.rejects(completion, { fault: "aborted" });
     assert.deepEqual(replies.told, [
       ["failed", "first", "refused", "first: refused", { ms: 0, tokens: 0 }],
-      ["failed", "second", "timeout", "second: gave nothing", { ms: 2_500, tokens: 0 }],
+      ["failed", "second", "timeout", "second: returned nothing", { ms: 2_500, tokens: 0 }],
     ]);
   });
 });

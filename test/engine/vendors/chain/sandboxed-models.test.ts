@@ -181,7 +181,7 @@ describe("language models, one behind the other", () => {
     assert.ok((answers.take().llm?.wastedTokens ?? 0) > 0);
   });
 
-  it("stops at once when nobody waits any more, and asks nobody else", async () => {
+  it("stops at once when the request was aborted, and asks nobody else", async () => {
     vendors.sandbox.faults.openai = { fault: "stallBeforeFirstByte" };
     const [asked, others] = [requestsTo("openai"), requestsTo("groq")];
     const abort = new AbortController();

@@ -205,7 +205,7 @@ describe("one call's stream to a recognizer", () => {
     const [error] = scripted.listener.lost;
     assert.deepEqual(
       [error?.fault, error?.message],
-      ["timeout", "deepgram: hears nothing of a voice"],
+      ["timeout", "deepgram: returned no words for speech"],
     );
   });
 

@@ -142,7 +142,7 @@ test("what cannot be played fails with its reason, and nothing of it is passed o
     [latin("fLaC"), PCM_24K, "", /sent FLAC/],
     [latin("\u001aE\u00df\u00a3"), MP3, "", /sent WebM/],
     [latin("\u0000\u0000\u0000 ftypM4A "), MP3, "", /sent MP4/],
-    [latin('{"error":"no credits"}'), MULAW_8K, "", /sent text where audio was due/],
+    [latin('{"error":"no credits"}'), MULAW_8K, "", /sent text instead of audio/],
     [latin("<!DOCTYPE html>"), PCM_24K, "application/octet-stream", /sent text/],
     [PCM, PCM_24K, "audio/ogg; codecs=opus", /sent audio\/ogg/],
     [wav(85, 16, 1, 24_000, PCM), PCM_24K, "", /WAV that has the codec 85/],
@@ -176,7 +176,7 @@ test("silence in place of a text fails, and nothing of it is passed on", () => {
   ] as const) {
     for (const pieceBytes of [1_001, 200_000]) {
       const take = () => taken(format, silence, { text: LONG, pieceBytes });
-      assert.throws(take, { fault: "badAnswer", message: /gave 300[01] ms of silence/ });
+      assert.throws(take, { fault: "badAnswer", message: /returned 300[01] ms of silence/ });
     }
   }
 });
